@@ -31,6 +31,7 @@ from copilot_site.lib.json_input import loads
 from copilot_site.lib.sockets import message_of
 from copilot_site.lib.strict_serializers import MOST
 from knowledge.retrieval.search import Scope
+from knowledge.services.attachments import MOST_FILES
 
 NOT_YOURS = 4404  # close code: no such conversation, or somebody else's
 SIGNED_OUT = 4401
@@ -45,7 +46,7 @@ class Ask(BaseModel):
 
     folder_ids: with all that lies below them. follows: the answer after which it is asked, else the last one. instead_of: the question
     in whose place it is asked. is_wide: look at more passages, because the first ones said nothing. agent_id: of the assistant that was
-    chosen; None: the default one.
+    chosen; None: the default one. attachment_ids: of the conversation's files that it is asked with.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -56,6 +57,7 @@ class Ask(BaseModel):
     knowledge_base_ids: list[UUID] = []
     folder_ids: list[UUID] = []
     knowledge_ids: list[UUID] = []
+    attachment_ids: list[UUID] = Field(default=[], max_length=MOST_FILES)
     follows: UUID | None = None
     instead_of: UUID | None = None
     is_wide: bool = False
@@ -176,6 +178,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
                 follows=asked.follows,
                 instead_of=asked.instead_of,
                 is_wide=asked.is_wide,
+                attachments=tuple(asked.attachment_ids),
             ),
         )
         return launch(run)

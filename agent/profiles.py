@@ -60,6 +60,7 @@ class Options:
 
     asked_as: what the client calls the question; the same again in a conversation is the same question. is_wide: look
     at more passages than an answer takes. follows, instead_of: its place in the conversation (`agent.conversations.branches.followed`).
+    attachments: ids of the conversation's files that the question is asked with.
     channel: where it was asked, for the audit log; "" for the pages and the API.
     """
 
@@ -72,4 +73,5 @@ class Options:
     is_wide: bool = False
     follows: UUID | None = None
     instead_of: UUID | None = None
+    attachments: tuple[UUID, ...] = ()
     channel: str = ""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from agent.attached import Attached
 from agent.budget import Spent
 from agent.cited_answer import CitedAnswer, Draft, EvidenceRef, Output, RenderedSource
 from agent.events import Reflection, StopReason
@@ -75,6 +76,7 @@ class Run:
     by the words of the data, where that chose the way. earlier_query, logical_query: source and query that the conversation stood on, and
     stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read any
     more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits for it.
+    attached: files of its conversation.
     """
 
     session_id: UUID
@@ -115,6 +117,7 @@ class Run:
     record: Recorder = record
     is_held_back: bool = False
     ticket: Ticket | None = None
+    attached: Attached = field(default_factory=Attached)
     is_over: bool = False
     _told: int = 0
 

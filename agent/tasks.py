@@ -7,6 +7,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from agent.chat_platforms.messages import left
+from agent.conversations import attachments
 from agent.models import SetRun
 from agent.question_sets.selectors import take_up
 from agent.runs.reaper import close_abandoned
@@ -45,5 +46,6 @@ def answer_chat_message(message_id: str) -> None:
 
 @shared_task(name="agent.throw_files_away")
 def throw_files_away() -> None:
-    """Delete the files of scripts that are too old."""
+    """Delete the files that scripts made, and those of conversations, which are too old; and those whose conversation is gone."""
     throw_away()
+    attachments.throw_away()

@@ -3,6 +3,7 @@ from django.urls import URLPattern, path
 from agent import views
 from agent.chat_platforms.views import receive
 from agent.consumers import ChatConsumer
+from agent.conversations import attachment_views
 from agent.conversations import views as conversation_views
 from agent.palette import views as palette_views
 from agent.query_results import views as query_views
@@ -31,6 +32,22 @@ urlpatterns = [
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/", views.message, name="message"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/run/", views.run, name="run"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/feedback/", views.feedback, name="feedback"),
+    path("chat/<uuid:session_id>/attachments/", attachment_views.attachments, name="attachments"),
+    path(
+        "chat/<uuid:session_id>/attachments/<uuid:document_id>/remove/",
+        attachment_views.remove,
+        name="attachment-remove",
+    ),
+    path(
+        "chat/<uuid:session_id>/attachments/<uuid:document_id>/file/",
+        attachment_views.where_to_file,
+        name="attachment-where",
+    ),
+    path(
+        "chat/<uuid:session_id>/attachments/<uuid:document_id>/file-into/",
+        attachment_views.file_it,
+        name="attachment-file-into",
+    ),
     path("chat/<uuid:session_id>/files/<uuid:file_id>/", conversation_views.file_download, name="made-file"),
     path("hooks/chat/<uuid:bot_id>", receive, name="chat-bot-events"),
     path(f"{QUERY}/table.csv", query_views.download, name="query-table"),

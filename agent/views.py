@@ -16,6 +16,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from agent.conversations.attachments import unsent_attachments
 from agent.conversations.feedback import rate_answer
 from agent.conversations.first_page import first_page
 from agent.conversations.forms import FeedbackForm
@@ -44,6 +45,8 @@ from authz.pages import signed_in
 from authz.principal import Principal
 from business.source_grants import managed_sources
 from copilot_site.lib.forms import checked
+from knowledge.library import accepted
+from knowledge.services.attachments import are_taken
 
 PAGE_SIZE = 50  # conversations
 
@@ -76,6 +79,8 @@ def chat(
         "shown": shown,
         **_of_menu(principal, session, shown),
         "first": None if shown else first_page(principal, request.user, language, suggested=suggested),
+        "attachments": unsent_attachments(principal, session) if session else (),
+        "accepted": accepted() if are_taken() else None,
         "places": places_in(principal, scope_of(session.scope)) if session else (),
         "question_length": QUESTION_LENGTH,
         "assistants": assistants_for(principal, language),
@@ -146,7 +151,7 @@ def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id
     answer = get_answer(session, message_id)
     context = {
         "session": session,
-        "report": run_report(principal, answer),
+        "report": run_report(principal.in_conversation(session.pk), answer),
         "steps": steps_of(answer.state),
         "sees_figures": may_oversee(request.user),
     }

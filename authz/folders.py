@@ -27,6 +27,7 @@ PLACES = {
     "right": "%s",
     "within": "%s::uuid",
     "token": "%s::bigint",
+    "conversation": "%s::uuid",
 }
 
 FOLDER_GRANTS = (FolderGroupGrant, FolderUserGrant)
@@ -56,6 +57,13 @@ _ALIVE = """({token} IS NULL OR EXISTS (
 ))"""
 _DENIED = """(d.user_id = {user} OR d.group_id IN (SELECT group_id FROM mine)) AND d."right" = {right}"""
 
+# Files of a conversation lie where nothing is granted: its person reads them while they are in it, and adds some; in front of others
+# nobody does, or one of several people with the same groups would lend theirs to all.
+_IN_CONVERSATION = """
+    SELECT c.id FROM {folders} c JOIN auth_user u ON u.id = c.owner_id
+    WHERE c.id = {conversation} AND u.id = {user} AND u.is_active AND cardinality({people}) = 1
+    AND {right} IN ('view', 'download', 'add')"""
+
 # Grants go down from a folder, those on a base from its root, as far as no folder cuts them; denials go down everywhere.
 FOLDERS = f"""
 WITH mine AS MATERIALIZED ({GROUPS}
@@ -74,6 +82,7 @@ WHERE NOT l.is_cut AND l.ancestor_id IN (
     UNION ALL SELECT g.content_object_id{_BY_NAME.format(**_ON_FOLDER)}
     UNION ALL SELECT r.id{_BY_GROUP.format(place=_ROOT, **_ON_BASE)}
     UNION ALL SELECT r.id{_BY_NAME.format(place=_ROOT, **_ON_BASE)}
+    UNION ALL {_IN_CONVERSATION}
 ) AND l.descendant_id NOT IN (SELECT descendant_id FROM denied)
 AND ({{within}} IS NULL OR l.descendant_id IN (
     SELECT w.descendant_id FROM {{links}} w WHERE w.ancestor_id = {{within}}
@@ -112,7 +121,8 @@ def folder_ids_with(principal: Principal, right: Right, *, among: str = "") -> I
     """Ids of the folders, and of the nodes of documents with exceptions, on which `principal` holds `right`.
 
     Held is what is granted there, on a folder above or on the knowledge base, unless the folder itself or one on the way down to
-    it does not inherit; and what is denied neither there, nor on a folder above, nor on the knowledge base.
+    it does not inherit; and what is denied neither there, nor on a folder above, nor on the knowledge base. In a conversation, its
+    person reads its files, too, and adds some.
     among: SQL of a few ids without values, for whoever asks about those alone: then nobody's whole library is gone through.
     """
     rule = f"{FOLDERS} AND l.descendant_id IN ({among})" if among else FOLDERS
@@ -153,6 +163,7 @@ def _subquery(statement: str, principal: Principal, right: Right) -> Ids:
         "right": right.value,
         "within": principal.folder_id,
         "token": principal.token_id,
+        "conversation": principal.conversation_id,
     }
     sql, names = _prepared(statement)
     return RawSQL(sql, [values[name] for name in names])  # noqa: S611

@@ -52,6 +52,7 @@ class Principal:
     group_ids, roles, org_units: their groups, and what these stand for, the units above their own included; for the record, and
     for rules that hang on no row. Rights are read from the database by the statement that needs them.
     scopes, folder_id: what an API token narrows them to; None where nothing does, as for a person at a page.
+    conversation_id: of the conversation that they are in, whose files nobody reads anywhere else.
     session_key: of the sign-in through which they read on; they are gone when it ends. None where nobody waits for what comes.
     seal: of the password that this sign-in goes back to; another one ends it, as Django ends the session.
     audience: ids of the others who read what comes; where there are any, nothing is reached but what all of them may reach, too, their
@@ -67,6 +68,7 @@ class Principal:
     scopes: frozenset[str] | None = None
     folder_id: UUID | None = None
     token_id: int | None = None
+    conversation_id: UUID | None = None
     session_key: str | None = field(default=None, repr=False)
     seal: str = field(default="", repr=False, compare=False)
     audience: frozenset[int] = frozenset()
@@ -85,6 +87,10 @@ class Principal:
     def signed_in(self, session_key: str | None) -> Self:
         """The same person as long as this sign-in lasts."""
         return replace(self, session_key=session_key)
+
+    def in_conversation(self, conversation_id: UUID | None) -> Self:
+        """The same person in a conversation; the files of one that is another's stay closed to them (`authz.folders`)."""
+        return replace(self, conversation_id=conversation_id)
 
     def narrowed(self, *, scopes: frozenset[str], folder_id: UUID | None) -> Self:
         """The same person through a token for less. Raises ValueError when they come through one already."""
@@ -115,6 +121,7 @@ class Principal:
         fresh = self._of_rows(rows)
         if fresh is None:
             raise NotFound(f"there is no active user {self.user_id}")
+        fresh = fresh.in_conversation(self.conversation_id)
         if self.audience:
             fresh = replace(fresh, audience=self.audience, is_superuser=False)
         if self.session_key is not None and fresh.seal != self.seal:

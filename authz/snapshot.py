@@ -57,8 +57,10 @@ def _store(principal: Principal, about: dict[str, Any], packed: bytes, *, folder
 
 
 def _facts(principal: Principal) -> dict[str, Any]:
-    """The fields of the principal as JSON has them."""
-    return {name: _plain(value) for name, value in asdict(principal).items()}
+    """The fields of the principal as JSON has them; whose files they read in a conversation is among the folders."""
+    facts = {name: _plain(value) for name, value in asdict(principal).items()}
+    del facts["conversation_id"]
+    return facts
 
 
 def _plain(value: Any) -> Any:

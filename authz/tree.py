@@ -10,8 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 class Tree:
     """Models of the tree.
 
-    base: one has a root folder, which has no parent. folder: has `knowledge_base`, `parent`, `name` and `inherits`. link: their
-    closure, with `ancestor`, `descendant` and `is_cut`, as `knowledge.models.folders` explains it.
+    base: one has a root folder, which has no parent. folder: has `knowledge_base`, `parent`, `name`, `inherits` and, where it carries
+    the files of a conversation, whose id it has, its `owner`. link: their closure, with `ancestor`, `descendant` and `is_cut`, as
+    `knowledge.models.folders` explains it.
     """
 
     base: type[Any]

@@ -214,8 +214,9 @@ class Config(DirectoryConfig, BaseSettings):
     )
 
     # limits
-    upload_max_mb: int = Field(
-        default=50, ge=1, le=2048, description="Largest file, MB (10^6 bytes); larger ones are scans or media."
+    upload_max_mb: int = Field(default=50, ge=1, le=2048, description="Largest file, MB (10^6 bytes).")
+    attachment_days: int = Field(
+        default=30, ge=0, description="Days that files of conversations are kept; 0: none are taken."
     )
     chunk_tokens: int = Field(
         default=270,

@@ -183,7 +183,7 @@ class DocumentAdmin(WithRights[Document]):
     fields = readonly_fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        return super().get_queryset(request).filter(trashed_at=None)
+        return super().get_queryset(request).filter(trashed_at=None).exclude(folder__kind=FolderKind.ATTACHED)
 
     @admin.display(description=_("status"))
     def status(self, document: Document) -> str:

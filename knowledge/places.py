@@ -7,8 +7,9 @@ from datetime import datetime
 from pathlib import PurePath
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
+from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import Document, Folder, FolderLink
 
@@ -62,6 +63,18 @@ def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, lis
     for folder_id, name in links.values_list("descendant_id", "ancestor__name"):
         found[folder_id].append(name)
     return found
+
+
+def folders_to_fill(principal: Principal, words: str, *, most: int) -> list[tuple[UUID, tuple[str, ...]]]:
+    """(id, names of the base and the folders down to it) of at most `most` folders that this person sees and may add documents to, by
+    name; those whose name, or whose base's name, says all the words.
+    """
+    rows = Folder.objects.visible_to(principal).filter(Folder.reach(principal, Right.ADD))
+    for word in words.split():
+        rows = rows.filter(Q(name__icontains=word) | Q(knowledge_base__name__icontains=word))
+    found = list(rows.select_related("knowledge_base").order_by("knowledge_base__name", "name", "pk")[:most])
+    above = folders_above(principal, {row.pk for row in found})
+    return sorted(((row.pk, (row.knowledge_base.name, *above[row.pk])) for row in found), key=lambda row: row[1])
 
 
 def _owner(document: Document) -> str:

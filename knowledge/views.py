@@ -24,6 +24,7 @@ from knowledge.finding import FindForm
 from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
 from knowledge.metadata_forms import ValuesForm, shown_metadata, values_of
 from knowledge.models import Document, Folder, KnowledgeBase
+from knowledge.services.attachments import in_its_conversation, where_it_is_read
 from knowledge.services.bases import may_make_bases
 from knowledge.services.documents import open_original, retry_document
 from knowledge.services.fields import fields_of
@@ -165,7 +166,7 @@ def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -
 @signed_in
 def document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """`?chunk=&start=&end=` or `?part=` says where it opens; what cannot be read opens it at its beginning."""
-    asked = OpeningForm(request.GET)
+    asked, principal = OpeningForm(request.GET), in_its_conversation(principal, document_id)
     opened = document_text.open_document(
         principal, document_id, cited=asked.cited, part=asked.asked_part, number=asked.asked_version
     )
@@ -217,7 +218,7 @@ def retry(request: HttpRequest, principal: Principal, document_id: UUID) -> Http
 @signed_in
 def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """The original, always as a download: a file of a stranger is never shown inside our own origin."""
-    version = open_original(principal, document_id=document_id)
+    version = open_original(in_its_conversation(principal, document_id), document_id=document_id)
     return StreamedFile(
         version.file.open("rb"),
         as_attachment=True,
@@ -232,14 +233,16 @@ def page_image(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, page: int
 ) -> HttpResponseBase:
     """A page as PNG. The server keeps it, the browser does not: it is text of a document on somebody's disk."""
-    return HttpResponse(document_text.open_page(principal, document_id, version_number, page), content_type="image/png")
+    reader = in_its_conversation(principal, document_id)
+    return HttpResponse(document_text.open_page(reader, document_id, version_number, page), content_type="image/png")
 
 
 @require_GET
 @signed_in
 def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: UUID) -> HttpResponseBase:
     """The passage behind a citation, for the drawer; `?start=&end=` are offsets into it."""
-    opened = document_text.open_source(principal, base_id, chunk_id, OpeningForm(request.GET).span)
+    reader = where_it_is_read(principal, base_id, chunk_id)
+    opened = document_text.open_source(reader, base_id, chunk_id, OpeningForm(request.GET).span)
     return render(request, "knowledge/_source.html", {"source": opened, "query": request.GET.urlencode()})
 
 

@@ -1,6 +1,7 @@
 """What the pages about answers are asked; what it may be, the services say."""
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 
 class FeedbackForm(forms.Form):
@@ -8,6 +9,16 @@ class FeedbackForm(forms.Form):
     fault = forms.CharField(required=False)
     comment = forms.CharField(required=False, strip=False)
     is_shown_to_keepers = forms.BooleanField(required=False)
+
+
+class AttachForm(forms.Form):
+    file = forms.FileField(
+        allow_empty_file=True, error_messages={"required": _("Choose a file: none came with this request.")}
+    )
+
+
+class FileIntoForm(forms.Form):
+    folder = forms.UUIDField(error_messages={"required": _("Choose a folder."), "invalid": _("Choose a folder.")})
 
 
 class OrganiseForm(forms.Form):

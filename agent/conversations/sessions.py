@@ -16,6 +16,7 @@ from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
+from knowledge.services.attachments import end_conversation
 
 TITLE_LENGTH = 60
 
@@ -62,12 +63,13 @@ def get_session(principal: Principal, session_id: UUID) -> Session:
 
 @transaction.atomic
 def delete_session(principal: Principal, session_id: UUID) -> None:
-    """Recorded with the ids of its runs, whose entries stay. Raises NotFound."""
+    """With its files. Recorded with the ids of its runs, whose entries stay. Raises NotFound."""
     session = get_session(principal, session_id)
     runs = [
         str(pk)
         for pk in session.messages.filter(role=Role.ASSISTANT).order_by("created_at").values_list("pk", flat=True)
     ]
+    end_conversation(principal, session.pk)
     session.delete()
     record(principal, Action.CONVERSATION_DELETED, target_name=str(session_id), detail={"runs": runs})
 

@@ -66,11 +66,11 @@ class Message(models.Model):
     masked.
 
     sentences: [{"text": str, "citations": [number, …]}], empty for questions and for answers that only say no.
-    state: the run's state as the specification has it, for the answer; without text of documents. notice: what was done
-    differently from what the person would expect, in their language. prompts: {name: hash} of the prompts that were used.
-    rating, fault, comment: of whoever asked. is_shown_to_keepers: whether they let those who manage a cited document see their question
-    and these. asked_key: of a question that a program asked which sends all earlier ones again: stands for
-    them and it, in order (`agent.openai_api`).
+    state: the run's state as the specification has it, for the answer; without text of documents. notice: what was done differently from
+    what the person would expect, in their language. prompts: {name: hash} of the prompts that were used. attachments: of a question the
+    ids of the files it was asked with. rating, fault, comment: of whoever asked. is_shown_to_keepers: whether they let those who manage a
+    cited document see their question and these. asked_key: of a question that a program asked which sends all earlier ones again: stands
+    for them and it, in order (`agent.openai_api`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -90,6 +90,7 @@ class Message(models.Model):
     fault = models.CharField(_("what is the matter"), max_length=20, choices=Fault.choices, blank=True)
     comment = models.TextField(_("comment"), blank=True)
     is_shown_to_keepers = models.BooleanField(default=False, editable=False)
+    attachments = models.JSONField(default=list, editable=False)
     asked_key = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

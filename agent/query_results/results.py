@@ -65,6 +65,7 @@ def exported(principal: Principal, place: Place) -> tuple[list[tuple[object, ...
 
 def run_again(principal: Principal, place: Place) -> UUID:
     """Run the same statement now; the answer is a new message, whose id comes back. Raises NotFound, SqlRefused, SourceUnavailable."""
+    principal = principal.in_conversation(place.session_id)
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)
     result = async_to_sync(run_query)(principal, opened, kept.statement, run_id=str(place.message_id))
@@ -82,6 +83,7 @@ def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
 
     Raises NotFound, PermissionDenied unless the person manages the source, SqlRefused, SourceUnavailable.
     """
+    principal = principal.in_conversation(place.session_id)
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)
     result = async_to_sync(confirm)(principal, opened, question=kept.question, sql=sql)

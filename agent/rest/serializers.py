@@ -2,6 +2,7 @@
 
 from rest_framework import serializers
 
+from agent.conversations.presentation.attachments import Attachment, Reading
 from agent.conversations.presentation.message import (
     ShownCitation,
     ShownMessage,
@@ -143,6 +144,18 @@ class FileSerializer(serializers.Serializer[MadeFile]):
     created_at = serializers.DateTimeField()
 
 
+class AttachmentSerializer(serializers.Serializer[Attachment]):
+    """A file of a conversation: read for it alone, by its person alone."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    size_bytes = serializers.IntegerField()
+    reading = serializers.ChoiceField(
+        choices=[each.value for each in Reading], help_text="A question takes files that are `ready`."
+    )
+    said = serializers.CharField(help_text="How far the reading is, or why it failed.")
+
+
 class ToolCallSerializer(serializers.Serializer[ShownToolCall]):
     """A call of a tool behind an answer. What it was asked and what it brought is told while it happens, and not kept."""
 
@@ -176,6 +189,7 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     pages = PageSerializer(many=True)
     asked_outside = AskedOutsideSerializer(many=True)
     files = FileSerializer(many=True)
+    attachments = AttachmentSerializer(many=True, help_text="Files that the question was asked with.")
     notice = serializers.CharField(help_text="What was done differently from what one would expect; mostly empty.")
     understood = serializers.CharField(help_text="A follow-up as it was completed; empty where nothing was added.")
     readings = serializers.ListField(

@@ -28,7 +28,7 @@ from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.pagination import CappedCursor
 from copilot_site.lib.strict_serializers import CursorFilters, Filters, Input
-from knowledge.rest.search import Within, scope_of
+from knowledge.rest.search import Within, ids, scope_of
 
 INTERFACE_LANGUAGES = ("en", "zh-hans")
 
@@ -39,6 +39,7 @@ class NewSession(Input):
 
 class Question(Within):
     query = serializers.CharField(help_text="The question, Chinese or English.")
+    attachment_ids = ids("Files of the conversation that the question is asked with, instead of chosen places.")
     language = serializers.ChoiceField(
         choices=INTERFACE_LANGUAGES,
         required=False,
@@ -107,7 +108,8 @@ class Messages(PrincipalView):
         given = Question.checked(request.data)
         language = given.get("language") or get_language() or "en"
         scope = scope_of(given, language="")
-        run = asked(self.principal, pk, given["query"], scope=scope, language=language, options=Options())
+        options = Options(attachments=tuple(given["attachment_ids"]))
+        run = asked(self.principal, pk, given["query"], scope=scope, language=language, options=options)
         return answered(self, request, run)
 
 

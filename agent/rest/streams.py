@@ -115,6 +115,7 @@ class Chat(StreamView):
             uses_tools=given["agent_enabled"],
             searches_web=given["web_search_enabled"],
             disable_title=given["disable_title"],
+            attachments=tuple(given["attachment_ids"]),
         )
         language = given.get("language") or get_language() or "en"
         scope = scope_of(given, language="")

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent.rest import files, impersonation, queries, reading, sessions, streams, tools
+from agent.rest import attachments, files, impersonation, queries, reading, sessions, streams, tools
 from authz.rest.views import ResourceRouter
 
 router = ResourceRouter()
@@ -23,6 +23,13 @@ urlpatterns = [
         "sessions/<uuid:pk>/messages/<uuid:message_id>/queries/<int:number>/correction",
         queries.CorrectResult.as_view(),
         name="query-correction",
+    ),
+    path("sessions/<uuid:pk>/attachments", attachments.Attachments.as_view(), name="attachments"),
+    path("sessions/<uuid:pk>/attachments/<uuid:document_id>", attachments.OneAttachment.as_view(), name="attachment"),
+    path(
+        "sessions/<uuid:pk>/attachments/<uuid:document_id>/file",
+        attachments.FileAttachment.as_view(),
+        name="attachment-file",
     ),
     path("sessions/<uuid:pk>/files/<uuid:file_id>", files.FileOfAnswer.as_view(), name="file-of-answer"),
     path("sessions/<uuid:session_id>/feedback", sessions.Feedback.as_view(), name="feedback"),

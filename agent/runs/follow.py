@@ -61,6 +61,7 @@ async def follow(
     question; what others read is recorded. Raises NotFound, as `require_answer` does, and TooMany where this person reads too many answers
     at once.
     """
+    principal = principal.in_conversation(session_id)
     if not is_own:
         await reading(_open_again, principal, session_id, message_id)
     with _counted(principal, is_own):

@@ -23,6 +23,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent import texts
+from agent.attached import Attached
+from agent.conversations.attachments import for_question, of_replaced
 from agent.conversations.branches import followed
 from agent.conversations.sessions import get_session
 from agent.events import Event
@@ -121,7 +123,8 @@ def begin(
     run = Run(
         session_id=session.pk,
         message_id=session.pk,
-        principal=principal.signed_in(None),  # it goes on when they sign out; its readers are gone then
+        # it goes on when they sign out; its readers are gone then
+        principal=principal.signed_in(None).in_conversation(session.pk),
         question=check_question(question),
         scope=scope,
         language=language,
@@ -133,6 +136,11 @@ def begin(
         allowed_call=allowed_call,
         goes_on=allowed_call is not None,
     )
+    run.attached = Attached(_attachments(principal, session, options))
+    if run.attached.asked_with and scope != Scope():
+        raise InvalidInput(
+            _("A question is asked of its files, or in the places that were chosen: take one of them out.")
+        )
     give_model(run)
     run.ticket = admitted(principal, has_model=run.model is not None)
     finalize(
@@ -144,6 +152,13 @@ def begin(
         run.ticket.leave()
         raise
     return run
+
+
+def _attachments(principal: Principal, session: Session, options: Options) -> list[UUID]:
+    """The files of the question: its own, else those of the one in whose place it is asked."""
+    if options.attachments or options.instead_of is None:
+        return for_question(principal, session, options.attachments)
+    return of_replaced(session, options.instead_of)
 
 
 def check_question(question: str) -> str:
@@ -175,7 +190,13 @@ def _store_question(run: Run, session: Session, channel: str) -> UUID:
     """Returns the id of the answer to be."""
     with override(run.language):
         said = str(texts.ALLOWED) if run.allowed_call else run.question
-    question = Message(session=session, parent_id=run.follows, role=Role.USER, content=said)
+    question = Message(
+        session=session,
+        parent_id=run.follows,
+        role=Role.USER,
+        content=said,
+        attachments=[str(pk) for pk in run.attached.asked_with],
+    )
     answer_id = _answer_id(session.pk, run.asked_as)
     answer = Message(id=answer_id, session=session, parent=question, role=Role.ASSISTANT, is_complete=False)
     Message.objects.bulk_create([question, answer])

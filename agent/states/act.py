@@ -105,6 +105,7 @@ class _Loop:
         system = run.use(prompt("act", language))
         if any(tool.brings == "outside" for tool in in_order(inside)):
             system = f"{system}\n{run.use(prompt('act_outside', language))}"
+        system += run.attached.told(language, use=run.use)
         if self.skills and READ in inside:
             system = f"{system}\n\n{run.use(prompt('skills', language))}\n{listed(self.skills)}"
         told = "\n".join([asked, *(f"- {step.tool}: {step.question}" for step in run.state.plan.subtasks)])

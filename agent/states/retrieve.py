@@ -11,15 +11,18 @@ from agent.state import RagSummary, State
 from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K, WIDE_K
 from agent.workflow import add_trace
-from knowledge.retrieval.search import search
+from knowledge.retrieval.search import Scope, search
 
 
 async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
-    """Find the passages that may answer, among those this person may read: one search, without a model's choosing.
+    """Find the passages that may answer, among those this person may read: one search, without a model's choosing. A question with
+    files is asked of these.
 
     Where data are asked next, they are asked with what the documents say.
     """
     query = run.asked_of_documents
+    if run.attached.asked_with:
+        run.scope = Scope(document_ids=tuple(run.attached.asked_with))
     top_k = WIDE_K if run.is_wide else TOP_K
     run.found = await worked(search, run.principal, query, scope=run.scope, top_k=top_k)
     if not run.findings:  # what the data read has no slip in it

@@ -118,7 +118,8 @@ async def _by_model(run: Run) -> Decision | None:
     """None where the model fails: the run goes on without it. One that only writes no JSON may still write the answer."""
     assert run.model is not None
     asked = run.state.input.normalized_query
-    system = run.use(prompt("route", language_of(asked) or run.language))
+    language = language_of(asked) or run.language
+    system = run.use(prompt("route", language)) + run.attached.told(language, use=run.use)
     await sync_to_async(require_visible)(run)
     messages = [{"role": "system", "content": system}, *(turn.as_message() for turn in run.history)]
     try:
@@ -212,6 +213,10 @@ def _way(run: Run, steps: Steps | None, *, by_words: bool) -> State:
     """
     fixed = {Route.CLARIFY: State.CLARIFY, Route.REFUSE: State.REFUSE, Route.CALC: State.CALCULATE}
     plan, kind, asked = run.state.plan, run.state.plan.route, run.state.input.normalized_query
+    uses_tools = run.model and not run.model_gave_up and run.profile.uses_tools
+    if run.attached.asked_with and not uses_tools and kind is not Route.REFUSE:
+        plan.route = Route.DOC  # whoever attaches a file asks what it says
+        return State.RETRIEVE
     if kind in fixed:
         return fixed[kind]
     asks_data = kind in (Route.SQL, Route.HYBRID) or (by_words and plan.intent != GOES_ON)
@@ -223,7 +228,7 @@ def _way(run: Run, steps: Steps | None, *, by_words: bool) -> State:
         steps = halves_of(asked, lambda half: _is_read(run, half))
     if steps and has_data:
         plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
-    if run.model and not run.model_gave_up and run.profile.uses_tools:
+    if uses_tools:
         return State.ACT
     if plan.subtasks or not has_data or (kind is Route.DOC and not reads_all):
         return State.RETRIEVE

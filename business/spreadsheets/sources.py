@@ -129,7 +129,9 @@ def _kept(known: SemanticModel | None, drafted: SemanticModel) -> SemanticModel:
 
 
 def _name_of(row: Document) -> str:
-    """By its file's name and its id: whether another is called alike, which somebody may not see, no name tells."""
-    plain = slugify(PurePath(row.filename).stem)[:40].strip("-_")
+    """By its file's name and its id: whether another is called alike, which somebody may not see, no name tells. Of a file of a
+    conversation by its id alone: the audit log names sources.
+    """
+    plain = "" if row.is_attached else slugify(PurePath(row.filename).stem)[:40].strip("-_")
     named = plain if plain[:1].isalpha() else f"sheet-{plain}".rstrip("-")
     return f"{named}-{row.pk.hex[:8]}"

@@ -29,9 +29,10 @@ def places_of(base_ids: Collection[UUID]) -> Iterator[Place]:
         yield Place(pk, name, BASE, None)
     with_exceptions = Document.unscoped.filter(knowledge_base__in=base_ids, access__kind=FolderKind.DOCUMENT)
     own = {node_id: (pk, title) for pk, node_id, title in with_exceptions.values_list("pk", "access_id", "title")}
-    for pk, name, kind, parent_id, base_id, inherits, is_told in Folder.unscoped.filter(
-        knowledge_base__in=base_ids
-    ).values_list("pk", "name", "kind", "parent_id", "knowledge_base_id", "inherits", "is_discoverable"):
+    shown = Folder.unscoped.filter(knowledge_base__in=base_ids).exclude(kind=FolderKind.ATTACHED)
+    for pk, name, kind, parent_id, base_id, inherits, is_told in shown.values_list(
+        "pk", "name", "kind", "parent_id", "knowledge_base_id", "inherits", "is_discoverable"
+    ):
         document_id, title = own.get(pk, (None, name))
         yield Place(pk, title, kind, parent_id or base_id, inherits, is_told, parent_id is None, document_id)
 
@@ -44,7 +45,8 @@ def rulebook_of(base_ids: Collection[UUID]) -> Rulebook:
 def rights_tables_of(*base_ids: UUID) -> RightsTables:
     """Who holds what in these knowledge bases, now."""
     documents: defaultdict[UUID, set[UUID]] = defaultdict(set)
-    for pk, node_id in Document.unscoped.filter(knowledge_base__in=base_ids).values_list("pk", "access_id"):
+    shown = Document.unscoped.filter(knowledge_base__in=base_ids).exclude(folder__kind=FolderKind.ATTACHED)
+    for pk, node_id in shown.values_list("pk", "access_id"):
         documents[node_id].add(pk)
     active = people(User.objects.filter(is_active=True))
     return RightsTables(

@@ -17,7 +17,7 @@ from authz.admin_pages import admin_page, show
 from authz.governing import governed
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-from knowledge.models import DocumentVersion, ParseStatus
+from knowledge.models import ATTACHMENTS, DocumentVersion, ParseStatus
 from knowledge.services.documents import retry_document
 
 DAY = timedelta(days=1)
@@ -83,8 +83,9 @@ def health(principal: Principal) -> Health:
 
 
 def failed_versions(principal: Principal) -> QuerySet[DocumentVersion]:
-    """Failed versions that this person governs, the latest first."""
+    """Failed versions that this person governs, the latest first; a file of a conversation is told its person alone."""
     rows = governed(DocumentVersion, principal).filter(parse_status=ParseStatus.FAILED)
+    rows = rows.exclude(document__knowledge_base=ATTACHMENTS)
     return rows.select_related("document", "document__folder").order_by("-created_at")
 
 

@@ -19,8 +19,11 @@ from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 Kind = Literal["base", "folder", "document"]
 Place = KnowledgeBase | Folder | Document
 MODELS: dict[str, type[Place]] = {"base": KnowledgeBase, "folder": Folder, "document": Document}
-# what has no rights for people to look at: the nodes of documents, and what is in the trash
-NARROW: dict[type[Place], dict[str, Any]] = {Folder: {"kind": FolderKind.FOLDER}, Document: {"trashed_at": None}}
+# what has no rights for people to look at: the nodes of documents, what is in the trash, and the files of conversations
+NARROW: dict[type[Place], dict[str, Any]] = {
+    Folder: {"kind": FolderKind.FOLDER},
+    Document: {"trashed_at": None, "folder__kind": FolderKind.FOLDER},
+}
 MOST_NAMES = 500  # offered while somebody types; every name can be typed
 
 

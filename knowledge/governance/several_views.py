@@ -23,7 +23,7 @@ from knowledge.forms import ChosenForm
 from knowledge.governance import dry_run
 from knowledge.governance.changes import ABOUT_A_HOLDER, Change, ChangeForm
 from knowledge.governance.dry_run_admin import show_effects
-from knowledge.governance.parameters import holder_names
+from knowledge.governance.parameters import NARROW, holder_names
 from knowledge.models import Document
 
 
@@ -35,7 +35,7 @@ def several(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     Raises InvalidInput (no ids), NotFound (none of them is governed).
     """
     ids: list[UUID] = checked(ChosenForm(request.POST if request.method == "POST" else request.GET))["documents"]
-    rows = list(governed(Document, principal).filter(pk__in=ids, trashed_at=None).select_related("knowledge_base"))
+    rows = list(governed(Document, principal).filter(pk__in=ids, **NARROW[Document]).select_related("knowledge_base"))
     if not rows:
         raise NotFound(_("There is no such document, or others manage its rights."))
     if request.method != "POST":

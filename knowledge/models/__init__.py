@@ -1,4 +1,4 @@
-from knowledge.models.bases import Graph, KnowledgeBase, Language, Recognition
+from knowledge.models.bases import ATTACHMENTS, Graph, KnowledgeBase, Language, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
 from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from knowledge.models.fields import DocumentField, FieldKind
@@ -8,6 +8,7 @@ from knowledge.models.sources import Every, RunState, Source, SourceItem, Source
 from knowledge.models.webhooks import DeliveryState, Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
+    "ATTACHMENTS",
     "Chunk",
     "ChunkIndex",
     "ChunkTokens",

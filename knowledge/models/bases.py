@@ -9,6 +9,8 @@ from authz.managers import GuardedManager
 from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
 
+ATTACHMENTS = uuid.UUID("5c1f0a52-7a8e-4d0b-9c55-3f6d2b9e41aa")  # the base of the files of all conversations
+
 
 class Recognition(models.TextChoices):
     """Which pictures are read (OCR). A page of a PDF is one when pictures cover most of it, or when its text says nothing."""

@@ -12,7 +12,7 @@ from authz.folders import folder_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.models.bases import KnowledgeBase, Recognition
+from knowledge.models.bases import ATTACHMENTS, KnowledgeBase, Recognition
 from knowledge.models.folders import Folder
 
 
@@ -111,7 +111,7 @@ class Document(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title
+        return str(self.pk) if self.is_attached else self.title  # as of a conversation: names go into the audit log
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self.access_id:
@@ -121,6 +121,11 @@ class Document(models.Model):
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
         return Q(access_id__in=folder_ids_with(principal, right))
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is a file of a conversation, whose name is its person's alone."""
+        return self.knowledge_base_id == ATTACHMENTS
 
 
 class DocumentVersion(models.Model):

@@ -1,5 +1,6 @@
 import uuid
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -14,13 +15,14 @@ from knowledge.models.bases import KnowledgeBase
 class FolderKind(models.TextChoices):
     FOLDER = "folder", _("folder")
     DOCUMENT = "document", _("exception for one document")
+    ATTACHED = "attached", _("files of a conversation")
 
 
 class Folder(models.Model):
     """A node of a knowledge base's tree. Each base has one root folder, which carries the base's own name.
 
-    kind: a node of kind `document` carries the rights of one document that differ from its folder's; `Folder.objects` never
-    gives it.
+    kind: a node of kind `document` carries the rights of one document that differ from its folder's, one of kind `attached` the files of
+    a conversation, whose id it has; `Folder.objects` never gives them. owner: of an attached one the person of the conversation.
     inherits: whether grants on folders above and on the base reach this folder and what lies below it; denials always do.
     is_discoverable: whether people who may not see this folder may be told its name.
     chunk_count, term_count: what is published directly in this folder; the planner of a search adds them up.
@@ -39,6 +41,9 @@ class Folder(models.Model):
     is_discoverable = models.BooleanField(_("its name may be told"), default=False, editable=False)
     chunk_count = models.IntegerField(_("passages"), default=0, editable=False)
     term_count = models.BigIntegerField(_("terms"), default=0, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", editable=False, db_index=False
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     unscoped = models.Manager()

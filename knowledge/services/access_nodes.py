@@ -12,7 +12,10 @@ from knowledge.services.tree import hang, link_new, lock_tree
 
 
 def node_of(document: Document) -> Folder:
-    """The document's access node, made when it has none; runs inside the caller's transaction. Raises NotFound (in the trash)."""
+    """The document's access node, made when it has none; runs inside the caller's transaction.
+
+    Raises NotFound (in the trash, or of a conversation).
+    """
     lock_tree(document.knowledge_base_id)
     current = locked_row(document)
     _refuse_trashed(current)
@@ -31,7 +34,9 @@ def node_of(document: Document) -> Folder:
 
 
 def existing_node(document: Document) -> Folder | None:
-    """The document's access node, as the database has it now. Raises NotFound (in the trash, where none carries rights)."""
+    """The document's access node, as the database has it now. Raises NotFound (in the trash or of a
+    conversation, where none carries rights).
+    """
     current = Document.unscoped.select_related("access").get(pk=document.pk)
     _refuse_trashed(current)
     return current.access if _is_own(current.access) else None
@@ -85,8 +90,8 @@ def _is_own(node: Folder) -> bool:
 
 
 def _refuse_trashed(document: Document) -> None:
-    """Rights in the trash are nobody's to see or change: its node there hides it."""
-    if document.trashed_at is not None:
+    """Rights in the trash are nobody's to see or change: its node there hides it. Nor are those on a file of a conversation."""
+    if document.trashed_at is not None or document.is_attached:
         raise missing(Document)
 
 

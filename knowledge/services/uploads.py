@@ -103,7 +103,7 @@ def add_document(
     incoming = replace(incoming, filename=name)
     check_acceptable(name, incoming.file.size)
     version = DocumentVersion(
-        sha256=_sha256(incoming.file),
+        sha256=sha256_of(incoming.file),
         size_bytes=incoming.file.size,
         uploaded_by_id=by.user_id if by else None,
         queue=incoming.queue or queue_for(by.user_id if by else None),
@@ -195,7 +195,7 @@ def _store(
     version.number = newest.number + 1 if newest else 1
     incoming.file.seek(0)
     version.file.save(name, incoming.file, save=False)
-    if _sha256(incoming.file) != version.sha256:
+    if sha256_of(incoming.file) != version.sha256:
         raise InvalidInput(_("“%(name)s” was changed while it was read. Add it again.") % {"name": name})
     version.queued_at = timezone.now()
     version.save(force_insert=True)
@@ -227,7 +227,8 @@ def _known(by: Principal | None, folder: Folder, name: str) -> Document | None:
     return seen.filter(folder=folder, filename=name).order_by("created_at").first()
 
 
-def _sha256(file: "File[bytes]") -> str:
+def sha256_of(file: "File[bytes]") -> str:
+    """Of the whole file, in hexadecimal digits."""
     digest = hashlib.sha256()
     for part in file.chunks():
         digest.update(part)

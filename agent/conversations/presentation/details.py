@@ -11,6 +11,7 @@ from agent.conversations.presentation.message import Around, ReadBesides, ShownC
 from agent.conversations.presentation.outcome import ending_of, foot_of
 from agent.conversations.presentation.similar_titles import close_titles
 from agent.conversations.presentation.steps import in_seconds, steps_of
+from agent.conversations.presentation.visibility import reader_of
 from agent.events import StopReason
 from agent.models import Message
 from authz.principal import Principal
@@ -24,6 +25,8 @@ Places = Mapping[UUID, DocumentPlace]
 
 def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[Message]) -> dict[UUID, Around]:
     """Message → what is around it, under today's rights; of answers alone. shown, rows: the same messages."""
+    rows = list(rows)
+    principal = reader_of(principal, rows)
     pairs = [(message, row) for message, row in zip(shown, rows, strict=True) if message.is_answer]
     documents = {passage.document_id for message, _row in pairs for passage in message.read}
     documents |= {citation.passage.document_id for message, _row in pairs for citation in message.citations}

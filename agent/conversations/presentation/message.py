@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from agent.conversations.branches import Branches
+from agent.conversations.presentation.attachments import Attachment
 from agent.conversations.presentation.similar_titles import CloseTitle
 from agent.conversations.presentation.steps import Step
 from agent.extractive.excerpts import Excerpt
@@ -170,13 +171,13 @@ class Around:
 class ShownMessage:
     """A message as this person may see it now.
 
-    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked
-    on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask
-    to be let in. pages: sources from outside; asked_outside: the questions that left the house. files: that scripts made and that can
-    still be downloaded. explore: the address of the form in which a question on data that was not read can be asked. approval: the call
-    that they are asked to allow. read: passages that the answer could stand on, in the order found. around: of an answer that is
-    prepared for a page (`agent.conversations.page`). parent_id: what it follows. branches: of the questions at its place, where there are
-    several.
+    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked on
+    as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask to
+    be let in. pages: sources from outside; asked_outside: the questions that left the house. files: that scripts made and that can still
+    be downloaded. explore: the address of the form in which a question on data that was not read can be asked. approval: the call that
+    they are asked to allow. read: passages that the answer could stand on, in the order found. around: of an answer that is prepared for
+    a page (`agent.conversations.page`). attachments: files that the question was asked with; hidden_attachments: how many more, which are
+    gone or another's. parent_id: what it follows. branches: of the questions at its place, where there are several.
     """
 
     id: UUID
@@ -207,6 +208,8 @@ class ShownMessage:
     comment: str = ""
     is_shown_to_keepers: bool = False
     parent_id: UUID | None = None
+    attachments: tuple[Attachment, ...] = ()
+    hidden_attachments: int = 0
     branches: Branches | None = None
     around: Around | None = None
 

@@ -1,6 +1,6 @@
 """Stored messages as a person may see them: one reading of their rights for all of them."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,6 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from agent.cited_answer import laid_out
+from agent.conversations.presentation.attachments import Attachment, shown_attachments
 from agent.conversations.presentation.message import (
     ShownCitation,
     ShownMessage,
@@ -43,11 +44,13 @@ class _Seen:
     offers: Mapping[UUID, Offer]
     files: Collection[MadeFile]
     approvals: Mapping[UUID, ToolApproval]
+    attachments: Mapping[UUID, Attachment]
 
 
 def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMessage]:
     """The messages in their order, under today's rights; have their citations and queries fetched with them."""
     found = list(rows)
+    principal = reader_of(principal, found)
     wanted = {citation.chunk_id for row in found for citation in row.citations.all()}
     wanted |= {pk for row in found for pk in _read(row)}  # in one look: a second one is at another moment
     wanted |= {pk for row in found for pk in _leaned_on(row)[0]}
@@ -61,8 +64,15 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
         offers(principal, {pk for row in found for pk in _offered(row)}),
         made_files(principal, [row.pk for row in found if _ran_scripts(row)]),
         approvals_of(principal, asking) if asking else {},
+        shown_attachments(principal, found),
     )
     return [_show(row, seen) for row in found]
+
+
+def reader_of(principal: Principal, rows: Sequence[Message]) -> Principal:
+    """Whoever reads messages of one conversation is in it: its files are open to its person, and to nobody else."""
+    conversations = {row.session_id for row in rows}
+    return principal.in_conversation(conversations.pop() if len(conversations) == 1 else None)
 
 
 def queried_by(row: QueryCitation) -> Queried:
@@ -127,6 +137,8 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         comment=row.comment,
         is_shown_to_keepers=row.is_shown_to_keepers,
         parent_id=row.parent_id,
+        attachments=tuple(seen.attachments[UUID(pk)] for pk in row.attachments if UUID(pk) in seen.attachments),
+        hidden_attachments=sum(UUID(pk) not in seen.attachments for pk in row.attachments),
     )
 
 

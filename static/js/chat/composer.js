@@ -1,5 +1,6 @@
 // The box in which a question is written, with its button to send or to stop. What is written is kept until it is sent.
 
+import { isBlocking } from "./attachments.js";
 import { keep, kept } from "./keeping.js";
 import { text } from "./page.js";
 
@@ -56,7 +57,7 @@ export function assistant() {
 
 function submit(submitted) {
   const query = question.value.trim();
-  if (!query || query.length > limit) return;
+  if (!query || query.length > limit || isBlocking()) return;
   question.value = "";
   changed();
   submitted(query);
@@ -67,12 +68,12 @@ function changed() {
   refresh();
 }
 
-function refresh() {
+export function refresh() {
   const length = question.value.trim().length;
   counter.hidden = length < COUNT_FROM;
   counter.textContent = `${length.toLocaleString(text.language)} / ${limit.toLocaleString(text.language)}`;
   counter.classList.toggle("is-over", length > limit);
-  send.disabled = length === 0 || length > limit;
+  send.disabled = length === 0 || length > limit || isBlocking();
   send.hidden = isBusy && length === 0;
   send.ariaLabel = send.title = isBusy ? text.textQueue : text.textSend;
   stop.hidden = !isBusy;

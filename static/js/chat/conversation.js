@@ -2,6 +2,7 @@
 
 import { patiently } from "../site.js";
 import { ComingAnswer } from "./answer.js";
+import { giveBack, take } from "./attachments.js";
 import * as composer from "./composer.js";
 import { asText } from "./copying.js";
 import { keep, kept, moveTo } from "./keeping.js";
@@ -16,6 +17,7 @@ export class Conversation {
   // named: called with the title of a new conversation. ended: when an answer is over; with false where it was stopped or failed.
   constructor({ named, ended }) {
     Object.assign(this, { session: text.session, named, ended });
+    this.beginning = null; // a promise, while the conversation is made
     this.asked = null; // the question that is being answered, as `asked` below makes it
     this.line = new Line({ opened: () => this.#opened(), heard: (event) => this.#heard(event), gone: () => this.#gone() });
     this.others = new OtherTabs((news) => this.#adopt(news));
@@ -36,20 +38,26 @@ export class Conversation {
     if (sent && !this.isBusy) this.ask(sent.query, sent);
   }
 
-  async ask(query, { insteadOf = null, isWide = false, askedAs = randomId() } = {}) {
+  async begun() {
+    // the id of the conversation, which is made with its first question or file
+    if (!this.session) await (this.beginning ??= this.#begin().finally(() => (this.beginning = null)));
+    return this.session;
+  }
+
+  async ask(query, { insteadOf = null, isWide = false, askedAs = randomId(), files = insteadOf ? [] : take() } = {}) {
     if (insteadOf) cutFrom(insteadOf);
     if (isWide) everywhere();
     const follows = lastAnswer();
-    const item = addQuestion(query);
+    const item = addQuestion(query, files);
     const answer = new ComingAnswer();
     thread.append(answer.item);
-    this.asked = asked(answer, { item, query, askedAs, follows, insteadOf, isWide });
-    keep("asked", { query, insteadOf, isWide, askedAs });
+    this.asked = asked(answer, { item, query, askedAs, follows, insteadOf, isWide, files });
+    keep("asked", { query, insteadOf, isWide, askedAs, files });
     lead(item);
     announce.textContent = text.textLooking;
     this.#refresh();
     try {
-      if (!this.session) await this.#begin();
+      await this.begun();
       await this.#send();
     } catch {
       this.#fail(text.textFailed);
@@ -93,8 +101,9 @@ export class Conversation {
     const now = this.asked;
     now.isSent = true;
     const place = now.insteadOf ? { instead_of: now.insteadOf } : now.follows ? { follows: now.follows } : {};
-    const scope = now.isWide ? { is_wide: true } : scopes();
-    this.line.send({ query: now.query, id: now.askedAs, language: text.language, agent_id: composer.assistant(), ...place, ...scope });
+    const scope = now.isWide ? { is_wide: true } : now.files.length || now.insteadOf ? {} : scopes();
+    const files = now.files.length ? { attachment_ids: now.files.map(({ id }) => id) } : {};
+    this.line.send({ query: now.query, id: now.askedAs, language: text.language, agent_id: composer.assistant(), ...place, ...scope, ...files });
   }
 
   #opened() {
@@ -189,6 +198,7 @@ export class Conversation {
 
   #fail(sentence) {
     composer.giveBack(this.asked.query);
+    giveBack(this.asked.files);
     keep("asked", null);
     this.asked.answer.failed(sentence);
     this.#over(false);
@@ -216,6 +226,6 @@ export class Conversation {
 
 function asked(answer, question) {
   // answer: as it is drawn. id, seq: of the answer, once it has one, and of the last event. retry: a timer.
-  const unknown = { id: "", askedAs: "", follows: null, insteadOf: null, isWide: false };
+  const unknown = { id: "", askedAs: "", follows: null, insteadOf: null, isWide: false, files: [] };
   return { ...unknown, ...question, answer, seq: -1, isSent: false, isUnwanted: false, retry: 0 };
 }

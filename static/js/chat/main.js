@@ -1,6 +1,7 @@
 // The chat page: what is clicked and typed there, and which part of the chat does it.
 
 import { openSource } from "../drawer.js";
+import * as attachments from "./attachments.js";
 import "./cards.js";
 import * as composer from "./composer.js";
 import { Conversation } from "./conversation.js";
@@ -58,6 +59,7 @@ function askInstead(query, insteadOf, isWide = false) {
 }
 
 listenToCopies(thread);
+attachments.listen({ conversation: () => conversation.begun(), told: composer.refresh });
 composer.listen({ submitted: ask, stopped: () => conversation.stop() });
 for (const suggestion of document.querySelectorAll("#welcome .suggestion")) {
   suggestion.addEventListener("click", () => ask(suggestion.textContent.trim()));

@@ -12,6 +12,7 @@ const box = document.getElementById("places");
 const question = document.getElementById("question");
 const list = new Listbox(box, question);
 const fragments = new Fragments(box.dataset.url);
+const narrow = document.getElementById("narrow");
 let timer = 0;
 
 export function scopes() {
@@ -31,6 +32,7 @@ export function isChoosing() {
 }
 
 function typed() {
+  if (narrow.disabled) return null; // the question is asked of files
   return TYPED.exec(question.value.slice(0, question.selectionStart));
 }
 
@@ -107,7 +109,7 @@ box.addEventListener("click", (event) => {
   const option = event.target.closest("[role=option]");
   if (option) take(option);
 });
-document.getElementById("narrow").addEventListener("click", () => {
+narrow.addEventListener("click", () => {
   question.focus();
   const before = question.value.slice(0, question.selectionStart);
   if (!typed()) question.setRangeText(before && !/\s$/.test(before) ? " @" : "@", before.length, question.selectionEnd, "end");

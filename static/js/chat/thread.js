@@ -2,14 +2,28 @@
 
 import { element, script, text, thread } from "./page.js";
 
-export function addQuestion(query) {
+export function addQuestion(query, files = []) {
   document.getElementById("welcome")?.remove();
   const item = element("li", "message question");
   const body = element("p", "", query);
   body.lang = script(query);
-  item.append(element("h2", "unseen", text.textAsked), body, element("div", "question-ways")); // as high as it will be
+  item.append(element("h2", "unseen", text.textAsked), body);
+  if (files.length) item.append(filesOf(files));
+  item.append(element("div", "question-ways")); // as high as it will be
   thread.append(item);
   return item;
+}
+
+function filesOf(files) {
+  const list = element("ul", "question-files");
+  for (const { name } of files) {
+    const chip = element("span", "file-chip");
+    chip.append(element("span", "attached-name", name));
+    const line = element("li");
+    line.append(chip);
+    list.append(line);
+  }
+  return list;
 }
 
 export function cutFrom(question) {

@@ -284,6 +284,10 @@ def _file(_world: World) -> dict[str, Any]:
 # what a POST, PUT or PATCH sends where nothing would be a mistake
 BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/library/folders/<folder_id>/upload/": _file,
+    "/chat/<session_id>/attachments/": _file,
+    "/chat/<session_id>/attachments/<document_id>/file-into/": lambda world: {"folder": str(world.folder.pk)},
+    "/api/v1/sessions/<pk>/attachments": _file,
+    "/api/v1/sessions/<pk>/attachments/<document_id>/file": lambda world: {"folder": str(world.folder.pk)},
     "/library/folders/<folder_id>/folders/": lambda world: {"name": "New"},
     "/library/new/": lambda world: {"name": "New"},
     "/library/find/several/": lambda world: {"documents": [str(world.document.pk)], "what": "trash"},

@@ -1,0 +1,23 @@
+"""The files of a conversation, as a run knows them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from agent.prompting import Prompt, prompt
+
+
+@dataclass(frozen=True)
+class Attached:
+    """asked_with: ids of the files that the question was asked with. names: of all files of the conversation that can be read."""
+
+    asked_with: Sequence[UUID] = ()
+    names: Mapping[UUID, str] = field(default_factory=dict)
+
+    def told(self, language: str, *, use: Callable[[Prompt], str]) -> str:
+        """What a model is told of them behind its other orders; "" where there is none. use: notes a prompt, gives its text."""
+        if not self.names:
+            return ""
+        ordered = sorted(self.names, key=lambda pk: pk not in self.asked_with)
+        lines = [f"- {'[*] ' if pk in self.asked_with else ''}{pk}: {self.names[pk]}" for pk in ordered]
+        return "\n".join(["", "", use(prompt("attached", language)), *lines])

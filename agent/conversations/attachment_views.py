@@ -1,0 +1,84 @@
+"""Files of a conversation on its page: attached, followed while they are read, taken out, filed into a folder."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from agent.conversations.attachments import attach, file_into, get_attachment, take_out, unsent_attachments
+from agent.conversations.forms import AttachForm, FileIntoForm
+from agent.conversations.presentation.attachments import Reading
+from agent.conversations.sessions import get_session
+from agent.models import Session
+from authz.pages import signed_in
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.forms import checked
+from knowledge.places import folders_to_fill
+
+MOST_FOLDERS = 50  # offered at once; words find the others
+MOST_CHARACTERS = 200
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def attachments(request: HttpRequest, principal: Principal, session_id: UUID) -> HttpResponseBase:
+    """The files that no question was asked with yet, and those that `id` names, as chips; POST attaches one (`file`)."""
+    session = get_session(principal, session_id)
+    if request.method != "POST":
+        return _chips(request, principal, session, also=request.GET.getlist("id"))
+    file = checked(AttachForm(request.POST, request.FILES))["file"]
+    made = str(attach(principal, session_id, filename=file.name or "", file=file).document.pk)
+    return _chips(request, principal, session, also=[*request.POST.getlist("id"), made], id=made)
+
+
+@require_POST
+@signed_in
+def remove(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
+    take_out(principal, session_id, document_id)
+    return _chips(request, principal, get_session(principal, session_id), also=request.POST.getlist("id"))
+
+
+def _chips(
+    request: HttpRequest, principal: Principal, session: Session, *, also: Sequence[str], **made: str
+) -> JsonResponse:
+    found = unsent_attachments(principal, session, also=also)
+    html = render_to_string("agent/_attachments.html", {"attachments": found, "session_id": session.pk}, request)
+    is_reading = any(each.reading is Reading.GOES_ON for each in found)
+    return JsonResponse({"html": html, "is_reading": is_reading, **made}, status=201 if made else 200)
+
+
+@require_GET
+@signed_in
+def where_to_file(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
+    """The folders that a file can be filed into; `?q=`: those whose names say the words."""
+    words = request.GET.get("q", "").strip()[:MOST_CHARACTERS]
+    document = get_attachment(principal, session_id, document_id)
+    context = {
+        "session": get_session(principal, session_id),
+        "document": document,
+        "words": words,
+        "folders": folders_to_fill(principal, words, most=MOST_FOLDERS),
+        "most": MOST_FOLDERS,
+    }
+    return render(request, "agent/file_into.html", context)
+
+
+@require_POST
+@signed_in
+def file_it(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
+    """Add a copy to the folder; on to it."""
+    folder_id = checked(FileIntoForm(request.POST))["folder"]
+    try:
+        upload = file_into(principal, session_id, document_id, folder_id=folder_id)
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+        return redirect(reverse("attachment-where", args=[session_id, document_id]))
+    messages.success(request, _("“%(name)s” is filed.") % {"name": upload.document.filename})
+    return redirect("folder", upload.document.folder_id)

@@ -1,0 +1,116 @@
+"""Files of a conversation: attached to a question, read for this conversation alone, and filed into a folder where somebody wants that."""
+
+from collections.abc import Collection, Sequence
+from uuid import UUID
+
+from django.core.files import File
+from django.utils.translation import gettext as _
+
+from agent.conversations.presentation.attachments import Attachment, Reading
+from agent.conversations.sessions import get_session
+from agent.models import Message, Role, Session
+from authz.checks import get_visible
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.library import rows_of
+from knowledge.models import Document
+from knowledge.services import attachments as files
+from knowledge.services.documents import open_original
+from knowledge.services.uploads import Upload, upload_document
+
+
+def attach(principal: Principal, session_id: UUID, *, filename: str, file: "File[bytes]") -> Upload:
+    """Raises NotFound (not their conversation), and what `knowledge.services.attachments.attach_file` raises."""
+    session = get_session(principal, session_id)
+    return files.attach_file(principal, conversation_id=session.pk, filename=filename, file=file)
+
+
+def attachments_of(principal: Principal, session: Session) -> list[Attachment]:
+    """All files of a conversation, in the order in which they came."""
+    return [Attachment.of(row) for row in rows_of(files.attached(principal, session.pk))]
+
+
+def unsent_attachments(principal: Principal, session: Session, *, also: Collection[str] = ()) -> list[Attachment]:
+    """Those that no question was asked with yet, and those of these ids, which may be attached again."""
+    found = attachments_of(principal, session)
+    sent = _sent(session).difference(also) if found else set()
+    return [each for each in found if str(each.id) not in sent]
+
+
+def _sent(session: Session) -> set[str]:
+    rows = Message.objects.filter(session=session, role=Role.USER).exclude(attachments=[])
+    return {pk for ids in rows.values_list("attachments", flat=True) for pk in ids}
+
+
+def remove(principal: Principal, session_id: UUID, document_id: UUID) -> None:
+    """Delete a file for good. Raises NotFound."""
+    session = get_session(principal, session_id)
+    files.remove_attached(principal, conversation_id=session.pk, document_id=document_id)
+
+
+def take_out(principal: Principal, session_id: UUID, document_id: UUID) -> None:
+    """Take a file out of the question that is being written: it is deleted, unless another question was asked with it. Raises NotFound."""
+    session = get_session(principal, session_id)
+    if str(document_id) in _sent(session):
+        get_attachment(principal, session_id, document_id)
+    else:
+        remove(principal, session_id, document_id)
+
+
+def file_into(principal: Principal, session_id: UUID, document_id: UUID, *, folder_id: UUID) -> Upload:
+    """Add a copy of a file to a folder, as any upload, with the rights of that folder; the conversation keeps its own.
+
+    Raises NotFound, PermissionDenied (no `add` there), and what `upload_document` raises.
+    """
+    document = get_attachment(principal, session_id, document_id)
+    version = open_original(principal.in_conversation(session_id), document_id=document.pk)
+    with version.file.open("rb") as file:
+        return upload_document(principal, folder_id=folder_id, filename=version.document.filename, file=File(file))
+
+
+def get_attachment(principal: Principal, session_id: UUID, document_id: UUID) -> Document:
+    """Raises NotFound."""
+    session = get_session(principal, session_id)
+    return get_visible(Document, principal.in_conversation(session.pk), pk=document_id, folder_id=session.pk)
+
+
+def for_question(principal: Principal, session: Session, ids: Collection[UUID]) -> list[UUID]:
+    """The ids of the files that a question is asked with, each once.
+
+    Raises InvalidInput where one is not there, cannot be read, or is still being read.
+    """
+    if not ids:
+        return []
+    known = {each.id: each for each in attachments_of(principal, session)}
+    for pk in ids:
+        if pk not in known:
+            raise InvalidInput(_("A file of the question is not in this conversation any more. Attach it again."))
+        if known[pk].reading is Reading.FAILED:
+            raise InvalidInput(
+                _("“%(name)s” cannot be read: %(why)s Take it out of the question.")
+                % {"name": known[pk].name, "why": known[pk].said}
+            )
+        if known[pk].reading is Reading.GOES_ON:
+            raise InvalidInput(_("“%(name)s” is still being read. Ask when it is done.") % {"name": known[pk].name})
+    return list(dict.fromkeys(ids))
+
+
+def readable(principal: Principal, session_id: UUID) -> dict[UUID, str]:
+    """Document → file name, of the files of a conversation that answer."""
+    return dict(files.attached(principal, session_id).exclude(current_version=None).values_list("pk", "filename"))
+
+
+def of_replaced(session: Session, message_id: UUID) -> list[UUID]:
+    """The files of the question in whose place one is asked."""
+    found: Sequence[str] = session.messages.filter(pk=message_id).values_list("attachments", flat=True).first() or ()
+    return [UUID(pk) for pk in found]
+
+
+def throw_away() -> int:
+    """Delete the files of conversations that are gone or were kept for long enough; how many of the latter."""
+    ids = files.conversations_with_files()
+    there = set(Session.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    for conversation_id in ids:
+        if conversation_id not in there:
+            files.end_conversation(None, conversation_id)
+    return files.throw_away_old()

@@ -1,0 +1,64 @@
+"""A file of a conversation as its person sees it: its name, and how far its reading is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from agent.models import Message
+from authz.principal import Principal
+from knowledge.library import DocumentRow, rows_of
+from knowledge.models import Document, ParseStatus, StageName
+
+
+class Reading(StrEnum):
+    """How far the reading of a file is."""
+
+    GOES_ON = "reading"
+    DONE = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A file of a conversation. said: how far its reading is, or why it cannot be read, in the reader's language."""
+
+    id: UUID
+    name: str
+    size_bytes: int
+    reading: Reading
+    said: str
+
+    @classmethod
+    def of(cls, row: DocumentRow) -> "Attachment":
+        version = row.version
+        if version.parse_status == ParseStatus.FAILED:
+            reading, said = Reading.FAILED, version.failure_reason
+        elif row.document.current_version_id is None:
+            reading, said = Reading.GOES_ON, _said(row)
+        else:
+            reading, said = Reading.DONE, _("ready")
+        return cls(row.document.pk, row.document.filename, version.size_bytes, reading, said)
+
+
+def _said(row: DocumentRow) -> str:
+    stage = row.stage
+    if stage is None:
+        return _("waits to be read")
+    if not stage.total:
+        return _("is being read")
+    place = {"n": min(stage.done + 1, stage.total), "all": stage.total}
+    if stage.name == StageName.PARSE:
+        return _("reading page %(n)s of %(all)s") % place  # of those that are pictures: all others take no time
+    return _("reading passage %(n)s of %(all)s") % place
+
+
+def shown_attachments(principal: Principal, rows: Iterable[Message]) -> dict[UUID, Attachment]:
+    """Those of these questions that this person sees, in the conversation that `principal` is in."""
+    wanted = {UUID(pk) for row in rows for pk in row.attachments}
+    if not wanted:
+        return {}
+    found = rows_of(Document.objects.visible_to(principal).filter(pk__in=wanted))
+    return {row.document.pk: Attachment.of(row) for row in found}

@@ -1,0 +1,83 @@
+"""Files of a conversation: attached, followed while they are read, taken away, filed into a folder."""
+
+from uuid import UUID
+
+from rest_framework import serializers, status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent.conversations.attachments import attach, attachments_of, file_into, remove
+from agent.conversations.sessions import get_session
+from agent.rest.serializers import AttachmentSerializer
+from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
+from copilot_site.lib.openapi import operation
+from copilot_site.lib.strict_serializers import Filters, Input
+from knowledge.rest.documents import UPLOAD_STATUS, shown_document, shown_versions
+from knowledge.rest.serializers import UploadSerializer
+
+
+class NewAttachment(Input):
+    file = serializers.FileField(allow_empty_file=True)  # an empty one is refused in our own words
+
+
+class Where(Input):
+    folder = serializers.UUIDField(help_text="A folder that you may add documents to.")
+
+
+class Attachments(PrincipalView):
+    token_scopes = {"get": (TokenScope.CHAT,), "post": (TokenScope.CHAT,)}
+    serializer_class = AttachmentSerializer
+    parser_classes = [MultiPartParser]
+
+    @operation("List the files of a conversation", answer=AttachmentSerializer(many=True), problems=(400, 401, 404))
+    def get(self, request: Request, pk: UUID) -> Response:
+        Filters.checked(request.query_params)
+        found = attachments_of(self.principal, get_session(self.principal, pk))
+        return Response(self.get_serializer(found, many=True).data)
+
+    @operation(
+        "Attach a file to a conversation; it is read for this conversation alone",
+        body={"multipart/form-data": NewAttachment},
+        answer=AttachmentSerializer,
+        status=201,
+    )
+    def post(self, request: Request, pk: UUID) -> Response:
+        session = get_session(self.principal, pk)
+        file = NewAttachment.checked(request.data)["file"]
+        upload = attach(self.principal, pk, filename=file.name, file=file)
+        (made,) = (each for each in attachments_of(self.principal, session) if each.id == upload.document.pk)
+        return Response(self.get_serializer(made).data, status.HTTP_201_CREATED)
+
+
+class OneAttachment(PrincipalView):
+    token_scopes = {"delete": (TokenScope.CHAT,)}
+
+    @operation("Delete a file of a conversation", status=204, problems=(401, 404))
+    def delete(self, request: Request, pk: UUID, document_id: UUID) -> Response:
+        remove(self.principal, pk, document_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class FileAttachment(PrincipalView):
+    token_scopes = {"post": (TokenScope.CHAT,)}
+    besides = (TokenScope.INGEST,)
+    serializer_class = UploadSerializer
+
+    @operation(
+        "Add a copy of a file of a conversation to a folder",
+        body=Where,
+        answer=UploadSerializer,
+        status=201,
+        also=(200,),
+    )
+    def post(self, request: Request, pk: UUID, document_id: UUID) -> Response:
+        folder_id = Where.checked(request.data)["folder"]
+        upload = file_into(self.principal, pk, document_id, folder_id=folder_id)
+        shown = {
+            "outcome": upload.outcome,
+            "document": shown_document(self.principal, upload.document.pk),
+            "version": shown_versions(self.principal, upload.document.pk)[0],
+        }
+        return Response(self.get_serializer(shown).data, UPLOAD_STATUS[upload.outcome])

@@ -1,0 +1,194 @@
+"""The files of a conversation: documents in a place of their own, which its person reads while they are in the conversation.
+
+The place is a hidden folder with the conversation's id. It takes over nothing from above, nothing is granted on it, and nobody may change
+its rights: its owner is let in by the statement that reads rights (`authz.folders`), for a principal that is in this conversation. So no
+list, search or answer anywhere else has to know of it.
+"""
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from pathlib import PurePath
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files import File
+from django.db import transaction
+from django.db.models import QuerySet, Sum
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, PermissionDenied
+from knowledge.models import ATTACHMENTS, Chunk, Document, DocumentVersion, Folder, FolderKind, Graph, KnowledgeBase
+from knowledge.services.folders import root_folder
+from knowledge.services.removal import remove_document
+from knowledge.services.tree import link_new, lock_tree, mark_cuts
+from knowledge.services.uploads import IncomingFile, Upload, add_document, check_acceptable, clean_filename, sha256_of
+
+logger = logging.getLogger(__name__)
+
+NAME = "Files in conversations 对话中的文件"  # of the base, for readers of both languages
+MOST_FILES = 20  # of one conversation
+MOST_LARGEST = 10  # files as large as one may be, of one person in all conversations: they need no right to add any
+
+
+def are_taken() -> bool:
+    """Whether files can be attached at all."""
+    return settings.ATTACHMENT_DAYS > 0
+
+
+def attach_file(principal: Principal, *, conversation_id: UUID, filename: str, file: "File[bytes]") -> Upload:
+    """Store a file for one conversation, which the caller found to be this person's, and queue its reading. The same file again is the
+    one that is there; another of its name gets a number.
+
+    Raises PermissionDenied (files are not taken, or not through a token for one folder), InvalidInput (name, type, size, emptiness, too
+    many), StorageFull.
+    """
+    if not are_taken():
+        raise PermissionDenied(
+            _("Files in conversations are switched off here. Ask for a folder that you may add files to.")
+        )
+    if principal.folder_id is not None:
+        raise PermissionDenied(_("A token for one folder cannot attach files: they would lie outside of it."))
+    check_acceptable(clean_filename(filename), file.size)
+    inside = principal.in_conversation(conversation_id)
+    _make_place(principal, conversation_id)
+    with transaction.atomic():
+        place = Folder.unscoped.select_for_update().get(pk=conversation_id, kind=FolderKind.ATTACHED)
+        name, is_there = _name_for(inside, place, clean_filename(filename), sha256_of(file))
+        if not is_there:
+            _refuse_too_much(place, file.size)
+        return add_document(inside, place, IncomingFile(name, file))
+
+
+def attached(principal: Principal, conversation_id: UUID) -> QuerySet[Document]:
+    """The files of a conversation, in the order in which they came; none of somebody else's."""
+    rows = Document.objects.permitted(
+        principal.in_conversation(conversation_id), Right.VIEW, folder_id=conversation_id, knowledge_base=ATTACHMENTS
+    )
+    return rows.order_by("created_at", "pk")
+
+
+def remove_attached(principal: Principal, *, conversation_id: UUID, document_id: UUID) -> None:
+    """Delete one file of a conversation for good. Raises NotFound."""
+    inside = principal.in_conversation(conversation_id)
+    remove_document(principal, get_visible(Document, inside, pk=document_id, folder_id=conversation_id))
+
+
+def in_its_conversation(principal: Principal, document_id: UUID) -> Principal:
+    """Whoever opens a document by its id is in the conversation that it is a file of, if it is one; another's stays closed to them."""
+    rows = Document.unscoped.filter(pk=document_id, knowledge_base=ATTACHMENTS)
+    return principal.in_conversation(rows.values_list("folder_id", flat=True).first())
+
+
+def where_it_is_read(principal: Principal, base_id: UUID, chunk_id: UUID) -> Principal:
+    """The same for whoever opens a passage."""
+    if base_id != ATTACHMENTS:
+        return principal
+    rows = Chunk.unscoped.filter(knowledge_base_id=base_id, id=chunk_id)
+    return principal.in_conversation(rows.values_list("document__folder_id", flat=True).first())
+
+
+def end_conversation(by: Principal | None, conversation_id: UUID) -> None:
+    """Delete the files of a conversation with their place; the caller has found it to be theirs. None as `by` is the system."""
+    place = Folder.unscoped.filter(pk=conversation_id, kind=FolderKind.ATTACHED).first()
+    if place is None:
+        return
+    for document in list(Document.unscoped.filter(folder=place)):
+        remove_document(by, document)
+    with transaction.atomic():
+        if not Document.unscoped.filter(folder=place).exists():
+            place.delete()
+
+
+def conversations_with_files() -> list[UUID]:
+    """Ids, for whoever knows which of them are there still."""
+    return list(Folder.unscoped.filter(kind=FolderKind.ATTACHED).values_list("pk", flat=True))
+
+
+def throw_away_old(now: datetime | None = None) -> int:
+    """Delete the files that were kept for long enough; how many. Each by itself: one fault keeps one."""
+    before = (now or timezone.now()) - timedelta(days=settings.ATTACHMENT_DAYS)
+    old = Document.unscoped.filter(knowledge_base=ATTACHMENTS, folder__kind=FolderKind.ATTACHED, created_at__lt=before)
+    return sum(map(_thrown_away, list(old)))
+
+
+def _thrown_away(document: Document) -> bool:
+    try:
+        return remove_document(None, document)
+    except Exception:
+        logger.exception("the file %s of a conversation stays", document.pk)
+        return False
+
+
+def _make_place(principal: Principal, conversation_id: UUID) -> None:
+    if Folder.unscoped.filter(pk=conversation_id).exists():
+        return
+    with transaction.atomic():
+        base = _base()
+        lock_tree(base.pk)
+        root = root_folder(base)
+        node, is_new = Folder.unscoped.get_or_create(
+            pk=conversation_id,
+            defaults={
+                "knowledge_base": base,
+                "parent": root,
+                "name": str(conversation_id),
+                "kind": FolderKind.ATTACHED,
+                "inherits": False,
+                "owner_id": principal.user_id,
+            },
+        )
+        if is_new:
+            link_new(node, root)
+            mark_cuts(node)
+
+
+def _base() -> KnowledgeBase:
+    """The one base of all conversations' files, made with the first of them. What it reads in pictures is set as of any base."""
+    taken = KnowledgeBase.unscoped.filter(name=NAME).exclude(pk=ATTACHMENTS).exists()
+    name = f"{NAME} {ATTACHMENTS}" if taken else NAME
+    base, is_new = KnowledgeBase.unscoped.get_or_create(pk=ATTACHMENTS, defaults={"name": name, "graph": Graph.OFF})
+    if is_new:
+        link_new(Folder.unscoped.create(knowledge_base=base, parent=None, name=base.name), None)
+        record(None, Action.KNOWLEDGE_BASE_CREATED, base)
+    return base
+
+
+def _name_for(inside: Principal, place: Folder, filename: str, sha256: str) -> tuple[str, bool]:
+    """The name that a file gets, and whether it is there already."""
+    path, number, name = PurePath(filename), 1, filename
+    known = dict(_newest(Document.objects.permitted(inside, Right.VIEW, folder=place)))
+    while known.get(name, sha256) != sha256:
+        number += 1
+        name = f"{path.stem} ({number}){path.suffix}"
+    return name, name in known
+
+
+def _newest(documents: Iterable[Document]) -> Iterable[tuple[str, str]]:
+    for document in documents:
+        newest = document.versions.order_by("-number").values_list("sha256", flat=True).first()
+        yield document.filename, newest or ""
+
+
+def _refuse_too_much(place: Folder, size_bytes: int) -> None:
+    if Document.unscoped.filter(folder=place).count() >= MOST_FILES:
+        raise InvalidInput(
+            _("A conversation takes at most %(most)s files. Begin a new one, or file them into a folder.")
+            % {"most": MOST_FILES}
+        )
+    mine = DocumentVersion.unscoped.filter(document__folder__owner_id=place.owner_id)
+    used = mine.aggregate(sum=Sum("size_bytes"))["sum"] or 0
+    most = MOST_LARGEST * settings.UPLOAD_MAX_BYTES
+    if used + size_bytes > most:
+        raise InvalidInput(
+            _(
+                "Your conversations hold %(used)s MB of files already, of %(most)s. Delete some conversations with files first."
+            )
+            % {"used": used // 1_000_000, "most": most // 1_000_000}
+        )

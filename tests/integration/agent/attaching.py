@@ -1,0 +1,44 @@
+"""Files of a conversation, attached as a person does."""
+
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+
+from agent.conversations.attachments import attach
+from agent.models import Session
+from agent.profiles import Options
+from authz.principal import Principal
+from knowledge.ingestion.pipeline import ingest
+from knowledge.models import (
+    Document,
+)
+from knowledge.retrieval.search import search
+from tests.factories import allow, make_base, make_document, make_user, prepare_embedder
+
+CONTRACT = "# Contract with Meyer\n\nThe notice period of the contract with Meyer is seven months.\n"
+HANDBOOK = "# Handbook\n\nThe notice period of employees is four weeks.\n"
+NOTICE = "How long is the notice period?"
+
+
+def attached(person: User, session: Session, name: str = "meyer.md", content: str = CONTRACT) -> Document:
+    """A file of a conversation, read."""
+    prepare_embedder()
+    upload = attach(Principal.of(person), session.pk, filename=name, file=ContentFile(content.encode()))
+    ingest(upload.version.pk)
+    return Document.unscoped.get(pk=upload.document.pk)
+
+
+def with_files(*documents: Document) -> Options:
+    return Options(attachments=tuple(document.pk for document in documents))
+
+
+def found_by(principal: Principal) -> set[str]:
+    """The file names that a search for the notice period brings this person."""
+    return {hit.passage.filename for hit in search(principal, NOTICE).hits}
+
+
+def make_person() -> User:
+    """Somebody who reads a handbook."""
+    person, base = make_user(), make_base("Handbook")
+    allow(person, base)
+    make_document(base, "handbook.md", HANDBOOK, ingested=True)
+    return person
