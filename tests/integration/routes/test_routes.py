@@ -30,6 +30,7 @@ OPEN = {
     "healthz", "readyz", "sign-in/", "sign-out/", "sign-in/second-factor/", "sign-in/with/<provider_id>/",
     "sign-in/with/<provider_id>/callback/", "sign-in/cancelled/", "i18n/setlang/", "admin/login/", "admin/logout/",
     "admin/jsi18n/", "api/schema/", "api/docs/", "api/", "hooks/sources/<kept_id>", "hooks/chat/<bot_id>",
+    ".well-known/oauth-protected-resource", ".well-known/oauth-protected-resource/mcp",  # not there without an identity provider
 }  # fmt: skip
 AWAY = {302, 401, 403}  # how an address answers whoever is nobody
 HEAD = f"{'':<76}" + "".join(f"{role:>7}" for role in ROLES) + "  scopes of a token\n"
