@@ -22,10 +22,15 @@ M = TypeVar("M", bound=models.Model)
 def governed(model: type[M], principal: Principal) -> QuerySet[M]:
     """The rows of a protected model whose rights this person may see and change."""
     doors: Any = model
-    rows: QuerySet[M] = (
-        doors.unscoped.all() if principal.is_superuser else doors.objects.reachable_by(principal, Right.MANAGE)
+    return _of_people(
+        model, doors.unscoped.all() if principal.is_superuser else doors.objects.reachable_by(principal, Right.MANAGE)
     )
-    return rows
+
+
+def _of_people(model: type[M], rows: QuerySet[M]) -> QuerySet[M]:
+    """Without those that a model calls its `OF_THE_SYSTEM`: nobody governs them, a superuser neither."""
+    kept = getattr(model, "OF_THE_SYSTEM", None)
+    return rows if kept is None else rows.exclude(kept)
 
 
 def is_reviewer(principal: Principal) -> bool:
@@ -39,8 +44,7 @@ def is_reviewer(principal: Principal) -> bool:
 def reviewed(model: type[M], principal: Principal) -> QuerySet[M]:
     """The rows of a protected model whose rights this person may see: those they govern, and all for reviewers."""
     doors: Any = model
-    rows: QuerySet[M] = doors.unscoped.all() if is_reviewer(principal) else governed(model, principal)
-    return rows
+    return _of_people(model, doors.unscoped.all()) if is_reviewer(principal) else governed(model, principal)
 
 
 def get_reviewed(model: type[M], principal: Principal, **lookup: Any) -> M:
@@ -55,8 +59,10 @@ def get_governed(model: type[M], principal: Principal, **lookup: Any) -> M:
 
 def _get(model: type[M], principal: Principal, lookup: dict[str, Any], *, sees_all: bool) -> M:
     try:
-        every: QuerySet[M] = model.unscoped.filter(**lookup)  # type: ignore[attr-defined]
-        row = (every if sees_all else door(model).permitted(principal, Right.MANAGE, **lookup)).first()
+        every: QuerySet[M] = _of_people(model, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
+        row = (
+            every if sees_all else _of_people(model, door(model).permitted(principal, Right.MANAGE, **lookup))
+        ).first()
         if row is None and not sees_all:
             equalise_timing(principal, Right.MANAGE, every)
     except (ValueError, ValidationError):  # an id that is no UUID names nothing

@@ -89,6 +89,7 @@ class KnowledgeBase(models.Model):
     average_terms = models.FloatField(default=250.0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
+    OF_THE_SYSTEM = models.Q(pk=ATTACHMENTS)
     unscoped = models.Manager()
     objects = GuardedManager["KnowledgeBase"]()
 

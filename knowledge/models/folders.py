@@ -9,7 +9,7 @@ from authz.folders import folder_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
-from knowledge.models.bases import KnowledgeBase
+from knowledge.models.bases import ATTACHMENTS, KnowledgeBase
 
 
 class FolderKind(models.TextChoices):
@@ -46,6 +46,7 @@ class Folder(models.Model):
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
+    OF_THE_SYSTEM = Q(knowledge_base=ATTACHMENTS)
     unscoped = models.Manager()
     objects = GuardedManager["Folder"]()
 
