@@ -22,7 +22,7 @@ from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.standing import is_unapproved, tell_unapproved
 from agent.attribution.verdict import Verdict
 from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
-from agent.events import Answer, KnowledgeReference, QueryReference, References
+from agent.events import Answer, KnowledgeReference, QueryReference, References, Thinking
 from agent.evidence import (
     cited_page,
     cited_query,
@@ -132,6 +132,9 @@ class Writer:
         for is_last in (False, True):
             async with aclosing(self._statements(is_again=is_last)) as statements:
                 async for statement in statements:
+                    if isinstance(statement, Thinking):
+                        yield (statement,)
+                        continue
                     if not (is_last or self.kept or self.waiting) and self._is_in_other_language(statement.text):
                         break
                     if events := await self._taken(statement):
@@ -141,13 +144,21 @@ class Writer:
                 else:
                     return
 
-    async def _statements(self, *, is_again: bool) -> AsyncGenerator[CitedStatement, None]:
+    async def _statements(self, *, is_again: bool) -> AsyncGenerator[CitedStatement | Thinking, None]:
+        """Each as it is complete, and what the model thinks before and between them."""
         assert self.run.model is not None
-        sentences, finish, has_text = Sentences(), "", False
+        sentences, finish, has_text, is_thinking = Sentences(), "", False, False
         async for delta in self.run.model.stream(self._messages(is_again=is_again)):
             finish, has_text = finish or delta.finish, has_text or bool(delta.text.strip())
+            if delta.reasoning:
+                yield Thinking(content=delta.reasoning)
+            if is_thinking and not delta.reasoning:
+                yield Thinking(done=True)
+            is_thinking = bool(delta.reasoning)
             for statement in sentences.take(delta.text):
                 yield statement
+        if is_thinking:
+            yield Thinking(done=True)
         is_cut = finish in CUT
         for statement in sentences.rest(is_cut=is_cut):
             yield statement

@@ -113,6 +113,18 @@ def test_what_a_model_thinks_aloud_is_streamed_and_not_part_of_the_answer() -> N
     assert "may say it" not in stored(events).content
 
 
+def test_what_a_model_thinks_while_it_writes_is_streamed_and_not_part_of_the_answer() -> None:
+    base, _manual, _secret = make_library()
+    written = Step([{"reasoning_content": "Thirty, says [1]."}, *says(THIRTY).deltas, {"reasoning_content": "Done."}])
+    with modelled(routes(), SEARCH, DONE, written):
+        events = asked(make_reader(base), LEAVE)
+    thoughts = [(event.content, event.done) for event in of(events, Thinking)]
+    assert thoughts == [("Thirty, says [1].", False), ("", True), ("Done.", False), ("", True)]
+    assert events.index(of(events, Thinking)[0]) < events.index(of(events, Answer)[0])
+    assert "says [1]" not in stored(events).content
+    assert "Done" not in stored(events).content
+
+
 def test_a_stopped_run_keeps_the_sentences_that_came() -> None:
     from asgiref.sync import async_to_sync
 
