@@ -17,10 +17,11 @@ from agent.models import Message
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
+from business import layer_drafts
 from business import postgres_session as session
 from business.address import Address
 from business.guard.refusal import Reason, SqlRefused
-from business.models import DataSource
+from business.models import DataSource, LayerDraft
 from business.run_query import run_query
 from business.semantic_layer.model import Measure
 from business.semantic_layer.yaml_io import write_layer
@@ -146,9 +147,11 @@ def test_whoever_manages_the_source_is_told_why(
     assert Entry.objects.filter(action=Action.SQL_REFUSED, actor_name="root", outcome=Outcome.ERROR).exists()
     if broken is no_org_column:
         return
-    drafted = client.post(f"/admin/data-sources/{source.pk}/layer/", {"draft": "1"}).content.decode()
-    assert sentence in drafted
-    assert "semantic_models" in drafted  # what is stored is still there
+    before = DataSource.unscoped.get(pk=source.pk).layer
+    client.post(f"/admin/data-sources/{source.pk}/layer/", {"draft": "1"})
+    layer_drafts.run(LayerDraft.objects.get(source=source).attempt)
+    assert sentence in client.get(f"/admin/data-sources/{source.pk}/layer/draft/").content.decode()
+    assert DataSource.unscoped.get(pk=source.pk).layer == before
     entry = Entry.objects.filter(action=Action.SETTING_CHANGED).latest("pk")
     assert (entry.outcome, entry.reason, entry.target_name) == (Outcome.ERROR, "SourceUnavailable", "shop")
 
