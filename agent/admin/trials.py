@@ -1,7 +1,6 @@
 """A service is tried before it is saved: a button of its form says whether it answers, and if not, what is missing."""
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,7 +18,8 @@ from agent.admin.language_models import LanguageModelForm
 from agent.admin.web_search import WebSearchProviderForm
 from agent.models import ChatBot, LanguageModel, WebSearchProvider
 from agent.providers.base import ModelError, ModelMisconfigured, ModelUnavailable
-from agent.providers.configured import probe, served_by
+from agent.providers.chunks import CLOSE
+from agent.providers.configured import served_by, try_reply
 from agent.service_keys import Keyed, take_key
 from agent.web.hosts import HostRules
 from agent.web.searching import SearchFailed, search, service_of
@@ -40,6 +40,11 @@ SENTENCES: tuple[tuple[type[ModelError], Promise], ...] = (
         ModelError,
         _("What it answers cannot be read. The address ends where its OpenAI-compatible interface begins, like /v1."),
     ),
+)
+
+THINKS_ALOUD = _(
+    "It sends what it thinks as its answer: “%(mark)s” comes without its beginning. "
+    "Switch on the reasoning parser of the service (vLLM, SGLang: --reasoning-parser)."
 )
 
 
@@ -106,16 +111,19 @@ def _tried(  # noqa: PLR0917  # one call of each kind
 
 
 def _asked_model(row: LanguageModel) -> dict[str, object]:
-    began = time.monotonic()
     try:
-        asyncio.run(probe(served_by(row)))
+        first_s, said = asyncio.run(try_reply(served_by(row)))
     except ModelError as error:
         sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
         return {"ok": False, "sentence": sentence, "detail": str(error)}
     except CopilotError as error:
         return {"ok": False, "sentence": str(error)}
+    if (
+        CLOSE in said
+    ):  # its beginning stands in the prompt that the service makes: nothing tells thinking from answer while it comes
+        return {"ok": False, "sentence": THINKS_ALOUD % {"mark": CLOSE}}
     took = gettext("It answers: the first word came after %(seconds).1f s. Save it now.")
-    return {"ok": True, "sentence": took % {"seconds": time.monotonic() - began}}
+    return {"ok": True, "sentence": took % {"seconds": first_s}}
 
 
 def _searched(row: WebSearchProvider) -> dict[str, object]:

@@ -1,5 +1,8 @@
 """From settings and rows to a model that can be spoken to."""
 
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 from decimal import Decimal
 
@@ -7,7 +10,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from agent.models import LanguageModel
-from agent.providers.base import ChatModel, ModelMisconfigured, Prices
+from agent.providers.base import ChatModel, ModelError, ModelMisconfigured, Prices
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.service_keys import KeyLost, opened
 from copilot_site.lib.errors import InvalidInput
@@ -41,11 +44,30 @@ def model_names() -> list[str]:
 
 async def probe(served: ServedModel) -> None:
     """One tiny request, left at its first word. Raises ModelError."""
+    async with aclosing(_tiny_reply(served)) as reply:
+        async for _text in reply:
+            return
+
+
+async def try_reply(served: ServedModel) -> tuple[float, str]:
+    """Seconds to the first word of a tiny reply, and what of it came in 20 s. Raises ModelError where nothing did."""
+    began, first_s, said = time.monotonic(), 0.0, ""
+    try:
+        async with aclosing(_tiny_reply(served)) as reply:
+            async for text in reply:
+                first_s, said = first_s or time.monotonic() - began, said + text
+    except ModelError:
+        if not first_s:
+            raise
+    return first_s, said
+
+
+async def _tiny_reply(served: ServedModel) -> AsyncGenerator[str, None]:
     limits = replace(served.limits, first_s=15.0, total_s=20.0, attempts=1)
     model = connect(replace(served, limits=limits))
     try:
-        async for _delta in model.stream([{"role": "user", "content": "Say: ok"}]):
-            return
+        async for delta in model.stream([{"role": "user", "content": "Say: ok"}]):
+            yield delta.text
     finally:
         await model.aclose()
 

@@ -46,6 +46,16 @@ def test_one_that_answers_is_said_to_and_nothing_is_saved(root: User) -> None:
     assert Entry.objects.get(action=Action.MODEL_TESTED).detail == {"address": served.base_url}
 
 
+def test_one_whose_thinking_has_no_beginning_is_told_what_to_switch_on(root: User) -> None:
+    """Its template begins the thinking in the prompt: nothing would tell it from the answer while it comes."""
+    with serving(says("The user wants: ok.\n</think>\n\nok")) as served:
+        said = text_of(tried(root, served.base_url))
+    assert "--reasoning-parser" in said
+    assert "It answers" not in said
+    with serving(says("<think>The user wants: ok.</think>ok")) as served:
+        assert "It answers" in text_of(tried(root, served.base_url))
+
+
 def test_one_that_refuses_the_key_or_is_not_there_says_what_to_check(root: User) -> None:
     with serving(Step(status=401, body='{"error": {"message": "bad key"}}')) as served:
         assert "check the key and the name of the model" in text_of(tried(root, served.base_url, api_key="wrong"))
