@@ -46,3 +46,13 @@ def make_source(folder: "Folder") -> "Callable[..., Source]":
         return source
 
     return make
+
+
+@pytest.fixture
+def ruled(source: "Source") -> "Source":
+    """The source of a test's file, whose rights come along."""
+    from knowledge.sources.services import save_source
+
+    source.takes_rights = True
+    save_source(None, source)
+    return source

@@ -1,6 +1,6 @@
 """Runs of sources in tests, and what they left."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.contrib.auth.models import User
 
@@ -52,3 +52,8 @@ def who_sees(source: Source, path: str, people: Iterable[User]) -> set[str]:
         for user in people
         if Document.objects.visible_to(Principal.of(user)).filter(pk=document.pk).exists()
     }
+
+
+def who(source: Source, people: Sequence[User], *expected: str) -> dict[str, set[str]]:
+    """Who of these people sees each of these paths."""
+    return {path: who_sees(source, path, people) for path in expected}

@@ -12,7 +12,7 @@ from knowledge.sources.reading import preview
 from knowledge.sources.services import save_source
 from tests.confluence import EMAIL, TOKEN, Page, Wiki, serving_confluence
 from tests.factories import make_group, make_user
-from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
+from tests.integration.sources.shelf import counts, item_of, paths, read, who
 from tests.site_server import Reply, serving_pages
 
 Make = Callable[..., Source]
@@ -44,17 +44,6 @@ def people() -> list[User]:
 def source(wiki: Wiki, make_source: Make, people: list[User]) -> Source:
     account = {"username": EMAIL} if wiki.is_cloud else {}
     return make_source("confluence", secret=TOKEN, url=wiki.url, space="ENG", **account)
-
-
-@pytest.fixture
-def ruled(source: Source) -> Source:
-    source.takes_rights = True
-    save_source(None, source)
-    return source
-
-
-def who(source: Source, people: list[User], *expected: str) -> dict[str, set[str]]:
-    return {path: who_sees(source, path, people) for path in expected}
 
 
 def test_a_space_is_read_and_then_only_what_changed(source: Source, wiki: Wiki, folder: Folder) -> None:

@@ -17,7 +17,7 @@ from knowledge.sources.reading import checked_settings, preview
 from knowledge.sources.services import save_source
 from tests.factories import make_group, make_user
 from tests.feishu_wiki import APP_ID, SECRET, SPACE, Node, Wiki, person, serving_feishu
-from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
+from tests.integration.sources.shelf import counts, item_of, paths, read, who, who_sees
 
 Make = Callable[..., Source]
 
@@ -56,17 +56,6 @@ def where(wiki: Wiki) -> dict[str, Any]:
 @pytest.fixture
 def source(where: dict[str, Any], make_source: Make, people: list[User]) -> Source:
     return make_source("feishu", secret=SECRET, **where)
-
-
-@pytest.fixture
-def ruled(source: Source) -> Source:
-    source.takes_rights = True
-    save_source(None, source)
-    return source
-
-
-def who(source: Source, people: list[User], *expected: str) -> dict[str, set[str]]:
-    return {path: who_sees(source, path, people) for path in expected}
 
 
 def test_a_space_is_read_and_then_only_what_changed(source: Source, wiki: Wiki, folder: Folder) -> None:

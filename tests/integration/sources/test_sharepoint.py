@@ -13,7 +13,7 @@ from knowledge.sources.reading import checked_settings, preview
 from knowledge.sources.services import save_source
 from tests import microsoft_graph
 from tests.factories import make_group, make_user
-from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
+from tests.integration.sources.shelf import counts, item_of, paths, read, who, who_sees
 from tests.microsoft_graph import CLIENT, ROOT, SECRET, TENANT, Entry, Tenant, granted, group, linked, site_group, user
 
 Make = Callable[..., Source]
@@ -55,17 +55,6 @@ def where(tenant: Tenant) -> dict[str, Any]:
 @pytest.fixture
 def source(where: dict[str, Any], make_source: Make, people: list[User]) -> Source:
     return make_source("sharepoint", secret=SECRET, site=SITE, **where)
-
-
-@pytest.fixture
-def ruled(source: Source) -> Source:
-    source.takes_rights = True
-    save_source(None, source)
-    return source
-
-
-def who(source: Source, people: list[User], *expected: str) -> dict[str, set[str]]:
-    return {path: who_sees(source, path, people) for path in expected}
 
 
 def deltas(tenant: Tenant) -> list[str]:
