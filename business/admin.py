@@ -6,7 +6,8 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -198,6 +199,9 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
     def get_fieldsets(self, request: HttpRequest, obj: DataSource | None = None) -> Any:
         """The YAML, which is a way to bring a layer along, is folded away: what a draft says is edited table by table."""
         names = list(self.get_fields(request, obj))
+        if "password" in names and "username" in names:
+            names.remove("password")
+            names.insert(names.index("username") + 1, "password")
         if "layer_yaml" not in names:
             return [(None, {"fields": names})]
         names.remove("layer_yaml")
@@ -229,6 +233,14 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         layer = form.cleaned_data.get("layer_yaml")
         if layer is not None and not save_layer(Principal.of(request.user), obj, layer):
             messages.warning(request, unchecked())
+
+    def response_add(self, request: HttpRequest, obj: DataSource, post_url_continue: str | None = None) -> HttpResponse:
+        """A new source is followed by what its tables mean, without which it answers nothing."""
+        if {"_addanother", "_continue"} & request.POST.keys() or not self._keeps(request, obj):
+            return super().response_add(request, obj, post_url_continue)
+        said = _("%(name)s is connected. What its tables mean comes next, then who may ask.") % {"name": obj.name}
+        messages.success(request, said)
+        return redirect("source-layer", obj.pk)
 
     def delete_model(self, request: HttpRequest, obj: DataSource) -> None:
         """With the source go the sandboxes in its database; where that does not answer they stay, and the page says so."""

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from authz.principal import Principal
+from business.data_scope import ALL_DATA, DataScope
 from business.examples import passes
 from business.guard.rewrite import literal
 from business.linking.linker import tells_names
@@ -52,16 +52,15 @@ class Confirmed:
                 "name": self.by or _("a person who is not here any more"),
                 "day": self.at.date().isoformat(),
             }
-            if self.is_same:
-                return Meaning("", (), (_("Confirmed for this question by %(name)s on %(day)s.") % said,))
-            return Meaning(
-                "", (), (_("Confirmed for this question with another value or time by %(name)s on %(day)s.") % said,)
-            )
+            told = _("Confirmed for this question by %(name)s on %(day)s.")
+            if not self.is_same:
+                told = _("Confirmed for this question with another value or time by %(name)s on %(day)s.")
+            return Meaning(definitions=(told % said,))
 
 
-def confirmed_for(principal: Principal, question: str) -> Confirmed | None:
-    """The confirmed statement for a question among the sources that this person may ask; None where there is none."""
-    return confirmed_in(open_sources(principal), question)
+def confirmed_for(principal: Principal, question: str, scope: DataScope = ALL_DATA) -> Confirmed | None:
+    """The confirmed statement for a question among the sources that this person may ask within the scope; None where there is none."""
+    return confirmed_in(open_sources(principal, scope=scope), question)
 
 
 def confirmed_in(sources: Iterable[OpenSource], question: str) -> Confirmed | None:
@@ -76,12 +75,11 @@ def confirmed_in(sources: Iterable[OpenSource], question: str) -> Confirmed | No
 
 def _fitting(opened: OpenSource, question: str) -> Iterator[Confirmed]:
     """The first pair of a source that is the same, and the first that is but for a value or time."""
-    zone = ZoneInfo(opened.layer.time_zone)
-    today = datetime.now(zone).date()
+    today = opened.today
     pairs = list(ConfirmedPair.objects.filter(source=opened.source).select_related("confirmed_by"))
     same = _same_of(pairs, question, opened, today)
     for pair in [same] if same else pairs:
-        at = localtime(pair.confirmed_at, zone)
+        at = localtime(pair.confirmed_at, opened.time_zone)
         then = at.date()
         sql = (
             as_of(pair.sql, pair.question, confirmed=then, today=today)
@@ -202,4 +200,4 @@ def _value(text: str, dimension: Dimension) -> Value | None:
 
 
 def _wordings(value: Value) -> list[str]:
-    return [word.casefold() for word in (value.value, *value.synonyms)]
+    return [word.casefold() for word in value.words()]

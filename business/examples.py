@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
+from business.data_scope import ALL_DATA, DataScope
 from business.guard.grammar import nodes, parse_query
 from business.guard.guard import guard
 from business.guard.policy import Policy
@@ -23,8 +24,8 @@ from business.guard.rules import strings
 from business.guard.text import clean
 from business.models import ConfirmedPair, DataSource
 from business.parsing.base import Example
-from business.parsing.model.definitions import parsed
 from business.parsing.model.free_form import not_read
+from business.parsing.model.selects import parsed
 from business.run_query import QueryResult, run_query
 from business.source_grants import require_manage
 from business.sources import OpenSource, open_source
@@ -37,14 +38,14 @@ QUESTION_CHARACTERS = 2_000
 _NO_WORD = re.compile(r"[\d\W]*|[-+]?\d*\s*(second|minute|hour|day|week|month|quarter|year)s?|[YMDHISWQ\d\W]+")
 
 
-def confirmed_examples(principal: Principal, source: DataSource) -> list[Example]:
+def confirmed_examples(principal: Principal, source: DataSource, scope: DataScope = ALL_DATA) -> list[Example]:
     """The confirmed pairs of a source that this person's rights of today would run, the newest first.
 
-    What names a table or column the person may not read is not there, nor what may name a row of other org units; nor is anything
-    of a source they may not ask. A model is shown them, and repeats them to whoever asks it to.
+    What names a table out of the scope, or a table or column the person may not read, is not there, nor what may name a row of other
+    org units; nor is anything of a source they may not ask. A model is shown them, and repeats them to whoever asks it to.
     """
     try:
-        opened = open_source(principal, source.name)
+        opened = open_source(principal, source.name, scope)
     except NotFound:
         return []
     pairs = ConfirmedPair.objects.filter(source=source)[:MOST_EXAMPLES]

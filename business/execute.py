@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 import psycopg
 from asgiref.sync import sync_to_async
@@ -10,17 +11,28 @@ from psycopg import AsyncConnection
 from psycopg.errors import QueryCanceled, TransactionTimeout
 
 from business.address import Address
-from business.guard.access_paths import Order
-from business.guard.guard import GuardedSql, guard
+from business.guard.access_paths import Order, Path
+from business.guard.guard import GuardedSql, guard, written
 from business.guard.policy import Policy
+from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.limits import Limits
-from business.postgres_session import Rows, SourceUnavailable, count_of, explained, fetch, reading, require_affordable
+from business.postgres_session import (
+    Rows,
+    SourceUnavailable,
+    begin_again,
+    count_of,
+    explained,
+    fetch,
+    fetch_and_count,
+    reading,
+    require_affordable,
+)
 from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden
 
 CHEAP = 2_000.0  # of the planner, some 20 ms: nothing else is looked for below
-FAR = 10  # times cheaper, for another text of a join to run
+MOST_ROWS = 100_000  # of an answer, by the planner, that are all read to be counted: more might be sorted on disk
 
 
 class Protection(StrEnum):
@@ -93,11 +105,14 @@ async def _guarded(access: Access, address: Address, checked: GuardedSql, *, exe
         if not execute:
             await explained(connection, checked.sql)
             return Answer(checked.sql, None, None, names)
-        rows = await fetch(connection, await cheapest(access, connection, checked), limits)
+        text = await cheapest(access, connection, checked)
+        if text == checked.uncapped:
+            return Answer(checked.sql, *await fetch_and_count(connection, text, limits), names)
+        rows = await fetch(connection, text, limits)
         if checked.uncapped is None or len(rows.rows) < limits.rows:
             return Answer(checked.sql, rows, None, names)
         try:
-            total = await count_of(connection, checked.uncapped)
+            total = await count_of(connection, checked.countable)
         except (QueryCanceled, TransactionTimeout):  # the rows are there; how many more nobody waits for
             return Answer(checked.sql, replace(rows, is_truncated=True), None, names)
         return Answer(checked.sql, rows, total if total > limits.rows else None, names)
@@ -106,35 +121,63 @@ async def _guarded(access: Access, address: Address, checked: GuardedSql, *, exe
 async def cheapest(access: Access, connection: AsyncConnection, checked: GuardedSql) -> str:
     """The text of a statement that the planner thinks is done soonest; the others say the same by other indexes.
 
+    The uncapped one where all rows take hardly longer than those that are shown: then they are counted as they come.
     PostgreSQL knows no statistics of columns behind a view's fence: it thinks of far too many rows where such are joined, and would
-    sort both sides. So it must not, and another text must be far cheaper then.
+    sort both sides. So it must not.
     """
-    is_joined = len(checked.tables) > 1
-    if is_joined:
-        await connection.execute("SET LOCAL enable_mergejoin = off")
-    best, least, cost = checked.sql, 0.0, 0.0
-    for text, orders in checked.others():
-        cost = cost or await _cost_of(connection, checked.sql)
-        if cost < CHEAP:
-            break
-        try:
-            if orders and not await _has_views(access, orders):
-                continue
-            async with connection.transaction():
-                found = await _cost_of(connection, text)
-        except psycopg.Error:  # the sandbox was made anew, or has no room for views; the first text needs none
-            sql_views.forget(access.admin, access.policy)
-            continue
-        if found * (FAR if is_joined else 1) < cost and (best == checked.sql or found < least):
-            best, least = text, found
+    await _without_merge_join(connection, checked)
+    paths = checked.paths()
+    path = next(paths, None)
+    if path is None and checked.uncapped is None:
+        return checked.sql
+    plan = await explained(connection, checked.sql)
+    best, least = checked.sql, float(plan["Total Cost"])
+    while path is not None and plan["Total Cost"] >= CHEAP:
+        found = await _cost_of(access, connection, checked, path)
+        if (
+            found is not None
+            and found[1] * path.cheaper < plan["Total Cost"]
+            and (best == checked.sql or found[1] < least)
+        ):
+            best, least = found
+        path = next(paths, None)
+    if best == checked.sql and checked.uncapped is not None and _comes_as_a_whole(plan):
+        return checked.uncapped
     return best
 
 
-async def _cost_of(connection: AsyncConnection, text: str) -> float:
-    return float((await explained(connection, text))["Total Cost"])
+async def _without_merge_join(connection: AsyncConnection, checked: GuardedSql) -> None:
+    if len(checked.tables) > 1:
+        await connection.execute("SET LOCAL enable_mergejoin = off")
+
+
+async def _cost_of(
+    access: Access, connection: AsyncConnection, checked: GuardedSql, path: Path
+) -> tuple[str, float] | None:
+    """The text of a path and what the planner thinks it costs; None where it cannot run."""
+    try:
+        text = written(path.tree)
+        if path.orders and not await _has_views(access, path.orders):
+            return None
+        return text, float((await explained(connection, text))["Total Cost"])
+    except SqlRefused:
+        return None
+    except psycopg.Error:  # the sandbox was made anew, or has no room for views; the first text needs none
+        sql_views.forget(access.admin, access.policy)
+        await begin_again(connection)
+        await _without_merge_join(connection, checked)
+        return None
+
+
+def _comes_as_a_whole(plan: dict[str, Any]) -> bool:
+    """Whether the rows below our LIMIT are few and take less than twice as long as those above it, as where they are counted or summed."""
+    (below,) = plan.get("Plans", [plan])[:1]
+    return bool(below["Plan Rows"] <= MOST_ROWS and below["Total Cost"] <= 2 * plan["Total Cost"])
 
 
 async def _has_views(access: Access, orders: tuple[Order, ...]) -> bool:
+    if ordered.are_known(access.admin, access.policy, orders):
+        return True
     return await sync_to_async(ordered.has_views, thread_sensitive=False)(access.admin, access.policy, orders)
 
 

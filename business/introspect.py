@@ -13,12 +13,12 @@ from psycopg import sql
 
 from business.address import Address
 from business.guard.rewrite import quoted
-from business.inference.catalog import Column, Reference, Table, declared_references, tables_of
+from business.inference.catalog import SAMPLED_ROWS, Column, Reference, Table, declared_references, tables_of
 from business.inference.chinese import with_chinese
 from business.inference.counts import with_besides, with_nouns, with_states
 from business.inference.flags import flag_values, is_numbered_flag, written_flag
 from business.inference.identifiers import UNITS, Identifiers
-from business.inference.keys import SAMPLED_ROWS, references_in, with_keys
+from business.inference.keys import references_in, with_keys
 from business.inference.region_codes import spelled_out
 from business.inference.time_columns import date_of_text, dated, default_time
 from business.inference.titles import person_of, title_of
@@ -72,14 +72,22 @@ def draft_layer(
 ) -> SemanticLayer:
     """Read the database, or these schemas of it, and describe it; what the account may not read, and what leads elsewhere, is left out.
 
-    unread: told of each table that fails, while the rest is kept; without it the first failure is raised.
+    progress: told of each table twice, as it is looked whether it may be read, and as its rows are. unread: told of each that fails,
+    while the rest is kept; without it the first failure is raised.
     Raises SourceUnavailable, SourceRefused.
     """
     with connected(address) as connection:
         connection.execute("SET TRANSACTION READ ONLY")
-        tables = [table for table in tables_of(connection, schemas) if _is_readable(connection, table)]
+        found, tables = tables_of(connection, schemas), []
+        for number, table in enumerate(found, 1):
+            progress(number, 2 * len(found), table.name)
+            tables += [table] if _is_readable(connection, table) else []
         declared = declared_references(connection)
-        return layer_of(connection, name, tables, declared, time_zone=time_zone, progress=progress, unread=unread)
+
+        def further(number: int, count: int, table: str) -> None:
+            progress(len(found) + number, len(found) + count, table)
+
+        return layer_of(connection, name, tables, declared, time_zone=time_zone, progress=further, unread=unread)
 
 
 def layer_of(
@@ -100,7 +108,7 @@ def layer_of(
     models = []
     for number, table in enumerate(tables, 1):
         progress(number, len(tables), table.name)
-        pointing = [(r.column, r.to[1]) for r in references if r.table == (table.schema, table.name)]
+        pointing = [(r.column, r.to[1]) for r in references if r.table == table.place]
         forbidden = tuple(column.name for column in table.columns if sensitive and sensitive.search(column.name))
         try:
             with connection.transaction():
@@ -109,7 +117,7 @@ def layer_of(
             if unread is None:
                 raise
             for lost in tables[number - 1 :] if connection.broken else (table,):
-                unread(f"{lost.schema}.{lost.name}", str(error).strip().split("\n")[0])
+                unread(".".join(lost.place), str(error).strip().split("\n")[0])
             if connection.broken:
                 break
     taken = _Taken(models, names)
@@ -119,11 +127,11 @@ def layer_of(
 
 def _is_readable(connection: psycopg.Connection, table: Table) -> bool:
     """Whether a table is the account's to read and leads nowhere else; a view may want settings that are not ours."""
-    if any(faults_in(connection, [(table.schema, table.name)])):
+    if any(faults_in(connection, [table.place])):
         return False
     try:
         with connection.transaction():
-            connection.execute(sql.SQL("SELECT * FROM {} LIMIT 1").format(sql.Identifier(table.schema, table.name)))
+            connection.execute(sql.SQL("SELECT * FROM {} LIMIT 1").format(sql.Identifier(*table.place)))
     except psycopg.Error:
         return False
     return True
@@ -235,7 +243,7 @@ def _values_of(
         return flag_values(flagged, "1", "0"), True
     if column.category not in "SE":
         return (), False
-    values = _values(connection, (table.schema, table.name), expression_of(column.name), is_name=is_title)
+    values = _values(connection, table.place, expression_of(column.name), is_name=is_title)
     written = written_flag(values) if not is_title else None
     if written:
         return flag_values(flagged, *written), True
@@ -245,7 +253,7 @@ def _values_of(
 def _person(connection: psycopg.Connection, table: Table, names: tuple[str, str]) -> Dimension:
     """What people are called whose names are kept in two columns."""
     expr = f"concat_ws(' ', {', '.join(map(expression_of, names))})"
-    values = _values(connection, (table.schema, table.name), expr, is_name=True)
+    values = _values(connection, table.place, expr, is_name=True)
     return Dimension(name="full_name", expr=expr, synonyms=("name",), values=values, is_name=True)
 
 
@@ -335,7 +343,7 @@ def _filled(connection: psycopg.Connection, model: SemanticModel, dimension: Dim
     if dimension.type != "categorical" or not (is_column or dimension.is_name):
         return dimension
     written = {value.value: value for value in dimension.values}
-    found = _values(connection, (model.table_schema, model.table), dimension.expr, is_name=dimension.is_name)
+    found = _values(connection, model.place, dimension.expr, is_name=dimension.is_name)
     values = {value.value: value for value in found} | written  # what people wrote stays, though no row has it today
     return dimension.model_copy(update={"values": tuple(values.values())})
 
@@ -355,5 +363,4 @@ def _values(connection: psycopg.Connection, key: tuple[str, str], expr: str, *, 
     short = [value for value in values if len(value) <= VALUE_CHARS]
     if len(values) > most or (len(short) < len(values) and not is_name):
         return ()
-    values = short
-    return tuple(Value(value=value) for value in values)
+    return tuple(Value(value=value) for value in short)

@@ -21,8 +21,10 @@ from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.source_grants import require_manage
 from business.sources import draft, save_layer
 from copilot_site.lib.errors import CopilotError, NotFound
+from copilot_site.lib.queues import send_on_commit
 
 log = structlog.get_logger(__name__)
+TASK, QUEUE = "business.draft_layer", "maintenance"
 SILENCE = timedelta(minutes=10)  # after which a worker is held for dead: one table with many columns is read in seconds
 UNCLAIMED = timedelta(minutes=1)  # after which a message is held for lost
 MOST_UNREAD = 100  # tables whose reason is kept
@@ -46,7 +48,7 @@ def start(by: Principal, source: DataSource) -> None:
     if row is not None and row.is_open:
         return
     LayerDraft.objects.filter(source=source).delete()
-    _send_on_commit(LayerDraft.objects.create(source=source))
+    send_on_commit(TASK, LayerDraft.objects.create(source=source).attempt, queue=QUEUE)
 
 
 @transaction.atomic
@@ -93,9 +95,9 @@ def tend() -> None:
 
 def proposed(source: DataSource, row: LayerDraft) -> list[SemanticModel]:
     """The tables of a draft that the saved layer does not describe, in the order of the draft."""
-    known = {(model.table_schema, model.table) for model in source.semantic_layer.semantic_models}
+    known = {model.place for model in source.semantic_layer.semantic_models}
     layer = SemanticLayer.model_validate(row.layer or {"name": source.name})
-    return [model for model in layer.semantic_models if (model.table_schema, model.table) not in known]
+    return [model for model in layer.semantic_models if model.place not in known]
 
 
 @transaction.atomic
@@ -120,9 +122,5 @@ def _end(attempt: UUID, problem: str) -> None:
     LayerDraft.objects.filter(Q(attempt=attempt), ended_at=None).update(ended_at=timezone.now(), problem=problem[:500])
 
 
-def _send_on_commit(row: LayerDraft) -> None:
-    transaction.on_commit(lambda: _send(row.attempt), robust=True)
-
-
 def _send(attempt: UUID) -> None:
-    current_app.send_task("business.draft_layer", args=(str(attempt),), queue="maintenance")
+    current_app.send_task(TASK, args=(str(attempt),), queue=QUEUE)

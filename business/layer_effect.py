@@ -6,7 +6,6 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
-from django.utils.translation import override
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
@@ -75,15 +74,10 @@ def _read(question: str, lexicon: Lexicon) -> Read:
     parsed = parse(question, lexicon, Context(language, today))
     if isinstance(parsed, LogicalQuery):
         try:
-            return Read(_told(parsed, catalog, language), sql=compile_query(parsed, catalog, today))
+            return Read(sentence(parsed, catalog, language, today), sql=compile_query(parsed, catalog, today))
         except Inexpressible as error:
             return Read(str(error))
     if isinstance(parsed, Clarification):
         return Read(_("It may mean several things, and is asked back."), tuple(each.text for each in parsed.choices))
     assert isinstance(parsed, Unparseable)
     return Read(parsed.why)
-
-
-def _told(query: LogicalQuery, catalog: Catalog, language: str) -> str:
-    with override(language):
-        return sentence(query, catalog, language)

@@ -38,6 +38,9 @@ def is_behind(connection: psycopg.AsyncConnection[Any], process_id: int) -> bool
         if ours.family == socket.AF_UNIX:
             return False
         host, port = ours.getsockname()[:2]
-    told = title.read_bytes().rstrip(b"\0").decode(errors="replace") if title.exists() else ""
+    try:
+        told = title.read_bytes().rstrip(b"\0").decode(errors="replace")
+    except OSError:  # no such process here, or it has ended meanwhile
+        return False
     info = connection.info
     return told.startswith("postgres: ") and f" {info.user} {info.dbname} {host}({port})" in told

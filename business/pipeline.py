@@ -5,7 +5,6 @@ Whatever way it came, a statement runs behind guard and sandbox under the person
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
 
 import structlog
 from asgiref.sync import sync_to_async
@@ -14,6 +13,7 @@ from django.utils.translation import override
 
 from authz.principal import Principal
 from business.confirmed import confirmed_in
+from business.data_scope import ALL_DATA, DataScope
 from business.guard.refusal import Reason, SqlRefused
 from business.linking.vectors import nearest_sources
 from business.logical_query.compiler import compile_query
@@ -64,7 +64,7 @@ class Question:
 
     def context(self, opened: OpenSource) -> Context:
         earlier = self.earlier[1] if self.earlier and self.earlier[0] == opened.source.name else None
-        return Context(self.language, today_of(opened), earlier, self.named_in)
+        return Context(self.language, opened.today, earlier, self.named_in)
 
 
 @dataclass
@@ -153,7 +153,7 @@ class Asking:
 
     async def logical(self, opened: OpenSource, query: LogicalQuery, language: str) -> Answered:
         """Run a logical query. Raises Inexpressible, and what running a statement raises."""
-        today = today_of(opened)
+        today = opened.today
         with override("zh-hans" if language.startswith("zh") else "en"):
             sql = await sync_to_async(compile_query)(query, opened.catalog, today)
             meaning = describe(query, opened.catalog, language, today)
@@ -162,7 +162,7 @@ class Asking:
 
 def free_meaning(opened: OpenSource, sql: str, language: str) -> Meaning:
     """What is told of a statement that nobody compiled."""
-    return Meaning("", (), told_of(sql, opened.catalog, language))
+    return Meaning(definitions=told_of(sql, opened.catalog, language))
 
 
 def why_wrong(opened: OpenSource, sql: str) -> str:
@@ -184,29 +184,33 @@ def reading(opened: OpenSource, question: Question) -> Parsed:
 
 @dataclass(frozen=True)
 class HowRead:
-    """How the words alone read a question. is_read: every word of it, or what is asked back. unread: of one that names a number of
-    theirs, the name of the source and why it does not answer.
+    """How the words alone read a question. is_read: every word of it, or what is asked back. is_known: each word stands for something
+    in one source, whether it is read or not. unread: of one that names a number of theirs, the name of the source and why it does not
+    answer.
     """
 
     is_read: bool = False
+    is_known: bool = False
     unread: tuple[str, Unparseable] | None = None
 
 
-def how_read(principal: Principal, text: str, language: str) -> HowRead:
-    """How the sources that this person may ask read a question; of several that do not, the one whose words it says most tells why.
+def how_read(principal: Principal, text: str, language: str, scope: DataScope = ALL_DATA) -> HowRead:
+    """How the sources that this person may ask within the scope read a question; of several that do not, the one whose words it says
+    most tells why.
 
     A table they may not ask has no words here. What is longer than QUESTION_LENGTH is no question on data.
     """
     if len(text) > QUESTION_LENGTH:
         return HowRead()
-    asked, sources = named_source(text, open_sources(principal, text))
+    asked, sources = named_source(text, open_sources(principal, text, scope))
     question = Question(asked, language)
     parsed = [(opened, reading(opened, question)) for opened in sources]
     if any(isinstance(each, LogicalQuery | Clarification) for _opened, each in parsed):
-        return HowRead(is_read=True)
+        return HowRead(is_read=True, is_known=True)
+    is_known = any(all(item.is_known for item in items_of(asked, each.lexicon, each.today)) for each in sources)
     found = [(opened, each) for opened, each in parsed if isinstance(each, Unparseable) and each.partial is not None]
     best = max(found, key=lambda each: _said(each[0], question), default=None)
-    return HowRead(unread=(best[0].source.name, best[1]) if best else None)
+    return HowRead(is_known=is_known, unread=(best[0].source.name, best[1]) if best else None)
 
 
 Readings = list[tuple[OpenSource, LogicalQuery | Clarification]]
@@ -237,7 +241,7 @@ def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSourc
 
 
 def _said(opened: OpenSource, question: Question) -> int:
-    items = items_of(question.text, opened.lexicon, today_of(opened))
+    items = items_of(question.text, opened.lexicon, opened.today)
     return sum(len(item.text) for item in items if item.refs)
 
 
@@ -255,8 +259,3 @@ def in_source(text: str, opened: OpenSource, among: Sequence[OpenSource]) -> str
     alike = [each for each in among if each.called.lower() == opened.called.lower()]
     name = opened.called if len(alike) == 1 and not is_said(opened.called, among) else opened.source.name
     return f"{text.strip().rstrip('?？。.')} ({name})?"
-
-
-def today_of(opened: OpenSource) -> date:
-    """The company's day."""
-    return datetime.now(opened.time_zone).date()

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
@@ -20,7 +20,7 @@ from psycopg.types.string import TextLoader
 
 from business.address import Address, has_setting
 from business.guard.guard import GuardedSql
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.refusal import Reason, SqlRefused, refused_there, too_late, too_long_a_row
 from business.identity import SourceRefused, require_elsewhere, require_elsewhere_async
 from business.limits import Limits
 from business.memory_limit import bound_memory
@@ -28,6 +28,8 @@ from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing import AddressRefused
 
 MAX_BYTES = 1_000_000  # of one answer, as text
+PAGE = 11  # rows at a time, which may be long ones: of the ten that are often asked for, the end comes with them
+_NEXT_PAGE = f"FETCH FORWARD {PAGE} FROM answer".encode()
 GENERIC_PLANS_SINCE = 160_000  # server_version
 INSUFFICIENT_RESOURCES = "53"  # class of SQLSTATE: temporary files, memory, disk; whichever a flood of rows meets first
 LIMITS = {
@@ -35,6 +37,7 @@ LIMITS = {
     "idle_in_transaction_session_timeout": "10000",
     "work_mem": "16MB",
     "max_parallel_workers_per_gather": "0",
+    "cursor_tuple_fraction": "1",  # all rows of a cursor are read
     "standard_conforming_strings": "on",
     "TimeZone": "UTC",
 }
@@ -81,7 +84,7 @@ async def reading(
         yield connection
     except psycopg.Error as error:
         is_ended = error.sqlstate is None and (time.monotonic() - began) * 1000 >= limits.ms  # between two statements
-        raise _too_late(limits) if is_ended else _refused(error, limits) from error
+        raise too_late(limits.seconds) if is_ended else _refused(error, limits) from error
     except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
         raise SqlRefused(Reason.DATABASE, _("The text or a value in the answer cannot be written here.")) from error
     except asyncio.CancelledError:  # what still runs there must end, too
@@ -162,26 +165,44 @@ async def fetch(connection: psycopg.AsyncConnection, statement: str, limits: Lim
 
     Raises SqlRefused where the first row alone is longer than that: nothing of it would look like an empty answer.
     """
+    return (await _fetched(connection, statement, limits))[0]
+
+
+async def fetch_and_count(
+    connection: psycopg.AsyncConnection, statement: str, limits: Limits
+) -> tuple[Rows, int | None]:
+    """As `fetch`, and how many rows there are where more were left out than are shown; None where nobody has time to count."""
+    rows, read = await _fetched(connection, statement, limits)
+    if not rows.is_truncated or len(rows.rows) < limits.rows:
+        return rows, None
+    try:
+        passed = await connection.execute("MOVE FORWARD ALL IN answer")
+    except (psycopg.errors.QueryCanceled, psycopg.errors.TransactionTimeout):  # the rows are there
+        return rows, None
+    return replace(rows, is_truncated=False), read + passed.rowcount
+
+
+async def _fetched(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> tuple[Rows, int]:
+    """The rows within the limits, and how many the cursor has given."""
     began = time.perf_counter()
     declare = sql.SQL("DECLARE answer NO SCROLL CURSOR FOR ") + sql.SQL(statement)
     await connection.execute(declare, prepare=True)
     rows: list[tuple[Any, ...]] = []
-    columns: tuple[str, ...] = ()
-    size_bytes, is_truncated = 0, False
-    while True:
-        cursor = await connection.execute("FETCH FORWARD 10 FROM answer")
+    size_bytes, read, is_truncated, is_end = 0, 0, False, False
+    while not is_end and not is_truncated:
+        cursor = await connection.execute(_NEXT_PAGE)
         columns = tuple(column.name for column in cursor.description or ())
         page = await cursor.fetchall()
+        read, is_end = read + len(page), len(page) < PAGE
         for row in page:
             size_bytes += sum(len(str(value)) for value in row)
             if len(rows) == limits.rows or size_bytes > MAX_BYTES:
                 if not rows:
-                    raise SqlRefused(Reason.COST, _("One row of this is too long to show: ask for single values."))
+                    raise too_long_a_row()
                 is_truncated = True
                 break
             rows.append(row)
-        if len(page) < 10 or is_truncated:
-            return Rows(columns, tuple(rows), is_truncated, int((time.perf_counter() - began) * 1000))
+    return Rows(columns, tuple(rows), is_truncated, int((time.perf_counter() - began) * 1000)), read
 
 
 async def count_of(connection: psycopg.AsyncConnection, statement: str) -> int:
@@ -196,11 +217,18 @@ def unavailable(address: Address, error: psycopg.OperationalError | AddressRefus
     text = str(error)
     if isinstance(error, AddressRefused):
         return SourceUnavailable(text)
-    said = next((said for part, said in _REASONS if part in text), _UNREACHABLE)
+    return unavailable_at(address, str(next((said for part, said in _REASONS if part in text), UNREACHABLE)))
+
+
+def unavailable_at(address: Address, said: str) -> SourceUnavailable:
+    """said: the reason, with the names of what an address has."""
     named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
     return SourceUnavailable(said % named)
 
 
+WRONG_PASSWORD = gettext_lazy("The database refuses the account %(user)s: check its password.")
+NO_DATABASE = gettext_lazy("The server has no database %(database)s or no account %(user)s.")
+UNREACHABLE = gettext_lazy("The database server %(host)s:%(port)d does not answer: check address and network.")
 # Part of libpq's text → what it means; the first that is found.
 _REASONS = (
     (
@@ -221,11 +249,10 @@ _REASONS = (
             "that there; nothing was sent."
         ),
     ),
-    ("password authentication failed", gettext_lazy("The database refuses the account %(user)s: check its password.")),
-    ("no password supplied", gettext_lazy("The database refuses the account %(user)s: check its password.")),
-    ("does not exist", gettext_lazy("The server has no database %(database)s or no account %(user)s.")),
+    ("password authentication failed", WRONG_PASSWORD),
+    ("no password supplied", WRONG_PASSWORD),
+    ("does not exist", NO_DATABASE),
 )
-_UNREACHABLE = gettext_lazy("The database server %(host)s:%(port)d does not answer: check address and network.")
 
 
 def _begin(time_zone: str, limits: Limits) -> sql.Composed:
@@ -234,24 +261,20 @@ def _begin(time_zone: str, limits: Limits) -> sql.Composed:
         sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(name), sql.Literal(value))
         for name, value in (LIMITS | {"TimeZone": time_zone, "statement_timeout": str(limits.ms)}).items()
     ]
-    return sql.SQL("; ").join(statements)
+    return sql.SQL("; ").join([*statements, sql.SQL("SAVEPOINT begun")])
 
 
-def _too_late(limits: Limits) -> SqlRefused:
-    return SqlRefused(
-        Reason.COST,
-        _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
-        % {"s": limits.seconds},
-    )
+async def begin_again(connection: psycopg.AsyncConnection) -> None:
+    """Go on after an error as if nothing had run in this transaction; its time goes on, too."""
+    await connection.execute("ROLLBACK TO SAVEPOINT begun")
 
 
 def _refused(error: psycopg.Error, limits: Limits) -> SqlRefused:
     is_late = isinstance(error, psycopg.errors.QueryCanceled | psycopg.errors.TransactionTimeout)
     if is_late or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
-        return _too_late(limits)
+        return too_late(limits.seconds)
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return SqlRefused(
             Reason.DATABASE, _("A table of this question is being changed right now: ask again in a moment.")
         )
-    why = error.diag.message_primary or type(error).__name__
-    return SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})
+    return refused_there(error.diag.message_primary or type(error).__name__)

@@ -57,20 +57,10 @@ async def run_query(
             answer = await kept(principal, opened, text, partial(opened.run, text, execute=True))
         else:
             answer = await opened.run(text, execute=False)
-    except CancelledError:
-        await note(
-            principal,
-            Action.SQL_REFUSED,
-            opened.source,
-            outcome=Outcome.ERROR,
-            reason="cancelled",
-            run_id=run_id,
-            detail=detail,
-        )
-        raise
-    except CopilotError as error:
-        outcome = Outcome.DENY if isinstance(error, SqlRefused) else Outcome.ERROR
-        reason = str(error.reason) if isinstance(error, SqlRefused) else type(error).__name__
+    except (CancelledError, CopilotError) as error:
+        outcome, reason = Outcome.ERROR, "cancelled" if isinstance(error, CancelledError) else type(error).__name__
+        if isinstance(error, SqlRefused):
+            outcome, reason = Outcome.DENY, str(error.reason)
         await note(
             principal, Action.SQL_REFUSED, opened.source, outcome=outcome, reason=reason, run_id=run_id, detail=detail
         )

@@ -19,12 +19,20 @@ from business.sandbox.hardening import is_hardened, not_hardened
 from business.sandbox.sql_views import rehearse
 from business.semantic_layer.model import SemanticModel
 from business.table_faults import faults_in
-from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.errors import CopilotError, NotFound
 
 
 def all_sources() -> list[DataSource]:
     """Every database, for the operator's doctor; it reads no row of them."""
     return list(DataSource.unscoped.filter(document=None))
+
+
+def source_named(name: str) -> DataSource:
+    """For the operator's commands. Raises NotFound."""
+    source = DataSource.unscoped.filter(name=name).first()
+    if source is None:
+        raise NotFound(f"There is no data source {name}.")
+    return source
 
 
 def unchecked() -> str:
@@ -62,7 +70,7 @@ def _faults_with(source: DataSource) -> list[Fault]:
         if source.is_dedicated and not address.is_own and not is_hardened(connection):
             faults.append(not_hardened(address))
         if not faults or address.is_own:
-            tables = [(model.table_schema, model.table) for model in models]
+            tables = [model.place for model in models]
             faults += faults_in(connection, tables)
     if not faults:
         rehearse(address)
@@ -93,13 +101,13 @@ WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'm')
 def missing_indexes(connection: psycopg.Connection, models: Iterable[SemanticModel]) -> Iterator[str]:
     """A statement for each, for the owner to run; of views and tables in partitions nothing is said."""
     for model in models:
-        row = connection.execute(_LED, [model.table_schema, model.table]).fetchone()
+        row = connection.execute(_LED, model.place).fetchone()
         rows, led, columns = row or (0, [], [])
         if rows < LARGE:
             continue
         for column in dict.fromkeys(_asked_by(model)):
             if column in columns and column not in led:
-                table = sql.Identifier(model.table_schema, model.table)
+                table = sql.Identifier(*model.place)
                 yield sql.SQL("CREATE INDEX ON {} ({});").format(table, sql.Identifier(column)).as_string(connection)
 
 

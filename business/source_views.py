@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from audit.actions import Action
 from audit.record import record
@@ -23,11 +23,11 @@ from business.connection_rights import managed_source, seen_sources
 from business.examples import confirmed_pairs, evaluation_cases, withdraw_pair
 from business.layer_drafts import draft_of, start
 from business.models import DataSource
-from business.semantic_layer.yaml_io import write_layer
+from business.semantic_layer.yaml_io import written
 from business.source_checks import faults_with, indexes_for, unchecked
 from business.sources import import_layer, open_source, saved_layer
 from business.statement_check import Verdict, verdict
-from business.table_edits import tables_called
+from business.table_edits import called
 from copilot_site.lib.errors import Conflict, CopilotError, NotFound
 from knowledge.governance.parameters import holder_names, user_named
 
@@ -71,7 +71,7 @@ class LayerForm(forms.Form):
         saved = saved_layer(source)
         form = cls(initial={"version": source.changed_at.isoformat()})
         if len(saved.semantic_models) <= TABLES_AS_TEXT:
-            form.initial["text"] = write_layer(saved)
+            form.initial["text"] = written(saved)
         else:
             del form.fields["text"]
         return form
@@ -93,7 +93,7 @@ class WithdrawForm(forms.Form):
     pair = forms.UUIDField()
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def check_sql(request: HttpRequest, by: Principal) -> HttpResponseBase:
     """A statement pasted in, judged as one person would have it; another person's rows need the right to oversee."""
@@ -121,7 +121,7 @@ def _judged(by: Principal, given: dict[str, str]) -> Verdict:
     return async_to_sync(verdict)(by, opened, given["sql"], execute=bool(given["execute"]))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """Whether a source can be asked, tried out on demand: its server, its account, its tables, and a sandbox."""
@@ -146,7 +146,7 @@ def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResp
     return show(request, "admin/business/connection.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """The semantic layer in place: edited, read from a file, or, with `draft` in a POST, drafted anew by a worker."""
@@ -172,14 +172,14 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
     return _layer_page(request, source, form, status=400 if form.errors else 200)
 
 
-@require_GET
+@require_safe
 @admin_page
 def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     source = managed_source(by, source_id)
-    return _file(write_layer(saved_layer(source)), f"{source.name}.yaml", "application/yaml")
+    return _file(written(saved_layer(source)), f"{source.name}.yaml", "application/yaml")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def examples(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """The confirmed answers of a source; `pair` in a POST takes one back."""
@@ -196,7 +196,7 @@ def examples(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRespon
     return show(request, "admin/business/examples.html", context)
 
 
-@require_GET
+@require_safe
 @admin_page
 def examples_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """The confirmed answers as cases for `evaluate_sql`."""
@@ -207,7 +207,7 @@ def examples_file(_request: HttpRequest, by: Principal, source_id: UUID) -> Http
 
 def _layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, status: int) -> HttpResponse:
     asked, saved = request.GET.get("q", ""), saved_layer(source)
-    tables = Paginator(tables_called(saved, asked), PAGE_SIZE).get_page(request.GET.get("page"))
+    tables = Paginator(called(saved.semantic_models, asked), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "title": _("Semantic layer of %(name)s") % {"name": source.name},
         "source": source,

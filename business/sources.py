@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from pathlib import PurePath
 from typing import TypeVar
@@ -20,6 +20,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.permissions import Right
 from authz.principal import Principal
+from business.data_scope import ALL_DATA, DataScope
 from business.dialects import DialectAccess, run_translated
 from business.execute import Access, Answer, run_sql
 from business.guard.policy import Policy
@@ -45,12 +46,11 @@ from business.source_grants import require_manage
 from business.spreadsheets.sources import access_to, described
 from business.table_faults import faults_in
 from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound
-from knowledge.retrieval.search import Scope
-from knowledge.tool_selectors import documents_within
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
-EVERYTHING = Scope()
+Tables = frozenset[str] | None
+"""Names in a layer; None for all of them."""
 MOST_SHEETS = 20  # of one question: each has words of its own to be read
 _NAMED = re.compile(r"^(?P<question>.+?)\s*[(（](?P<source>[^()（）]+)[)）]\W*$", re.DOTALL)
 
@@ -93,6 +93,11 @@ class OpenSource:
     @property
     def time_zone(self) -> ZoneInfo:
         return ZoneInfo(self.layer.time_zone)
+
+    @property
+    def today(self) -> date:
+        """The company's day."""
+        return datetime.now(self.time_zone).date()
 
     @property
     def catalog(self) -> Catalog:
@@ -152,21 +157,23 @@ def _narrowed(layer: SemanticLayer, tables: Collection[str]) -> SemanticLayer:
     return layer.model_copy(update={"semantic_models": tuple(m for m in layer.semantic_models if m.name in tables)})
 
 
-def open_source(principal: Principal, name: str) -> OpenSource:
-    """The source of this name under today's rights. Raises NotFound, the same for missing and not theirs."""
-    source = _visible(principal).filter(name=name).first()
-    if source is None:
-        raise NotFound(_("There is no data source %(name)s that you may ask.") % {"name": name})
-    return _opened(principal, source)
+def open_source(principal: Principal, name: str, scope: DataScope = ALL_DATA) -> OpenSource:
+    """The source of this name under today's rights, within the scope. Raises NotFound, the same for missing, not theirs and outside."""
+    for which, tables in ((scope.whole(principal), None), (scope.in_part(principal), scope.tables_of(name))):
+        source = _visible(principal).filter(which, name=name).first()
+        if source is not None:
+            return _opened(principal, source, tables)
+    raise NotFound(_("There is no data source %(name)s that you may ask.") % {"name": name})
 
 
-def open_sources(principal: Principal, question: str = "", scope: Scope = EVERYTHING) -> list[OpenSource]:
-    """Every source this person may ask, by name, but those that cannot be read: the doctor names them.
+def open_sources(principal: Principal, question: str = "", scope: DataScope = ALL_DATA) -> list[OpenSource]:
+    """Every source this person may ask within the scope, by name, but those that cannot be read: the doctor names them.
 
-    Of spreadsheets within the scope at most MOST_SHEETS: the one that the question names, and those whose columns lie nearest to it.
+    Of spreadsheets that the scope does not name at most MOST_SHEETS: the one that the question names, and those whose columns lie
+    nearest to it.
     """
-    sources = _visible(principal)
-    sheets = sources.filter(document__in=documents_within(principal, scope)).order_by("-changed_at")
+    whole = _visible(principal).filter(scope.whole(principal))
+    sheets = whole.exclude(document=None).order_by("-changed_at")
     ids = list(sheets.values_list("pk", flat=True))
     if len(ids) > MOST_SHEETS:
         is_named = _NAMED.match(question)
@@ -174,8 +181,18 @@ def open_sources(principal: Principal, question: str = "", scope: Scope = EVERYT
         in_file = Q(document__title__iexact=told) | Q(document__filename__istartswith=f"{told}.")
         called = sheets.filter(Q(name__iexact=told) | in_file).values_list("pk", flat=True) if told else ()
         ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MOST_SHEETS), *ids]))[:MOST_SHEETS]
-    found = (_if_readable(_opened, principal, each) for each in sources.filter(Q(document=None) | Q(pk__in=ids)))
+    rows = dict.fromkeys(whole.filter(Q(document=None) | Q(pk__in=ids)))
+    parts = _visible(principal).filter(scope.in_part(principal))
+    wanted = {**{each: scope.tables_of(each.name) for each in parts}, **rows}
+    found = (
+        _if_readable(_opened, principal, each, wanted[each]) for each in sorted(wanted, key=lambda each: each.name)
+    )
     return [opened for opened in found if opened is not None]
+
+
+def is_any_open(principal: Principal, scope: DataScope) -> bool:
+    """Whether there is a source that this person may ask within the scope."""
+    return _visible(principal).filter(scope.whole(principal) | scope.in_part(principal)).exists()
 
 
 def _visible(principal: Principal) -> QuerySet[DataSource]:
@@ -198,7 +215,7 @@ def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[Op
 def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
     """Whether all of a text is times, numbers and values of one of these sources."""
     for opened in sources:
-        items = items_of(text, opened.lexicon, datetime.now(opened.time_zone).date())
+        items = items_of(text, opened.lexicon, opened.today)
         kinds = [{ref.kind for ref in item.refs} for item in items]
         if items and all(
             "value" in each or item.time is not None or item.number is not None
@@ -230,17 +247,19 @@ def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[Tab
     )
 
 
-def _if_readable(read: Callable[[Principal, DataSource], T], principal: Principal, source: DataSource) -> T | None:
+def _if_readable(
+    read: Callable[[Principal, DataSource, Tables], T], principal: Principal, source: DataSource, tables: Tables = None
+) -> T | None:
     """None where the password, the host or the layer of a source cannot be read: that must not cost anybody the others."""
     try:
-        return read(principal, source)
+        return read(principal, source, tables)
     except InvalidInput as error:
         log.warning("data_source.unreadable", source=source.name, why=str(error))
         return None
 
 
-def _opened(principal: Principal, source: DataSource) -> OpenSource:
-    layer, policy = _readable(principal, source)
+def _opened(principal: Principal, source: DataSource, tables: Tables) -> OpenSource:
+    layer, policy = _readable(principal, source, tables)
     if source.document_id is not None:
         return OpenSource(source, layer, access_to(principal, source, policy))
     if source.engine == Engine.MYSQL:
@@ -249,22 +268,25 @@ def _opened(principal: Principal, source: DataSource) -> OpenSource:
     return OpenSource(source, layer, access)
 
 
-def _readable(principal: Principal, source: DataSource) -> tuple[SemanticLayer, Policy]:
-    """The tables this person may ask about by the grants of this moment, and the policy that guard and sandbox are made from."""
+def _readable(principal: Principal, source: DataSource, tables: Tables) -> tuple[SemanticLayer, Policy]:
+    """The tables this person may ask about by the grants of this moment, of these where they are given, and the policy that guard and
+    sandbox are made from.
+    """
     grants: Iterable[str] = ("",)  # a spreadsheet is seen by whoever reads its document
     if source.document_id is None:
         grants = SourceGrant.held_by(principal, Right.VIEW).filter(source=source).values_list("table", flat=True)
-    return _readable_of(_Saved.of(source), tuple(source.schemas), frozenset(grants), frozenset(principal.org_units))
+    of_person = frozenset(grants), frozenset(principal.org_units)
+    return _readable_of(_Saved.of(source), tuple(source.schemas), *of_person, tables)
 
 
 @lru_cache(maxsize=64)
 def _readable_of(
-    saved: _Saved, schemas: tuple[str, ...], granted: frozenset[str], units: frozenset[str]
+    saved: _Saved, schemas: tuple[str, ...], granted: frozenset[str], units: frozenset[str], tables: Tables
 ) -> tuple[SemanticLayer, Policy]:
     """What follows from a saved layer and from rights as they are given here: no right is kept, only what it comes to."""
     whole = "" in granted
     layer = _layer_of(saved)
-    within = tuple(m for m in layer.semantic_models if is_within(m, schemas))
+    within = tuple(m for m in layer.semantic_models if is_within(m, schemas) and (tables is None or m.name in tables))
     layer = layer.model_copy(update={"semantic_models": within})
     policy = policy_of(layer, units, granted=granted, source_granted=whole)
     return _narrowed(layer, {m.name for m in within if may_read(m, granted=granted, source_granted=whole)}), policy
@@ -294,7 +316,7 @@ def save_layer(by: Principal | None, source: DataSource, layer: SemanticLayer) -
 
 def _require_tables(source: DataSource, layer: SemanticLayer) -> bool:
     """Raises InvalidInput for the first table that cannot be asked; False where the database does not answer."""
-    tables = [(model.table_schema, model.table) for model in layer.semantic_models]
+    tables = [model.place for model in layer.semantic_models]
     if not tables or source.document_id is not None:
         return True
     try:
@@ -343,10 +365,10 @@ def draft(
 ) -> SemanticLayer:
     """Read the database and describe it anew; what people wrote about tables that are still there is kept. Not saved.
 
-    progress: told of each table of PostgreSQL as its rows are read; unread: of each that fails, while the rest is kept.
+    progress: told of each table of PostgreSQL, twice; unread: of each that fails, while the rest is kept.
     """
     require_manage(by, source)
-    known = {(m.table_schema, m.table): m for m in source.semantic_layer.semantic_models}
+    known = {m.place: m for m in source.semantic_layer.semantic_models}
     with failure_recorded(by, source.name):
         if source.document_id is not None:
             return described(source)
@@ -362,5 +384,5 @@ def draft(
                 progress=progress,
                 unread=unread,
             )
-    models: list[SemanticModel] = [known.get((m.table_schema, m.table), m) for m in fresh.semantic_models]
+    models: list[SemanticModel] = [known.get(m.place, m) for m in fresh.semantic_models]
     return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
@@ -27,10 +28,10 @@ def table_of(source: DataSource, name: str) -> tuple[SemanticModel, str]:
     return SemanticModel.model_validate(part), _version(part)
 
 
-def tables_called(layer: SemanticLayer, text: str) -> list[SemanticModel]:
-    """The tables that have a text in a name, a label, a synonym or a column's name; all for none."""
+def called(models: Iterable[SemanticModel], text: str) -> list[SemanticModel]:
+    """Those of these tables that have a text in a name, a label, a synonym or a column's name; all for none."""
     wanted = text.casefold().strip()
-    return [model for model in layer.semantic_models if not wanted or any(wanted in word for word in _words(model))]
+    return [model for model in models if not wanted or any(wanted in word for word in _words(model))]
 
 
 def save_table(by: Principal | None, source: DataSource, name: str, text: str, *, version: str) -> None:
@@ -100,4 +101,4 @@ def _version(part: dict[str, Any]) -> str:
 
 def _words(model: SemanticModel) -> list[str]:
     columns = [one.name for one in (*model.dimensions, *model.measures)]
-    return [word.casefold() for word in (model.table, f"{model.table_schema}.{model.table}", *model.words(), *columns)]
+    return [word.casefold() for word in (model.table, model.full_name, *model.words(), *columns)]

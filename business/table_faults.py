@@ -40,6 +40,11 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 
 PLAIN = ("r", "p", "v", "m")
 
 
+def missing_table(name: str) -> Fault:
+    sentence = _("The database has no table %(name)s.") % {"name": name}
+    return Fault(sentence, _("take it out of the semantic layer, or draft it anew"))
+
+
 def faults_in(connection: psycopg.Connection, tables: Collection[tuple[str, str]]) -> Iterator[Fault]:
     """What is wrong with tables, by schema and name: missing, not readable for the account, or leading elsewhere."""
     for schema, table in tables:
@@ -47,10 +52,7 @@ def faults_in(connection: psycopg.Connection, tables: Collection[tuple[str, str]
         given = {"schema": schema, "table": table, "outside": OUTSIDE}
         may_read = connection.execute(_MAY_READ, given).fetchone()
         if may_read is None:
-            yield Fault(
-                _("The database has no table %(name)s.") % named,
-                _("take it out of the semantic layer, or draft it anew"),
-            )
+            yield missing_table(named["name"])
             continue
         if not may_read[0]:
             sentence = _("The account may not read the table %(name)s.") % named

@@ -172,11 +172,7 @@ class TableEditor:
 
     def _who(self) -> dict[str, Any]:
         given = self.fields.cleaned_data
-        if given["who"] == CLOSED:
-            return {"org_unit": None}
-        if given["who"] == BY_COLUMN:
-            return {"org_unit": {"column": given["unit_column"]}}
-        return {"org_unit": {"shared_with": given["who"]}}
+        return {"org_unit": org_unit_of(given["who"], given["unit_column"])}
 
     def _columns(self) -> dict[str, Any]:
         """The dimensions that stay, and what is forbidden from now on."""
@@ -213,6 +209,13 @@ class TableEditor:
                 | {name: given[name] for name in ("name", "agg", "expr", "unit")}
                 | {"filter": filters}
             )
+
+
+def org_unit_of(who: str, column: str) -> dict[str, str] | None:
+    """What a layer says of a choice of `WHO`. column: by which, where it is `BY_COLUMN`."""
+    if who == CLOSED:
+        return None
+    return {"column": column} if who == BY_COLUMN else {"shared_with": who}
 
 
 def words_of(text: str) -> list[str]:

@@ -15,7 +15,7 @@ from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from business.connection_rights import managed_source
 from business.layer_effect import MOST_QUESTIONS, effects, sample_questions
-from business.semantic_layer.yaml_io import write_table
+from business.semantic_layer.yaml_io import written
 from business.table_edits import remove_table, save_model, save_table, table_of
 from business.table_forms import TableEditor
 from copilot_site.lib.errors import Conflict, CopilotError
@@ -33,13 +33,13 @@ class TableForm(forms.Form):
     version = forms.CharField(widget=forms.HiddenInput, max_length=64)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """`name`: the table. A POST has its fields, or its YAML in `text`; `remove` takes it out of the layer."""
     source, name = managed_source(by, source_id), request.GET.get("name", "")
     model, version = table_of(source, name)
-    form = TableForm(initial={"text": write_table(model), "version": version})
+    form = TableForm(initial={"text": written(model), "version": version})
     editor, problem, status = TableEditor(model), "", 200
     if request.method == "POST":
         sent = request.POST.get("version", "")

@@ -1,9 +1,15 @@
-from django.urls import include, path
+from django.urls import path
 
 from business import draft_views, source_views, table_views, try_views
+from business.explore import views as explore
 
 urlpatterns = [
-    path("", include("business.explore.urls")),
+    path("data/", explore.explore, name="explore"),
+    path("data/table.csv", explore.table, name="explore-table"),
+    path("data/save/", explore.save, name="explore-save"),
+    path("data/saved/<uuid:saved_id>/", explore.opened_again, name="saved-query"),
+    path("data/saved/<uuid:saved_id>/share/", explore.share, name="saved-query-share"),
+    path("data/saved/<uuid:saved_id>/delete/", explore.delete, name="saved-query-delete"),
     path("admin/data-sources/try/", try_views.try_source, name="source-try"),
     path("admin/data-sources/check/", source_views.check_sql, name="check-sql"),
     path("admin/data-sources/<uuid:source_id>/connection/", source_views.connection, name="source-connection"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 COMPANY_FILE = Path(__file__).with_name("company.yaml")
 DOCUMENTS = Path(__file__).with_name("documents")
 ADMINISTRATOR = "admin"  # besides the people of the file
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml reads it in a tenth of the time
 
 Language = Literal["zh-hans", "en"]
 Permission = Literal["view", "download", "add", "change", "manage"]
@@ -194,7 +195,8 @@ class DemoDocument:
 def load_company(file: Path = COMPANY_FILE) -> Company:
     """Read and check a company file. Raises CompanyError with one sentence, OSError when the file cannot be read."""
     try:
-        return Company.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        read = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506  # a safe one
+        return Company.model_validate(read)
     except yaml.YAMLError as error:
         raise CompanyError(f"{file.name} is not YAML: {' '.join(str(error).split())}") from error
     except ValidationError as error:

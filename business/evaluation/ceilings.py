@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 from business.evaluation.from_sql.sources import NotConverted
 from business.evaluation.from_sql.statement import query_of
-from business.evaluation.questions import Asked, alternatives
+from business.evaluation.questions import MOST_GOLDS, Asked, alternatives
 from business.logical_query.catalog import Catalog
 
 Replies = Literal["gold-sql", "gold-query"]
-MOST_GOLDS = 24  # alternatives of one question that are looked at
 
 
 def gold_reply(one: Asked, catalog: Catalog, kind: Replies, today: date) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from psycopg import sql
 
 from business.address import Address
 from business.execute import Access, Protection, run_sql
-from business.guard.grammar import parse_query, text_of
+from business.guard.grammar import parse_query, select_of, text_of
 from business.guard.refusal import SqlRefused
 from business.guard.text import clean
 from business.introspect import draft_layer
@@ -89,7 +89,7 @@ class Arena:
 
 
 @contextmanager
-def arena(seed: Path, unit: str) -> Iterator[Arena]:
+def arena(seed: Path, unit: str, *, limits: Limits = DEFAULTS) -> Iterator[Arena]:
     """Load the seed into scratch databases and draft its source for a person of `unit`. Raises InvalidInput without the seed."""
     with scratch_database(seed) as address:
         layer = draft_layer(address, "scratch")
@@ -97,7 +97,9 @@ def arena(seed: Path, unit: str) -> Iterator[Arena]:
         with copy_of(address, "again") as again, copy_of(address, "reduced") as reduced:
             _keep_only(reduced, layer, unit)
             policy = policy_of(layer, [unit], granted=(), source_granted=True)
-            full, control, rest = (Access(one, policy, is_dedicated=True) for one in (address, again, reduced))
+            full, control, rest = (
+                Access(one, policy, is_dedicated=True, limits=limits) for one in (address, again, reduced)
+            )
             yield Arena(full, control, rest, needles)
 
 
@@ -175,7 +177,7 @@ async def _wrong_answer(case: Case, outcome: Outcome, place: Arena) -> str:
 def with_every_candidate(statement: str) -> str:
     """The statement with every row that its outermost LIMIT may take: all, or with ORDER BY those that share a place, too."""
     tree = parse_query(clean(statement))
-    query = tree.stmts[0].stmt.select_stmt
+    query = select_of(tree)
     asked = [node.a_const.ival.ival for node in (query.limit_count, query.limit_offset)]
     query.ClearField("limit_offset")
     if asked[0] and query.sort_clause:
@@ -237,13 +239,13 @@ def _nullable(connection: psycopg.Connection, model: SemanticModel) -> set[str]:
     rows = connection.execute(
         "SELECT column_name FROM information_schema.columns "
         "WHERE table_schema = %s AND table_name = %s AND is_nullable = 'YES'",
-        [model.table_schema, model.table],
+        model.place,
     )
     return {name for (name,) in rows}
 
 
 def _table(model: SemanticModel) -> sql.Identifier:
-    return sql.Identifier(model.table_schema, model.table)
+    return sql.Identifier(*model.place)
 
 
 def _spoken(value: object) -> str:

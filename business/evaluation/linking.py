@@ -1,6 +1,5 @@
 """Measuring schema linking: are the tables and columns that gold statements need among those shown, and how many others are?"""
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -13,10 +12,10 @@ import numpy as np
 import sqlglot
 from django.db import transaction
 from sqlglot import exp
-from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
 
-from business.evaluation.questions import Asked, alternatives
+from business.evaluation.from_sql.sources import columns_by_table, qualified
+from business.evaluation.questions import MOST_GOLDS, Asked, alternatives, language_asked
 from business.linking.index import LayerIndex
 from business.linking.linker import WHOLE_COLUMNS, Linked, Linker, keys_of
 from business.linking.schema_prompt import schema_prompt
@@ -26,9 +25,7 @@ from business.semantic_layer.model import SemanticLayer
 from knowledge.embedding.base import EmbeddingError
 from knowledge.retrieval.engine import engine
 
-MOST_GOLDS = 24  # alternatives of one question that are looked at
 Column = tuple[str, str]
-_HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)
@@ -89,15 +86,9 @@ class Report:
 
 def needed(sql: str, layer: SemanticLayer) -> Needed:
     """What a statement reads of a layer's tables, forbidden columns too. Raises SqlglotError."""
-    schema: dict[str, Any] = {
-        model.table.lower(): {name.lower(): "text" for name in (*model.columns, *model.forbidden_columns)}
-        for model in layer.semantic_models
-    }
-    tree = sqlglot.parse_one(sql, dialect="postgres")
-    for table in tree.find_all(exp.Table):
-        table.set("db", None)
+    schema = columns_by_table(layer)
     tables, columns = set[str](), set[Column]()
-    for scope in traverse_scope(qualify(tree, schema=schema, dialect="postgres", validate_qualify_columns=False)):
+    for scope in traverse_scope(qualified(sql, layer)):
         sources = {name: one.name.lower() for name, one in scope.sources.items() if isinstance(one, exp.Table)}
         tables |= {name for name in sources.values() if name in schema}
         read = {(sources.get(column.table, ""), column.name.lower()) for column in scope.columns}
@@ -134,8 +125,7 @@ def evaluate_linking(
             1, int(is_covered), len(gold.tables), len(gold.tables & have.tables), len(gold.columns),
             len(gold.columns & have.columns), [len(have.columns - gold.columns)], [tokens], [elapsed],
         )  # fmt: skip
-        language = "zh" if _HAN.search(one.question) else "en"
-        report.languages.setdefault(language, Shares()).add(shares)
+        report.languages.setdefault(language_asked(one), Shares()).add(shares)
         report.databases.setdefault(one.database, Shares()).add(shares)
         if not is_covered:
             missing = sorted(gold.tables - have.tables) + sorted(map(".".join, gold.columns - have.columns))

@@ -5,6 +5,7 @@ An answer is right when the columns of one gold result are all among its own, wi
 """
 
 import itertools
+import json
 import re
 import time
 from collections import Counter
@@ -22,6 +23,7 @@ from business.address import Address
 from business.execute import Access, Answer, run_sql
 from business.guard.refusal import SqlRefused
 from business.introspect import draft_layer, fill_values
+from business.jsonl import read_jsonl
 from business.postgres_session import reading
 from business.scratch_database import scratch_database
 from business.semantic_layer.model import OrgUnit, SemanticLayer
@@ -30,6 +32,7 @@ from business.semantic_layer.yaml_io import read_layer
 from copilot_site.lib.commands import read_text
 from copilot_site.lib.errors import InvalidInput
 
+MOST_GOLDS = 24  # alternatives of one question that are looked at, where none of them is run
 Value = str | float | None
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>0[1-9]|1[0-2])|[- ]?Q(?P<quarter>[1-4]))")
 Table = tuple[tuple[Value, ...], ...]
@@ -124,6 +127,31 @@ def read_asked(row: dict[str, Any]) -> Asked:
     return Asked(str(row["id"]), str(row["question"]), str(row.get("query", "")), str(row["db_name"]), answerable)
 
 
+def questions_in(folder: Path, pattern: str) -> list[Asked]:
+    """The questions of the files of a folder. Raises InvalidInput where none is called so, or with the line that is none."""
+    try:
+        files = sorted(file for file in folder.glob(pattern) if file.is_file())
+    except (ValueError, NotImplementedError) as error:  # empty, or absolute
+        raise InvalidInput(
+            f"“{pattern}” names no files of a folder ({error}); write something like questions.*.jsonl."
+        ) from error
+    if not files:
+        raise InvalidInput(f"There is no {pattern} in {folder}.")
+    keys = ("id", "question", "db_name")
+    return [read_asked(row) for f in files for row in read_jsonl(read_text(f).splitlines(), keys=keys, name=f.name)]
+
+
+def in_short(report: dict[str, Any], file: Path | None) -> str:
+    """A report without its single questions; whole it is written to the file."""
+    if file:
+        file.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n")
+    return json.dumps({key: report[key] for key in ("total", "languages", "databases")}, ensure_ascii=False, indent=1)
+
+
+def language_asked(one: Asked) -> str:
+    return "zh" if _HAN.search(one.question) else "en"
+
+
 @contextmanager
 def loaded(
     name: str, folder: Path, seeds: Sequence[Path], *, drafted: bool = False
@@ -159,10 +187,9 @@ async def evaluate(asked: Sequence[Asked], access: Access, way: Way, report: Rep
     """Ask every question of one database, and add to the report. Raises ModelError where the way needs a model and it fails."""
     for one in asked:
         found = await _asked(one, access, way, execute=execute)
-        language = "zh" if _HAN.search(one.question) else "en"
         for scores in (
             report.databases.setdefault(one.database, Scores()),
-            report.languages.setdefault(language, Scores()),
+            report.languages.setdefault(language_asked(one), Scores()),
         ):
             _count(one, found, scores)
         told = {"id": one.id, "question": one.question}

@@ -3,7 +3,7 @@ everything else is carried along as it is, part by part, so that opening a quest
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any, get_args
@@ -81,7 +81,7 @@ class Fields:
     def of(cls, query: LogicalQuery) -> "Fields":
         """The form of a query: `fields.query()` asks the same."""
         also = tuple(json.dumps(part, ensure_ascii=False) for part in _carried(query))
-        rows, time, ranking, compared = query.rows, _shown_time(query), query.ranking, query.comparison
+        rows, time, ranking, compared = query.rows, next(iter(query.times), None), query.ranking, query.comparison
         metrics = tuple(map(_code_of_metric, query.metrics)) if all(map(_is_plain, query.metrics)) else ()
         fields = cls(
             metrics=(f"{LIST}{rows.model}",) if rows else metrics,
@@ -264,8 +264,9 @@ def _carried(query: LogicalQuery) -> Iterator[dict[str, Any]]:
     plain = query.model_dump(mode="json", exclude_defaults=True)
     if not all(map(_is_plain, query.metrics)):
         yield {"metrics": plain["metrics"]}
-    for name, shown in (("filters", [_is_shown(each) for each in query.filters]), ("times", _are_shown(query))):
-        yield from ({name: part} for part, is_shown in zip(plain.get(name, []), shown, strict=True) if not is_shown)
+    filters = zip(plain.get("filters", []), query.filters, strict=True)
+    yield from ({"filters": part} for part, condition in filters if not _is_shown(condition))
+    yield from ({"times": part} for part in plain.get("times", [])[1:])  # the first has fields
     for name in ("related", "having"):
         yield from ({name: part} for part in plain.get(name, []))
     if query.ranking is not None and not _is_short(query.ranking):
@@ -286,14 +287,6 @@ def _is_shown(condition: Filter) -> bool:
 
 def _is_short(ranking: Ranking) -> bool:
     return not (ranking.within or ranking.offset)
-
-
-def _shown_time(query: LogicalQuery) -> TimeRange | None:
-    return query.times[0] if query.times else None
-
-
-def _are_shown(query: LogicalQuery) -> Sequence[bool]:
-    return [number == 0 for number in range(len(query.times))]
 
 
 def _code_of_metric(metric: Metric) -> str:

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
-from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.utils.translation import get_language, gettext_lazy
@@ -12,12 +10,10 @@ from pydantic import ValidationError
 
 from authz.principal import Principal
 from business.explore.fields import SEVERAL, Fields
-from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import describe, sentence
-from business.pipeline import today_of
 from business.presentation.query import query_shown
 from business.results.shown_query import QueryShown
 from business.run_query import run_query
@@ -37,16 +33,6 @@ class Asking:
     opened: OpenSource
     fields: Fields
 
-    @cached_property
-    def catalog(self) -> Catalog:
-        """Of the tables that this person may ask."""
-        return self.opened.catalog
-
-    @cached_property
-    def today(self) -> date:
-        """The company's day."""
-        return today_of(self.opened)
-
     @property
     def language(self) -> str:
         return get_language() or "en"
@@ -54,20 +40,20 @@ class Asking:
     @cached_property
     def query(self) -> LogicalQuery:
         """Raises Inexpressible with what is missing."""
-        return self.fields.query(self.catalog)
+        return self.fields.query(self.opened.catalog)
 
     def compiled(self) -> str:
         """The statement. Raises Inexpressible with why it cannot be asked."""
-        return compile_query(self.query, self.catalog, self.today)
+        return compile_query(self.query, self.opened.catalog, self.opened.today)
 
     @cached_property
     def sentence(self) -> str:
-        return sentence(self.query, self.catalog, self.language, self.today)
+        return sentence(self.query, self.opened.catalog, self.language, self.opened.today)
 
     def run(self) -> QueryShown:
         """Raises Inexpressible, and what `run_query` raises."""
         statement = self.compiled()
-        meaning: Any = describe(self.query, self.catalog, self.language, self.today)
+        meaning = describe(self.query, self.opened.catalog, self.language, self.opened.today)
         result = async_to_sync(run_query)(self.principal, self.opened, statement)
         return query_shown(
             result,
@@ -93,7 +79,7 @@ class Asking:
             whole = self.query.model_dump(exclude_defaults=True)
             subject = {key: value for key, value in whole.items() if key in ("metrics", "rows", "dimensions", "times")}
             alone = LogicalQuery.model_validate(subject | {name: [part] if name in SEVERAL else part})
-            meaning = describe(alone, self.catalog, self.language, self.today)
+            meaning = describe(alone, self.opened.catalog, self.language, self.opened.today)
         except (Inexpressible, ValidationError):
             return ""
         if name in ("metrics", "outcome"):

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from audit.actions import Action
 from audit.record import record
@@ -28,7 +28,7 @@ from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, Unavai
 from copilot_site.lib.spreadsheets import CsvDownload
 
 
-@require_GET
+@require_safe
 @signed_in
 def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
     """The form, and below it what it asks; without a choice, that of the only source or the only database. draft: the form alone, as
@@ -45,7 +45,7 @@ def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
     return _page(request, asking, is_draft="draft" in request.GET)
 
 
-@require_GET
+@require_safe
 @signed_in
 def opened_again(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpResponse:
     """A saved question, asked today."""
@@ -54,7 +54,7 @@ def opened_again(request: HttpRequest, principal: Principal, saved_id: UUID) -> 
     return _page(request, Asking(principal, opened, Fields.of(saved.query)), saved=saved)
 
 
-@require_GET
+@require_safe
 @signed_in
 def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """The rows as CSV: asked once more, as the page shows them."""
@@ -131,7 +131,7 @@ def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, i
     context = {
         "sources": open_sources(asking.principal),
         "opened": asking.opened,
-        "choices": Choices(asking.catalog, asking.principal.org_units, asking.fields, asking.today),
+        "choices": Choices(asking.opened.catalog, asking.principal.org_units, asking.fields, asking.opened.today),
         "fields": asking.fields,
         "carried": list(asking.carried()),
         "saved": saved,

@@ -13,11 +13,15 @@ from typing import NamedTuple
 
 from postgast import pg_query_pb2
 
-from business.guard.grammar import Tree, nodes, parse_query
+from business.guard.grammar import Tree, copy_of, expression, is_star, nodes, parse_query, select_of
 from business.guard.policy import AllowedTable
+from business.guard.rewrite import Column, column_of, meant
 from business.guard.rules import strings
 
 MOST_TABLES = 5  # joined: one text for each that may lead
+# How many times cheaper the planner must think one of these. It does not know how many rows are joined, nor whether there are as many
+# rows as a LIMIT of ours, before which an order is read to its end; of single look-ups it thinks that each reads its pages anew.
+PLAIN, GUESSED, SINGLE = 1, 10, 0.5
 LOOKED_UP = "looked_up"  # what a table is called inside of a projection that looks rows up
 
 
@@ -34,10 +38,11 @@ class Order:
 
 
 class Path(NamedTuple):
-    """A text and the ordered views that it names."""
+    """Another way to say a statement. orders: of the views that it names. cheaper: times, by the planner, before it runs."""
 
     tree: Tree
     orders: tuple[Order, ...]
+    cheaper: float
 
 
 class Equality(NamedTuple):
@@ -49,24 +54,29 @@ class Equality(NamedTuple):
     other_column: str
 
 
-def paths(tree: Tree, tables: Iterable[AllowedTable]) -> Iterator[Path]:
-    """Those of a statement that was rewritten to read the views; only its outermost query is said otherwise."""
-    query = tree.stmts[0].stmt.select_stmt
+def paths(tree: Tree, tables: Iterable[AllowedTable], *, is_capped: bool) -> Iterator[Path]:
+    """Those of a statement that was rewritten to read the views; only its outermost query is said otherwise.
+
+    is_capped: by a LIMIT that it did not ask for.
+    """
+    query = select_of(tree)
+    if (fenced := _with_single_look_ups(query)) is not None:
+        yield Path(_tree(tree, fenced), (), SINGLE)
     block = Block.of(query, {table.view: table for table in tables})
     if block is None:
         return
     ordered = block.asked_order()
     if extremes := block.extremes():
-        yield Path(_tree(tree, extremes[0]), extremes[1])
+        yield Path(_tree(tree, extremes[0]), extremes[1], PLAIN)
     if len(block.items) == 1 and ordered is not None and (first := block.first_of(ordered[1])) is not None:
-        yield Path(_tree(tree, first), (ordered[1],))
+        yield Path(_tree(tree, first), (ordered[1],), GUESSED if is_capped else PLAIN)
     if 1 < len(block.items) <= MOST_TABLES:
         chosen = block.chosen_from()
         if ordered is not None and chosen <= {ordered[0]} and (led := block.led_by(*ordered)) is not None:
-            yield Path(_tree(tree, led), (ordered[1],))  # else the order might be read to its end
+            yield Path(_tree(tree, led), (ordered[1],), GUESSED)  # else the order might be read to its end
         for name in filter(chosen.__contains__, block.items):
             if (led := block.led_by(name)) is not None:
-                yield Path(_tree(tree, led), ())
+                yield Path(_tree(tree, led), (), GUESSED)
 
 
 @dataclass(frozen=True)
@@ -97,9 +107,9 @@ class Block:
 
     def led_by(self, leading: str, order: Order | None = None) -> Tree | None:
         """The query with one table first, and each other one looked up for its rows; None where something does not allow it."""
-        if len(self.items) > 1 and any(_is_star(target.res_target.val) for target in self.query.target_list):
+        if len(self.items) > 1 and any(is_star(target.res_target.val) for target in self.query.target_list):
             return None  # the order of its columns is that of FROM
-        led = _copy(self.query)
+        led = copy_of(self.query)
         del led.from_clause[:]
         led.from_clause.append(self.items[leading])
         if order is not None:
@@ -134,11 +144,11 @@ class Block:
         places = (self.query.limit_count, self.query.limit_offset)
         if any(place.WhichOneof("node") not in (None, "a_const") for place in places):
             return None
-        query, (name, item) = _copy(self.query), *self.items.items()
+        query, (name, item) = copy_of(self.query), *self.items.items()
         rows = sum(place.a_const.ival.ival for place in places)
         few = parse_query(f"SELECT 1 FROM (SELECT * FROM a LIMIT {rows}) AS a")  # noqa: S608  # a number
         del query.from_clause[:]
-        query.from_clause.append(few.stmts[0].stmt.select_stmt.from_clause[0])
+        query.from_clause.append(select_of(few).from_clause[0])
         query.from_clause[0].range_subselect.alias.aliasname = name
         inner = query.from_clause[0].range_subselect.subquery.select_stmt
         inner.from_clause[0].CopyFrom(item)
@@ -155,7 +165,7 @@ class Block:
         by = [item.sort_by for item in query.sort_clause]
         if any(one.sortby_nulls != pg_query_pb2.SORTBY_NULLS_DEFAULT for one in by) or _computes(query):
             return None
-        found = [self._column(self._meant(one.node)) for one in by]
+        found = [self._column(self._ordered_by(one.node)) for one in by]
         names = {column[0] for column in found if column}
         if None in found or len(names) != 1:
             return None
@@ -168,7 +178,7 @@ class Block:
 
     def extremes(self) -> tuple[Tree, tuple[Order, ...]] | None:
         """`min(x), max(x)` of one table as the first rows of two orders."""
-        query, orders = _copy(self.query), []
+        query, orders = copy_of(self.query), []
         kept = {"target_list", "from_clause", "where_clause", "limit_count", "limit_option", "op"}
         if len(self.items) != 1 or any(field.name not in kept for field, _value in query.ListFields()):
             return None
@@ -188,34 +198,26 @@ class Block:
 
     def _first(self, order: Order, column: Tree) -> Tree:
         """The first value of an order that is none of nothing, as an expression."""
-        text = "SELECT (SELECT a FROM a WHERE a IS NOT NULL LIMIT 1)"  # ours alone
-        expression = parse_query(text).stmts[0].stmt.select_stmt.target_list[0].res_target.val
-        first = expression.sub_link.subselect.select_stmt
+        found = expression("(SELECT a FROM a WHERE a IS NOT NULL LIMIT 1)")  # ours alone
+        first = found.sub_link.subselect.select_stmt
         first.target_list[0].res_target.val.CopyFrom(column)
         first.where_clause.null_test.arg.CopyFrom(column)
         (item,) = self.items.values()
         first.from_clause[0].CopyFrom(item)
         _reads_from(first.from_clause[0]).relname = order.view
-        _put_conditions(first, [*self.conditions, _copy(first.where_clause)])
-        return expression
+        _put_conditions(first, [*self.conditions, copy_of(first.where_clause)])
+        return found
 
-    def _meant(self, node: Tree) -> Tree:
+    def _ordered_by(self, node: Tree) -> Tree:
         """What ORDER BY names: `ORDER BY day` may be a name of what is selected, `ORDER BY 1` its place."""
-        targets = [target.res_target for target in self.query.target_list]
-        if node.WhichOneof("node") == "a_const":
-            return targets[node.a_const.ival.ival - 1].val if 0 < node.a_const.ival.ival <= len(targets) else node
         if node.WhichOneof("node") == "column_ref" and len(node.column_ref.fields) == 1:
             word = node.column_ref.fields[0].string.sval
+            targets = (target.res_target for target in self.query.target_list)
             return next((target.val for target in targets if target.name == word), node)
-        return node
+        return meant(node, self.query)
 
-    def _column(self, node: Tree) -> tuple[str, str] | None:
-        """Alias and column; None for every other expression."""
-        if node.WhichOneof("node") != "column_ref" or _is_star(node) or len(node.column_ref.fields) > 2:
-            return None
-        *owner, column = strings(node.column_ref.fields)
-        having = [name for name in self.items if column in self._table(name).columns and owner in ([], [name])]
-        return (having[0], column) if len(having) == 1 else None
+    def _column(self, node: Tree) -> Column | None:
+        return column_of(node, {name: self._table(name) for name in self.items})
 
     def _table(self, name: str) -> AllowedTable:
         return self.tables[_reads_from(self.items[name]).relname]
@@ -275,13 +277,13 @@ def _reads_from(item: Tree) -> Tree:
 
 def _looked_up(item: Tree, equalities: list[Equality]) -> Tree:
     """The projection with its rows for one row of others; fenced, else PostgreSQL would take the conditions out again."""
-    looked_up = _copy(item)
+    looked_up = copy_of(item)
     looked_up.range_subselect.lateral = True
     query = looked_up.range_subselect.subquery.select_stmt
     query.from_clause[0].range_var.alias.aliasname = LOOKED_UP
     conditions = _conjuncts(query.where_clause)
     for equality in equalities:
-        node = _condition("a.b = c.d")
+        node = expression("a.b = c.d")
         for side, words in (
             (node.a_expr.lexpr, (LOOKED_UP, equality.column)),
             (node.a_expr.rexpr, (equality.other, equality.other_column)),
@@ -290,14 +292,38 @@ def _looked_up(item: Tree, equalities: list[Equality]) -> Tree:
                 part.string.sval = word
         conditions.append(node)
     _put_conditions(query, conditions)
-    fence = parse_query("SELECT 1 OFFSET 0").stmts[0].stmt.select_stmt
-    query.limit_offset.CopyFrom(fence.limit_offset)
-    query.limit_option = fence.limit_option
+    _fence(query)
     return looked_up
 
 
-def _condition(text: str) -> Tree:
-    return parse_query(f"SELECT 1 WHERE {text}").stmts[0].stmt.select_stmt.where_clause
+def _fence(query: Tree) -> None:
+    """Keep PostgreSQL from taking a query into the one around it."""
+    fence = select_of(parse_query("SELECT 1 OFFSET 0"))
+    query.limit_offset.CopyFrom(fence.limit_offset)
+    query.limit_option = fence.limit_option
+
+
+def _with_single_look_ups(query: Tree) -> Tree | None:
+    """The query with EXISTS answered for one row after another, by an index, instead of a join with all rows; None without one."""
+    conditions = _conjuncts(query.where_clause)
+    fenced = [asked for node in conditions if (asked := _asked_to_exist(node)) is not None]
+    for asked in fenced:
+        _fence(asked)
+    if not fenced:
+        return None
+    copy = copy_of(query)
+    _put_conditions(copy, conditions)
+    return copy
+
+
+def _asked_to_exist(node: Tree) -> Tree | None:
+    """The query of EXISTS or NOT EXISTS that has no LIMIT."""
+    if node.WhichOneof("node") == "bool_expr" and node.bool_expr.boolop == pg_query_pb2.NOT_EXPR:
+        (node,) = node.bool_expr.args
+    if node.WhichOneof("node") != "sub_link" or node.sub_link.sub_link_type != pg_query_pb2.EXISTS_SUBLINK:
+        return None
+    asked = node.sub_link.subselect.select_stmt
+    return None if asked.HasField("limit_count") or asked.HasField("limit_offset") else asked
 
 
 def _conjuncts(node: Tree) -> list[Tree]:
@@ -306,7 +332,7 @@ def _conjuncts(node: Tree) -> list[Tree]:
         return []
     if node.WhichOneof("node") == "bool_expr" and node.bool_expr.boolop == pg_query_pb2.AND_EXPR:
         return [part for arg in node.bool_expr.args for part in _conjuncts(arg)]
-    return [_copy(node)]
+    return [copy_of(node)]
 
 
 def _put_conditions(query: Tree, conditions: list[Tree]) -> None:
@@ -318,18 +344,8 @@ def _put_conditions(query: Tree, conditions: list[Tree]) -> None:
         query.where_clause.bool_expr.args.extend(conditions)
 
 
-def _is_star(node: Tree) -> bool:
-    return bool(node.WhichOneof("node") == "column_ref" and node.column_ref.fields[-1].WhichOneof("node") == "a_star")
-
-
-def _copy(node: Tree) -> Tree:
-    copy = type(node)()
-    copy.CopyFrom(node)
-    return copy
-
-
 def _tree(tree: Tree, query: Tree) -> Tree:
     """The statement with this outermost query."""
-    whole = _copy(tree)
-    whole.stmts[0].stmt.select_stmt.CopyFrom(query)
+    whole = copy_of(tree)
+    select_of(whole).CopyFrom(query)
     return whole

@@ -23,10 +23,10 @@ class Gathering:
 
 def gathering(tree: Tree, *, longer: int) -> Gathering | None:
     """What a rewritten statement gathers; None where nothing is. longer: how many times its length a text may get."""
-    found = list(nodes(tree))
     collected = collectors(tree)
     if not collected:
         return None
+    found = list(nodes(tree))
     parsed = PARSED if any(map(_parses, found)) else 1
     return Gathering(VALUE_BYTES + sum(map(_written, found)), collected * parsed * longer)
 

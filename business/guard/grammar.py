@@ -1,12 +1,14 @@
 """PostgreSQL's own grammar (libpg_query, PostgreSQL 18): one query in, a tree out, and the tree back to text."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import postgast
 from django.utils.translation import gettext as _
-from google.protobuf.message import DecodeError, Message
-from postgast import PgQueryError
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import DecodeError
+from postgast import PgQueryError, pg_query_pb2
 
 from business.guard.refusal import Reason, SqlRefused
 
@@ -40,26 +42,68 @@ def text_of(tree: Tree) -> str:
         raise SqlRefused(Reason.SYNTAX, _("The statement cannot be written out again: simplify it.")) from error
 
 
+def select_of(tree: Tree) -> Tree:
+    """The outermost query of a tree."""
+    return tree.stmts[0].stmt.select_stmt
+
+
+def expression(text: str) -> Tree:
+    """The tree of an expression that we write."""
+    return select_of(parse_query(f"SELECT {text}")).target_list[0].res_target.val
+
+
+def copy_of(node: Tree) -> Tree:
+    copy = type(node)()
+    copy.CopyFrom(node)
+    return copy
+
+
+def is_star(node: Tree) -> bool:
+    """Whether an expression is `*`, or `t.*`."""
+    return bool(node.WhichOneof("node") == "column_ref" and node.column_ref.fields[-1].WhichOneof("node") == "a_star")
+
+
 def nodes(tree: Tree) -> Iterator[Tree]:
     """Every message of a tree, parents first, without recursion."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         yield node
-        below: list[Tree] = []
-        for field, value in node.ListFields():  # as `children`, written out: the guard looks at each node many times
-            if field.message_type is not None:
-                below.extend((value,) if isinstance(value, Message) else value)
-        below.reverse()
-        waiting += below
+        waiting += _below(node)
+
+
+def _below(node: Tree) -> list[Tree]:
+    """The messages right below one, last first. As `children`, in a hurry: the guard looks at each node many times."""
+    if type(node) is pg_query_pb2.Node:
+        kind = node.WhichOneof("node")
+        return [getattr(node, kind)] if kind else []
+    below: list[Tree] = []
+    for name, is_repeated in _fields_of(node.DESCRIPTOR):
+        if is_repeated:
+            below.extend(reversed(getattr(node, name)))
+        elif node.HasField(name):
+            below.append(getattr(node, name))
+    return below
+
+
+@cache
+def _fields_of(kind: Descriptor) -> tuple[tuple[str, bool], ...]:
+    """The fields of a kind of node that hold messages, last first, each with whether it holds several."""
+    fields = sorted(kind.fields, key=lambda field: field.number, reverse=True)
+    return tuple((field.name, field.is_repeated) for field in fields if field.message_type is not None)
 
 
 def children(node: Tree) -> Iterator[tuple[str, Tree]]:
     """The messages right below one, each with the name of its field, in order."""
-    for field, value in node.ListFields():
-        if field.type == field.TYPE_MESSAGE:
-            for child in [value] if isinstance(value, Message) else value:
-                yield field.name, child
+    if type(node) is pg_query_pb2.Node:  # wraps one message of another kind
+        if kind := node.WhichOneof("node"):
+            yield kind, getattr(node, kind)
+        return
+    for name, is_repeated in reversed(_fields_of(node.DESCRIPTOR)):
+        if is_repeated:
+            yield from ((name, child) for child in getattr(node, name))
+        elif node.HasField(name):
+            yield name, getattr(node, name)
 
 
 def same(one: Tree, other: Tree) -> bool:
@@ -82,25 +126,26 @@ def by_query(tree: Tree) -> Iterator[tuple[int, Tree]]:
             queries += 1
             query = queries
         yield query, node
-        waiting.extend((query, child) for _name, child in children(node))
+        waiting += [(query, child) for child in _below(node)]
+
+
+_PLACES = frozenset(
+    {"location", "stmt_location", "stmt_len", "list_start", "list_end", "rexpr_list_start", "rexpr_list_end"}
+)
 
 
 def _without_places(tree: Tree) -> Tree:
-    copy = type(tree)()
-    copy.CopyFrom(tree)
+    copy = copy_of(tree)
     for node in nodes(copy):
-        for name in (
-            "location",
-            "stmt_location",
-            "stmt_len",
-            "list_start",
-            "list_end",
-            "rexpr_list_start",
-            "rexpr_list_end",
-        ):
-            if name in node.DESCRIPTOR.fields_by_name:
-                node.ClearField(name)
+        for name in _places_of(node.DESCRIPTOR):
+            node.ClearField(name)
     return copy
+
+
+@cache
+def _places_of(kind: Descriptor) -> tuple[str, ...]:
+    """The fields of a kind of node that say where in the text it stood."""
+    return tuple(sorted(_PLACES.intersection(kind.fields_by_name)))
 
 
 def _parse(text: str) -> Tree:

@@ -83,7 +83,13 @@ def _once_in_a_query(tree: Tree) -> Iterator[int]:
 
 def collectors(tree: Tree) -> int:
     """How many aggregates, and how many ARRAY(SELECT …), gather their input into one value."""
-    return sum(name_of(node) in COLLECTING for node in calls(tree)) + _array_queries(tree)
+    return sum(map(_collects, nodes(tree)))
+
+
+def _collects(node: Tree) -> bool:
+    if node.DESCRIPTOR.name == "FuncCall":
+        return name_of(node) in COLLECTING
+    return _is_array_query(node)
 
 
 def require_foreseeable(tree: Tree) -> None:
@@ -105,16 +111,16 @@ def require_foreseeable(tree: Tree) -> None:
         name_of(node) for node in calls(tree) if name_of(node) in SET_FUNCTIONS and not _is_written_out(node.args)
     }
     gathers_guessed = guessed and any(name_of(node) in COLLECTING for node in calls(tree))
-    lists_guessed = SERIES in guessed and _array_queries(tree)  # the parts of one value are no more than it is long
+    # the parts of one value are no more than it is long
+    lists_guessed = SERIES in guessed and any(map(_is_array_query, nodes(tree)))
     if (is_recursive and collectors(tree)) or gathers_guessed or lists_guessed:
         raise SqlRefused(
             Reason.COST, _("Rows of a recursive query or of a function cannot be gathered into one value: list them.")
         )
 
 
-def _array_queries(tree: Tree) -> int:
-    is_array = (n.DESCRIPTOR.name == "SubLink" and n.sub_link_type == pg_query_pb2.ARRAY_SUBLINK for n in nodes(tree))
-    return sum(is_array)
+def _is_array_query(node: Tree) -> bool:
+    return bool(node.DESCRIPTOR.name == "SubLink" and node.sub_link_type == pg_query_pb2.ARRAY_SUBLINK)
 
 
 def _repeats(query: Tree) -> bool:

@@ -1,15 +1,14 @@
 """The guard: text, tree, rewriting, agreement. What comes out is the only text that is ever sent to a database."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
-from business.guard.access_paths import Order, paths
+from business.guard.access_paths import Path, paths
 from business.guard.comparing import require_short_side
 from business.guard.gathering import Gathering, gathering
-from business.guard.grammar import Tree, parse_query, same, text_of
+from business.guard.grammar import Tree, parse_query, same, select_of, text_of
 from business.guard.growth import doublings, require_foreseeable
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import Reason, SqlRefused
@@ -42,11 +41,18 @@ class GuardedSql:
         """The statement with its values hidden, in two ways, for judging its plan."""
         return without_values(self.tree)
 
-    def others(self) -> Iterator[tuple[str, tuple[Order, ...]]]:
-        """Texts that say the same by other indexes, each with the ordered views that it needs; of one that reads views."""
-        for path in paths(self.tree, self.tables) if self.reads_views and not self.gathering else ():
-            with suppress(SqlRefused):
-                yield _written(path.tree), path.orders
+    @property
+    def countable(self) -> str:
+        """`uncapped` without its order: it takes time, and there are as many rows without."""
+        tree = parse_query(self.uncapped or self.sql)
+        select_of(tree).ClearField("sort_clause")
+        return text_of(tree)
+
+    def paths(self) -> Iterator[Path]:
+        """Other ways to say the same, by other indexes; of a statement that reads views. They run as `written` writes them."""
+        if not self.reads_views or self.gathering:
+            return iter(())
+        return paths(self.tree, self.tables, is_capped=self.uncapped is not None)
 
 
 def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
@@ -61,13 +67,13 @@ def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
     require_short_side(tree, longer=longer)
     gathered = gathering(tree, longer=longer)
     uncapped = text_of(tree)
-    was_capped = cap_rows(tree.stmts[0].stmt.select_stmt, target.rows)
-    sql = _written(tree)
+    was_capped = cap_rows(select_of(tree), target.rows)
+    sql = written(tree)
     tables = tuple(dict.fromkeys(rewriter.tables))
     return GuardedSql(sql, tables, uncapped if was_capped else None, gathered, tree, target.schema is not None)
 
 
-def _written(tree: Tree) -> str:
+def written(tree: Tree) -> str:
     """The text of a rewritten tree, read again as a stranger's. Raises SqlRefused."""
     sql = text_of(tree)
     again = parse_query(sql)

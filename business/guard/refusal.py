@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from django.utils.translation import gettext as _
+
 from copilot_site.lib.errors import InvalidInput
 
 
@@ -26,3 +28,20 @@ class SqlRefused(InvalidInput):
     def __init__(self, reason: Reason, text: str) -> None:
         super().__init__(text)
         self.reason = reason
+
+
+def too_late(seconds: float) -> SqlRefused:
+    return SqlRefused(
+        Reason.COST,
+        _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
+        % {"s": seconds},
+    )
+
+
+def too_long_a_row() -> SqlRefused:
+    return SqlRefused(Reason.COST, _("One row of this is too long to show: ask for single values."))
+
+
+def refused_there(why: object) -> SqlRefused:
+    """By the database itself."""
+    return SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 from postgast import pg_query_pb2
 
-from business.guard.grammar import Tree, children, nodes, parse_query
+from business.guard.grammar import Tree, children, copy_of, expression, is_star, nodes, parse_query, select_of
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rules import strings
@@ -41,7 +41,7 @@ class Rewriter:
 
     def rewrite(self, tree: Tree) -> None:
         """Change the tree in place. Raises SqlRefused for a table that is unknown or not this person's: the same words."""
-        self._walk(tree.stmts[0].stmt.select_stmt, {})
+        self._walk(select_of(tree), {})
         for node in nodes(tree):
             if node.DESCRIPTOR.name == "ColumnRef" and len(node.fields) == 3:
                 self._shorten(node)
@@ -84,7 +84,7 @@ class Rewriter:
         table = self._find(reference.schemaname, reference.relname)
         self.tables.append(table)
         wrapped = parse_query(f"SELECT * FROM ({self._projection(table)}) AS t")  # noqa: S608  # names are quoted
-        replacement = wrapped.stmts[0].stmt.select_stmt.from_clause[0]
+        replacement = select_of(wrapped).from_clause[0]
         replacement.range_subselect.alias.CopyFrom(reference.alias)
         node.CopyFrom(replacement)
 
@@ -146,9 +146,8 @@ def cap_rows(query: Tree, most: int) -> bool:
     if query.HasField("limit_offset"):
         _plain_number(query.limit_offset)
     if query.limit_option == pg_query_pb2.LIMIT_OPTION_WITH_TIES:  # as many as share the last place
-        inner = pg_query_pb2.SelectStmt()
-        inner.CopyFrom(query)
-        query.CopyFrom(parse_query("SELECT * FROM (SELECT 1) AS ranked").stmts[0].stmt.select_stmt)
+        inner = copy_of(query)
+        query.CopyFrom(select_of(parse_query("SELECT * FROM (SELECT 1) AS ranked")))
         query.from_clause[0].range_subselect.subquery.select_stmt.CopyFrom(inner)
         asked = None
     query.limit_count.Clear()
@@ -190,7 +189,7 @@ def group_by_dependents(query: Tree, tables: Mapping[str, AllowedTable]) -> None
     """
     if any(item.WhichOneof("node") == "grouping_set" for item in query.group_clause):
         return
-    grouped = {column for item in query.group_clause if (column := _column(_meant(item, query), tables))}
+    grouped = {column for item in query.group_clause if (column := column_of(meant(item, query), tables))}
     for name, table in tables.items():
         if table.key and grouped.issuperset((name, part) for part in table.key):
             for used in _used(query, name, table):
@@ -198,16 +197,16 @@ def group_by_dependents(query: Tree, tables: Mapping[str, AllowedTable]) -> None
                     query.group_clause.append(_reference(name, used))
 
 
-def _meant(item: Tree, query: Tree) -> Tree:
-    """What is grouped by: `GROUP BY 1` is the first thing selected."""
+def meant(item: Tree, query: Tree) -> Tree:
+    """What is grouped or ordered by: `GROUP BY 1` is the first thing selected."""
     if item.WhichOneof("node") == "a_const" and 0 < item.a_const.ival.ival <= len(query.target_list):
         return query.target_list[item.a_const.ival.ival - 1].res_target.val
     return item
 
 
-def _column(item: Tree, tables: Mapping[str, AllowedTable]) -> Column | None:
+def column_of(item: Tree, tables: Mapping[str, AllowedTable]) -> Column | None:
     """The column of one of the tables that an expression is; None where it is none, or PostgreSQL could not tell which."""
-    if item.WhichOneof("node") != "column_ref" or item.column_ref.fields[-1].WhichOneof("node") == "a_star":
+    if item.WhichOneof("node") != "column_ref" or is_star(item):
         return None
     *owner, column = strings(item.column_ref.fields)
     having = [name for name, table in tables.items() if column in table.columns and owner[-1:] in ([], [name])]
@@ -228,7 +227,7 @@ def _used(query: Tree, name: str, table: AllowedTable) -> list[str]:
 
 def _reference(name: str, column: str) -> Tree:
     """A qualified column, as the grammar writes it."""
-    item = parse_query("SELECT 1 GROUP BY a.b").stmts[0].stmt.select_stmt.group_clause[0]
+    item = expression("a.b")
     for each, text in zip(item.column_ref.fields, (name, column), strict=True):
         each.string.sval = text
     return item

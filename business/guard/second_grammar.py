@@ -1,7 +1,7 @@
 """A second, independent grammar reads what is about to run; where it sees other tables or functions, nothing runs."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 import sqlglot
@@ -36,21 +36,22 @@ def require_agreement(text: str, tree: Tree) -> None:
         raise _disagree() from error
     if len(statements) != 1 or not isinstance(statements[0], exp.Query | exp.Values):
         raise _disagree()
-    query = statements[0]
-    if _tables(query) != Counter((n.schemaname, n.relname) for n in nodes(tree) if n.DESCRIPTOR.name == "RangeVar"):
+    theirs, ours = list(statements[0].walk()), list(nodes(tree))
+    tables = _tables(part for part in theirs if isinstance(part, exp.Table))
+    if tables != Counter((n.schemaname, n.relname) for n in ours if n.DESCRIPTOR.name == "RangeVar"):
         raise _disagree()
-    functions = {strings(node.funcname)[-1] for node in nodes(tree) if node.DESCRIPTOR.name == "FuncCall"}
-    if any(call.name.lower() not in functions | _KEYWORDS for call in query.find_all(exp.Anonymous)):
+    known = _KEYWORDS.union(strings(node.funcname)[-1] for node in ours if node.DESCRIPTOR.name == "FuncCall")
+    if any(part.name.lower() not in known for part in theirs if isinstance(part, exp.Anonymous)):
         raise _disagree()
 
 
-def _tables(query: exp.Expr) -> Counter[tuple[str, str]]:
+def _tables(tables: Iterable[exp.Table]) -> Counter[tuple[str, str]]:
     """A function in FROM is no table: it is among the functions."""
     return Counter(
         (table.db if table.args["db"].quoted else table.db.lower(), _name(table.this))
         if table.args.get("db")
         else ("", _name(table.this))
-        for table in query.find_all(exp.Table)
+        for table in tables
         if not isinstance(table.this, exp.Anonymous)
     )
 

@@ -6,7 +6,7 @@ text that are joined and cut, and that is what runs: `lpad(x, 5, '0')` is `right
 
 import re
 
-from business.guard.grammar import Tree, nodes, parse_query
+from business.guard.grammar import Tree, expression, nodes
 from business.guard.rewrite import literal
 from business.guard.rules import strings
 
@@ -44,7 +44,7 @@ def _lpad(args: list[Tree]) -> Tree | None:
     if padding is None:
         return None
     n = len(padding)
-    written = _expression(f"right({literal(padding)} || left(NULL, {n}), {n})")
+    written = expression(f"right({literal(padding)} || left(NULL, {n}), {n})")
     written.func_call.args[0].a_expr.rexpr.func_call.args[0].CopyFrom(args[0])
     return written
 
@@ -54,7 +54,7 @@ def _rpad(args: list[Tree]) -> Tree | None:
     if padding is None:
         return None
     n = len(padding)
-    written = _expression(f"left(left(NULL, {n}) || {literal(padding)}, {n})")
+    written = expression(f"left(left(NULL, {n}) || {literal(padding)}, {n})")
     written.func_call.args[0].a_expr.lexpr.func_call.args[0].CopyFrom(args[0])
     return written
 
@@ -63,7 +63,7 @@ def _repeat(args: list[Tree]) -> Tree | None:
     text, times = (_text(args[0]), _number(args[1])) if len(args) == 2 else (None, None)
     if text is None or times is None or len(text) * times > MAX_CHARACTERS:
         return None
-    return _expression(f"{literal(text * times)}::text")
+    return expression(f"{literal(text * times)}::text")
 
 
 def _format(args: list[Tree]) -> Tree | None:
@@ -71,10 +71,10 @@ def _format(args: list[Tree]) -> Tree | None:
     parts = _template_parts(template) if template is not None else None
     if not parts or any(isinstance(part, int) and not 0 < part < len(args) for part in parts):
         return None
-    written = _expression("concat(NULL)")
+    written = expression("concat(NULL)")
     del written.func_call.args[:]
     for part in parts:
-        written.func_call.args.append(args[part] if isinstance(part, int) else _expression(literal(part)))
+        written.func_call.args.append(args[part] if isinstance(part, int) else expression(literal(part)))
     return written
 
 
@@ -112,10 +112,6 @@ def _number(node: Tree) -> int | None:
 def _text(node: Tree) -> str | None:
     is_text = node.WhichOneof("node") == "a_const" and node.a_const.WhichOneof("val") == "sval"
     return str(node.a_const.sval.sval) if is_text else None
-
-
-def _expression(text: str) -> Tree:
-    return parse_query(f"SELECT {text}").stmts[0].stmt.select_stmt.target_list[0].res_target.val
 
 
 _WAYS = {"lpad": _lpad, "rpad": _rpad, "repeat": _repeat, "format": _format}

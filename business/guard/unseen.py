@@ -8,7 +8,7 @@ from functools import cache
 
 from postgast import pg_query_pb2
 
-from business.guard.grammar import Tree, children, content, nodes, parse_query, text_of
+from business.guard.grammar import Tree, children, content, copy_of, expression, nodes, text_of
 from business.guard.growth import name_of
 from business.guard.rules import strings
 from business.guard.vocabulary import SET_FUNCTIONS
@@ -39,8 +39,7 @@ def without_values(tree: Tree) -> tuple[str, str]:
 
 
 def _hidden(tree: Tree, *, is_shared: bool) -> str:
-    copy = type(tree)()
-    copy.CopyFrom(tree)
+    copy = copy_of(tree)
     numbers: dict[bytes | int, int] = {}
 
     def hide(node: Tree) -> None:
@@ -61,9 +60,7 @@ def _hidden(tree: Tree, *, is_shared: bool) -> str:
     return text_of(copy)
 
 
-@cache
-def _expression(text: str) -> Tree:
-    return parse_query(f"SELECT {text}").stmts[0].stmt.select_stmt.target_list[0].res_target.val
+_expression = cache(expression)  # they are copied, never changed
 
 
 def _put_parameter(node: Tree, number: int, kind: str) -> None:
@@ -112,8 +109,7 @@ def _narrow(node: Tree) -> None:
     is_of_condition = any("BoolExpr" in kind for kind in kinds)  # one that was narrowed is not doubled again
     if sign not in _OTHER_SIDE or node.a_expr.kind != pg_query_pb2.AEXPR_OP or not is_of_value or is_of_condition:
         return
-    both = type(node)()
-    both.CopyFrom(_expression("a AND b"))
+    both = copy_of(_expression("a AND b"))
     for place, arg in enumerate(both.bool_expr.args):
         arg.CopyFrom(node)
         arg.a_expr.name[0].string.sval = sign if place == 0 else _OTHER_SIDE[sign]

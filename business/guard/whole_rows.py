@@ -4,15 +4,18 @@ from math import ceil, log2
 
 from postgast import pg_query_pb2
 
-from business.guard.grammar import Tree, children, nodes
+from business.guard.grammar import Tree, children, is_star, nodes
 from business.guard.rules import strings
+
+_NO_PARENTS = frozenset({"Node", "ColumnRef", "String", "A_Const"})  # of a column: wraps one message, or has none below
 
 
 def doublings_of_rows(tree: Tree) -> int:
     """How often the rows that a rewritten statement takes as one value may double a text, all together."""
     found = list(nodes(tree))
+    parents = [node for node in found if node.DESCRIPTOR.name not in _NO_PARENTS]
     columns = _columns(found)
-    references = [_is_row(node, child, columns) for node in found for _name, child in children(node)]
+    references = [_is_row(node, child, columns) for node in parents for _name, child in children(node)]
     if not any(references):
         return 0
     kinds = [node.DESCRIPTOR.name for node in found]
@@ -25,7 +28,7 @@ def _is_row(parent: Tree, child: Tree, columns: dict[str, list[set[str]]]) -> bo
     if child.DESCRIPTOR.name != "Node" or child.WhichOneof("node") != "column_ref":
         return False
     fields = child.column_ref.fields
-    if fields[-1].WhichOneof("node") == "a_star":
+    if is_star(child):
         return bool(parent.DESCRIPTOR.name != "ResTarget")  # there it is every column by itself
     name = strings(fields)[0]
     return len(fields) == 1 and name in columns and not all(name in known for known in columns[name])

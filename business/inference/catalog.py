@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import LiteralString
 
 import psycopg
+from psycopg import sql
 
+SAMPLED_ROWS = 200_000
 _COLUMNS = """
 SELECT n.nspname, c.relname, a.attname, t.typname, t.typcategory, obj_description(c.oid, 'pg_class'),
        col_description(c.oid, a.attnum),
@@ -55,6 +58,10 @@ class Table:
     is_declared: bool = False
     is_view: bool = False
 
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.schema, self.name
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -87,6 +94,20 @@ def tables_of(connection: psycopg.Connection, schemas: Sequence[str] | None = No
         Table(*place, comments[place], tuple(found), keys.get(place, ""), place in keys, place in views)
         for place, found in columns.items()
     ]
+
+
+def holds_for(
+    connection: psycopg.Connection, question: LiteralString, table: Table, column: Column, **named: sql.Composable
+) -> bool:
+    """What the rows say to a question: {c} the column, {t} its table, {n} how many rows are looked at, and what else is named."""
+    query = sql.SQL(question).format(
+        c=sql.Identifier(column.name),
+        t=sql.Identifier(*table.place),
+        n=sql.Literal(SAMPLED_ROWS),
+        **named,
+    )
+    row = connection.execute(query).fetchone()
+    return bool(row and row[0])
 
 
 def declared_references(connection: psycopg.Connection) -> list[Reference]:

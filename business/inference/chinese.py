@@ -8,13 +8,12 @@ from itertools import product
 from typing import TypeVar
 
 import structlog
-from django.conf import settings
 
+from business.linking.asked import dictionary_here
 from business.parsing.reader.units import key_of
 from business.parsing.reader.words import words_of
 from business.semantic_layer.model import Named, SemanticModel
-from knowledge.dictionary.cedict import DictionaryMissing
-from knowledge.dictionary.words import Dictionary, dictionary
+from knowledge.dictionary.words import Dictionary
 
 MOST_WORDS = 6  # of one English word
 OF_EACH = 2  # of each word of a phrase of several
@@ -26,10 +25,9 @@ log = structlog.get_logger(__name__)
 
 def with_chinese(models: list[SemanticModel]) -> list[SemanticModel]:
     """The models with Chinese words for their tables and columns; as they are where this machine has no dictionary."""
-    try:
-        known = dictionary(settings.HOME.models)
-    except DictionaryMissing as error:
-        log.warning("draft.without_chinese", why=str(error))
+    known = dictionary_here()
+    if known is None:
+        log.warning("draft.without_chinese")
         return models
     return [
         _called(model, known).model_copy(update={"dimensions": tuple(_called(one, known) for one in model.dimensions)})

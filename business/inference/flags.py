@@ -3,8 +3,7 @@
 import psycopg
 from psycopg import sql
 
-from business.inference.catalog import Column, Table
-from business.inference.keys import SAMPLED_ROWS
+from business.inference.catalog import Column, Table, holds_for
 from business.semantic_layer.model import Value
 
 _WRITTEN = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"))
@@ -38,11 +37,10 @@ def is_numbered_flag(connection: psycopg.Connection, table: Table, column: Colum
     is_done = name.endswith(("ed", *_STATES)) and not name.startswith(_COUNTED)
     if column.category != "N" or column.name == table.key or not (is_named or is_done):
         return False
-    query = sql.SQL(
-        "SELECT count(DISTINCT {c}), bool_and({c} IN (0, 1)) FROM (SELECT {c} FROM {t} LIMIT {n}) s"
-    ).format(c=sql.Identifier(column.name), t=sql.Identifier(table.schema, table.name), n=sql.Literal(SAMPLED_ROWS))
-    row = connection.execute(query).fetchone()
-    return bool(row and row[1] and row[0] >= (1 if is_named else 2))
+    question = (
+        "SELECT bool_and({c} IN (0, 1)) AND count(DISTINCT {c}) >= {least} FROM (SELECT {c} FROM {t} LIMIT {n}) s"
+    )
+    return holds_for(connection, question, table, column, least=sql.Literal(1 if is_named else 2))
 
 
 def _cased(word: str, like: str) -> str:

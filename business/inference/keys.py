@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 import psycopg
 from psycopg import sql
 
-from business.inference.catalog import Column, Reference, Table
+from business.inference.catalog import Column, Reference, Table, holds_for
 from business.parsing.reader.units import singular
 
-SAMPLED_ROWS = 200_000
 _KEYS = ("id", "key", "no", "code", "number")
 _ENDINGS = (*_KEYS, "name")
 
@@ -34,7 +33,7 @@ def references_in(
     keyed = [_Keyed.of(table, prefix) for table in tables if table.key]
     for table in tables:
         for column in table.columns:
-            if (table.schema, table.name, column.name) in said or column.name == table.key:
+            if (*table.place, column.name) in said or column.name == table.key:
                 continue
             fits = [
                 other
@@ -43,7 +42,7 @@ def references_in(
             ]
             fits = [other for other in fits if not other.is_view] or fits
             if len(fits) == 1:
-                found.append(Reference((table.schema, table.name), column.name, (fits[0].schema, fits[0].name)))
+                found.append(Reference(table.place, column.name, fits[0].place))
     return [*found, *_by_type(connection, tables, found)]
 
 
@@ -53,17 +52,17 @@ def _by_type(connection: psycopg.Connection, tables: list[Table], found: list[Re
     Which one it is depends on the row: a column with several references leads nowhere, and no farther way is taken instead.
     """
     pointing = {(*one.table, one.column) for one in found}
-    roots = [table for table in tables if table.key and (table.schema, table.name) not in {one.table for one in found}]
+    roots = [table for table in tables if table.key and table.place not in {one.table for one in found}]
     for table in tables:
         names = {column.name.lower() for column in table.columns}
         for column in table.columns:
             role = column.name.lower().removesuffix("_id")
             is_typed = role != column.name.lower() and f"{role}_type" in names and column.name != table.key
-            if not is_typed or (table.schema, table.name, column.name) in pointing:
+            if not is_typed or (*table.place, column.name) in pointing:
                 continue
             others = [root for root in roots if root is not table and _shares(connection, table, column, root)]
             if len(others) > 1:
-                yield from (Reference((table.schema, table.name), column.name, (o.schema, o.name)) for o in others)
+                yield from (Reference(table.place, column.name, o.place) for o in others)
 
 
 def _own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: set[str]) -> str:
@@ -143,38 +142,26 @@ def _pointed_at(column: Column, table: Table, keyed: list[_Keyed]) -> Iterator[t
 
 def differs(connection: psycopg.Connection, table: Table, column: Column) -> bool:
     """Whether every row has a value of its own in the column."""
-    query = sql.SQL(
-        "SELECT count(*) > 0 AND count(*) = count(DISTINCT c) FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
-    ).format(c=sql.Identifier(column.name), t=sql.Identifier(table.schema, table.name), n=sql.Literal(SAMPLED_ROWS))
-    row = connection.execute(query).fetchone()
-    return bool(row and row[0])
+    question = "SELECT count(*) > 0 AND count(*) = count(DISTINCT c) FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
+    return holds_for(connection, question, table, column)
 
 
 def _shares(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
     """Whether some values of the column are keys of the other table."""
     if next(c for c in other.columns if c.name == other.key).category != column.category:
         return False
-    query = sql.SQL("SELECT EXISTS (SELECT 1 FROM {t} t JOIN {o} o ON o.{k} = t.{c})").format(
-        c=sql.Identifier(column.name),
-        t=sql.Identifier(table.schema, table.name),
-        o=sql.Identifier(other.schema, other.name),
-        k=sql.Identifier(other.key),
-    )
-    row = connection.execute(query).fetchone()
-    return bool(row and row[0])
+    question = "SELECT EXISTS (SELECT 1 FROM {t} t JOIN {o} o ON o.{k} = t.{c})"
+    return holds_for(connection, question, table, column, **_other(other))
 
 
 def _holds(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
     """Whether the column has values, all of them keys of the other table."""
-    query = sql.SQL(
+    question = (
         "SELECT count(c) > 0 AND bool_and(c IS NULL OR EXISTS (SELECT 1 FROM {o} o WHERE o.{k} = s.c)) "
         "FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
-    ).format(
-        c=sql.Identifier(column.name),
-        t=sql.Identifier(table.schema, table.name),
-        o=sql.Identifier(other.schema, other.name),
-        k=sql.Identifier(other.key),
-        n=sql.Literal(SAMPLED_ROWS),
     )
-    row = connection.execute(query).fetchone()
-    return bool(row and row[0])
+    return holds_for(connection, question, table, column, **_other(other))
+
+
+def _other(table: Table) -> dict[str, sql.Composable]:
+    return {"o": sql.Identifier(*table.place), "k": sql.Identifier(table.key)}

@@ -1,5 +1,6 @@
 """What codes in columns of countries and states stand for, so that “California” finds `CA`."""
 
+from business.inference.identifiers import pairs_of
 from business.semantic_layer.model import Value
 
 _STATES = """
@@ -20,12 +21,7 @@ ZA South Africa; EG Egypt; NG Nigeria; KE Kenya; MA Morocco; IL Israel; SA Saudi
 """
 
 
-def _table(text: str) -> dict[str, str]:
-    pairs = (one.split(None, 1) for one in text.replace("\n", " ").split(";"))
-    return {code: name.strip() for code, name in pairs}
-
-
-_CODES = {"state": _table(_STATES), "country": _table(_COUNTRIES)}
+_CODES = {"state": pairs_of(_STATES), "country": pairs_of(_COUNTRIES)}
 
 
 def spelled_out(column: str, values: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -6,8 +6,7 @@ import psycopg
 from psycopg import sql
 
 from business.guard.rewrite import quoted
-from business.inference.catalog import Column, Table
-from business.inference.keys import SAMPLED_ROWS
+from business.inference.catalog import Column, Table, holds_for
 from business.parsing.reader.units import singular
 from business.semantic_layer.model import Dimension, Value, Words
 
@@ -82,14 +81,7 @@ def date_of_text(connection: psycopg.Connection, table: Table, column: Column) -
     """A text that is named as a time and holds nothing but days (2022-05-20), as a date; "" for any other."""
     if column.category != "S" or not _DATED.search(column.name):
         return ""
-    query = sql.SQL(
-        "SELECT count(c) > 0 AND bool_and(c ~ {p}) FROM (SELECT {c}::text AS c FROM {t} LIMIT {n}) s"
-    ).format(
-        p=sql.Literal(_DAY),
-        c=sql.Identifier(column.name),
-        t=sql.Identifier(table.schema, table.name),
-        n=sql.Literal(SAMPLED_ROWS),
-    )
-    row = connection.execute(query).fetchone()
+    question = "SELECT count(c) > 0 AND bool_and(c ~ {p}) FROM (SELECT {c}::text AS c FROM {t} LIMIT {n}) s"
+    is_dated = holds_for(connection, question, table, column, p=sql.Literal(_DAY))
     bare = quoted(column.name)
-    return f"CASE WHEN {bare} LIKE '____-__-__' THEN {bare}::date END" if row and row[0] else ""
+    return f"CASE WHEN {bare} LIKE '____-__-__' THEN {bare}::date END" if is_dated else ""

@@ -31,7 +31,7 @@ def asked_words(question: str) -> list[Asked]:
     found = dict.fromkeys(terms(question))
     words = [Asked(((term,),), rarity(term)) for term in found if not _has_han(term)]
     pairs = [term for term in found if len(term) == 2 and is_han(term)]
-    known = _dictionary()
+    known = dictionary_here()
     chinese = dict.fromkeys(known.words(normalise(question))) if known else {}
     words += [Asked(((term,),), PAIR_WEIGHT * rarity(term)) for term in pairs if term not in chinese]
     words += [Asked(((word,), *translations(word)), rarity(word)) for word in chinese]
@@ -46,7 +46,7 @@ def asked_words(question: str) -> list[Asked]:
 @lru_cache(maxsize=10_000)
 def translations(word: str) -> tuple[Rendering, ...]:
     """What a Chinese word means in English, as stems; of one that the dictionary lacks what the words in it mean."""
-    known = _dictionary()
+    known = dictionary_here()
     if known is None:
         return ()
     return tuple(dict.fromkeys(said for part in known.parts(word) for said in known.renderings(part)))
@@ -54,7 +54,7 @@ def translations(word: str) -> tuple[Rendering, ...]:
 
 def meanings(word: str) -> tuple[Rendering, ...]:
     """What exactly this Chinese word means in English; nothing for one that the dictionary lacks."""
-    known = _dictionary()
+    known = dictionary_here()
     return known.renderings(word) if known else ()
 
 
@@ -72,7 +72,7 @@ def _has_han(term: str) -> bool:
     return any(is_han(character) for character in term)
 
 
-def _dictionary() -> Dictionary | None:
+def dictionary_here() -> Dictionary | None:
     """None where set-up made none: then no word is translated, and meaning alone leads across languages."""
     try:
         return _opened()

@@ -66,7 +66,7 @@ class Entry:
 
     def _values(self) -> tuple[str, ...]:
         values = self.named.values[:VALUES_READ] if isinstance(self.named, Dimension) else ()
-        return tuple(word for value in values for word in (value.value, *value.synonyms))
+        return tuple(word for value in values for word in value.words())
 
 
 def entries_of(layer: SemanticLayer) -> list[Entry]:

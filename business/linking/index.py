@@ -86,12 +86,9 @@ class LayerIndex:
         """Which entries are of these tables."""
         return np.isin(self.tables, [number for number, name in enumerate(self.names) if name in models])
 
-    def by_words(self, asked: Iterable[Asked], visible: Mask) -> tuple[Floats, float]:
-        """How much of a question each entry says, ≥ 0: the rarer a word in speech and among the visible entries, the more.
-
-        And the share of the question's words, by their rarity in speech, that any entry says.
-        """
-        count, known, total, asked_for = int(visible.sum()), 0.0, 0.0, 0.0
+    def by_words(self, asked: Iterable[Asked], visible: Mask) -> Floats:
+        """How much of a question each entry says, ≥ 0: the rarer a word in speech and among the visible entries, the more."""
+        count, asked_for = int(visible.sum()), 0.0
         scores = np.zeros(len(self.entries))
         for word in asked:
             said = np.zeros(len(self.entries))
@@ -99,16 +96,12 @@ class LayerIndex:
                 np.maximum(said, self._said(way), out=said)
             said *= visible
             found = np.count_nonzero(said)
-            total += word.weight
             if found:
-                known += word.weight
                 weight = word.weight * math.log1p((count - found + 0.5) / (found + 0.5))
                 scores += weight * said
                 asked_for += weight
         mean = float(self.lengths[visible].mean()) if count else 1.0
-        return scores / (0.75 + 0.25 * self.lengths / max(mean, 1e-9)) / max(
-            asked_for, 1e-9
-        ), known / total if total else 0.0
+        return scores / (0.75 + 0.25 * self.lengths / max(mean, 1e-9)) / max(asked_for, 1e-9)
 
     def rarest_unsaid(self, asked: Iterable[Asked], visible: Mask) -> str:
         """The rarest word of a question that no visible entry says, in English where it has a meaning there; "" for none."""
@@ -216,7 +209,7 @@ def _values_of(entries: Iterable[Entry]) -> dict[str, tuple[tuple[int, str], ...
     found: defaultdict[str, dict[tuple[int, str], None]] = defaultdict(dict)
     for place, entry in enumerate(entries):
         for value in getattr(entry.named, "values", ()):
-            for word in (value.value, *value.synonyms):
+            for word in value.words():
                 stems = units(word)
                 if 0 < len(stems) <= LONGEST_VALUE:
                     found[" ".join(stems)][place, value.value] = None

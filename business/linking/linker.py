@@ -35,15 +35,12 @@ class Linked:
 
     models: the most relevant first. columns, measures: `model.part`, those to show beside the keys; of a layer shown whole all.
     values: those that the question names, but what rows of org units are called.
-    score: share of the question's words that the layer has, by rarity, 0 … 1.
     """
 
     models: tuple[SemanticModel, ...]
     columns: frozenset[str]
     measures: frozenset[str]
     values: tuple[NamedValue, ...] = ()
-    score: float = 0.0
-    is_whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class Linker:
         models = {model.name: model for model in self.layer.semantic_models}
         visible = self.index.visible(models)
         asked = asked_words(text)
-        by_words, score = self.index.by_words(asked, visible)
+        by_words = self.index.by_words(asked, visible)
         values = self.index.named_values(text, visible)
         told = tuple(value for value, place in values.items() if self._tells(place))
         is_whole = sum(self.index.column_counts[name] for name in models) <= self.whole_columns
@@ -82,7 +79,7 @@ class Linker:
         order = sorted(models, key=lambda name: -tables[name])
         if is_whole:
             shown = tuple(models[name] for name in order)
-            return Linked(shown, *_all_parts(shown), told, score, is_whole=True)
+            return Linked(shown, *_all_parts(shown), told)
         holding = self._holding({value: place for value, place in values.items() if value in told})
         nearest = [*order[:CORE_TABLES], *(self.index.entries[place].model for place in (*holding, *unsaid))]
         joined = self.index.between(nearest, models)
@@ -99,7 +96,7 @@ class Linker:
                 break
             choice.add(self.index.entries[place])
         shown = tuple(models[name] for name in names if name in choice.models)
-        return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), told, score)
+        return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), told)
 
     def _nearest_of_unsaid(self, asked: Sequence[Asked], models: Collection[str], visible: Mask) -> dict[int, float]:
         """What is nearest to the rarest word that nothing in the layer says, taken by itself: “Boston” is one of the cities.

@@ -26,7 +26,7 @@ def schema_prompt(linked: Linked) -> str:
 
 
 def _table(model: SemanticModel, linked: Linked, named: Mapping[str, Sequence[str]]) -> str:
-    lines = [f"table {model.name}: {model.table_schema}.{model.table}{_words(model)}"]
+    lines = [f"table {model.name}: {model.full_name}{_words(model)}"]
     for one in model.dimensions:
         name = f"{model.name}.{one.name}"
         if name in linked.columns:

@@ -9,9 +9,7 @@ from uuid import UUID
 
 import numpy as np
 import structlog
-from celery import current_app
 from django.core.cache import cache
-from django.db import transaction
 from django.db.models import Min
 from numpy.typing import NDArray
 from pgvector.django import MaxInnerProduct
@@ -22,6 +20,7 @@ from business.linking.linker import Near
 from business.models import DataSource, SchemaVector
 from copilot_site.lib.database import sole_process
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.queues import send_on_commit
 from knowledge.embedding.base import EmbeddingError
 from knowledge.retrieval.engine import engine
 
@@ -45,13 +44,11 @@ def near_in(source_id: UUID, index: LayerIndex) -> Near:
 
 def nearest(source_id: UUID, text: str, tables: Collection[str], most: int) -> dict[Key, float]:
     """Cosines of the things of these tables that are nearest to a text; nothing where no vectors can be had."""
-    try:
-        vector, space = _vector(text), engine().space_id
-    except EmbeddingError as error:
-        log.warning("linking.words_alone", why=str(error))
+    vector = _vector_or_none(text)
+    if vector is None:
         return {}
     found = (
-        SchemaVector.objects.filter(source=source_id, space=space, model__in=tables)
+        SchemaVector.objects.filter(source=source_id, space=engine().space_id, model__in=tables)
         .annotate(distance=MaxInnerProduct("vector", vector))
         .order_by("distance")
         .values_list("model", "kind", "part", "distance")
@@ -61,14 +58,20 @@ def nearest(source_id: UUID, text: str, tables: Collection[str], most: int) -> d
 
 def nearest_sources(sources: Collection[UUID], text: str, most: int) -> list[UUID]:
     """Those of these sources with the things nearest to a text, nearest first; none where no vectors can be had."""
-    try:
-        vector, space = _vector(text), engine().space_id
-    except EmbeddingError as error:
-        log.warning("linking.words_alone", why=str(error))
+    vector = _vector_or_none(text)
+    if vector is None:
         return []
-    rows = SchemaVector.objects.filter(source__in=sources, space=space).order_by()
+    rows = SchemaVector.objects.filter(source__in=sources, space=engine().space_id).order_by()
     near = rows.values("source_id").annotate(distance=Min(MaxInnerProduct("vector", vector))).order_by("distance")
     return list(near.values_list("source_id", flat=True)[:most])
+
+
+def _vector_or_none(text: str) -> Vectors | None:
+    try:
+        return _vector(text)
+    except EmbeddingError as error:
+        log.warning("linking.words_alone", why=str(error))
+        return None
 
 
 @lru_cache(maxsize=64)  # a question is asked twice: of all tables, then of those chosen; and of every source
@@ -78,8 +81,7 @@ def _vector(text: str) -> Vectors:
 
 def fill_on_commit(source_id: UUID) -> None:
     """Have a worker fill a source when the transaction commits; what is lost on the way is tended later."""
-    name, ids = "business.fill_schema_vectors", (str(source_id),)
-    transaction.on_commit(lambda: current_app.send_task(name, args=ids, queue="maintenance"), robust=True)
+    send_on_commit("business.fill_schema_vectors", source_id, queue="maintenance")
 
 
 def fill(source_id: UUID) -> int:

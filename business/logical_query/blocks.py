@@ -102,9 +102,7 @@ def _block(
             (_moved(shown, each, (times[0], beside), source, conditions), key)
             for each, (shown, key) in zip(query.dimensions, groups, strict=True)
         ]
-    parts = [*conditions.where(source), *_measure_filters(metrics, catalog, source)]
-    if len(parts) > len(set(parts)):
-        parts = list(dict.fromkeys(parts))
+    parts = dict.fromkeys([*conditions.where(source), *_measure_filters(metrics, catalog, source)])
     return Block(
         source=source.text(),
         where=f" WHERE {' AND '.join(parts)}" if parts else "",

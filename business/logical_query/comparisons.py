@@ -49,7 +49,7 @@ def _matched(column: str, op: str, text: str) -> str:
 
 def _on_days(column: str, condition: Filter) -> str:
     """A time is compared by whole days: until a day is until its end."""
-    days = [_day(value) for value in condition.values]
+    days = [day_of(value) for value in condition.values]
     first, after = days[0], days[0] + timedelta(days=1)
     ordered = {">=": f">= '{first}'", "<": f"< '{first}'", ">": f">= '{after}'", "<=": f"< '{after}'"}
     if condition.op in ordered:
@@ -58,8 +58,8 @@ def _on_days(column: str, condition: Filter) -> str:
     return f"({on})" if condition.op in ("=", "in") else f"(NOT ({on}) OR {column} IS NULL)"
 
 
-def _day(value: str | float | bool) -> date:
-    """Raises Inexpressible for what is no day, or a time of one."""
+def day_of(value: str | float | bool) -> date:
+    """The day that a text is. Raises Inexpressible for what is no day, or a time of one."""
     found = _DAY.fullmatch(str(value).strip())
     try:
         return date.fromisoformat(found[1] if found else "")

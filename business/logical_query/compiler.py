@@ -5,8 +5,7 @@ dimensions, and what is made of them (ratios, changes, shares, ranks) stands abo
 """
 
 from dataclasses import dataclass
-from datetime import date, datetime
-from zoneinfo import ZoneInfo
+from datetime import date
 
 from django.utils.translation import gettext as _
 
@@ -15,21 +14,20 @@ from business.logical_query.blocks import Block, blocks_of
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import number_sql
 from business.logical_query.errors import Inexpressible
-from business.logical_query.listing import listing_sql
+from business.logical_query.listing import first_rows, listing_sql
 from business.logical_query.names import column_of_dimension, columns_of
 from business.logical_query.query import Comparison, LogicalQuery, Metric, Ranking, TimeRange
-from business.logical_query.times import days_of, shifted
+from business.logical_query.times import compared_with
 
 
-def compile_query(query: LogicalQuery, catalog: Catalog, today: date | None = None) -> str:
-    """The statement. today: the company's day; None for now in the layer's time zone. Raises Inexpressible."""
-    day = today or datetime.now(ZoneInfo(catalog.layer.time_zone)).date()
+def compile_query(query: LogicalQuery, catalog: Catalog, today: date) -> str:
+    """The statement. today: the company's day. Raises Inexpressible."""
     if query.rows is not None:
-        text = listing_sql(query, catalog, day)
+        text = listing_sql(query, catalog, today)
     else:
         _require_several(query, catalog)
         _require_used_time(query)
-        text = _Statement(query, catalog, day).text()
+        text = _Statement(query, catalog, today).text()
     return _outcome(query, text)
 
 
@@ -113,14 +111,10 @@ class _Statement:
         return metric.model_copy(update={"time": self._time_before(metric, comparison), "over": over})
 
     def _time_before(self, metric: Metric, comparison: Comparison) -> TimeRange:
-        time = metric.time or next(iter(self.query.times), None)
-        if comparison.time is not None:
-            return comparison.time
+        time = comparison.time or metric.time or next(iter(self.query.times), None)
         if time is None:
             raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
-        span = days_of(time, self.today, self.catalog.layer.fiscal_year_start)
-        start, end = shifted(span, comparison.to, time.period)
-        return TimeRange(field=time.field, start=start, end=end)
+        return compared_with(time, comparison, self.today, self.catalog.layer.fiscal_year_start)
 
     def _columns(self, places: dict[Metric, str]) -> list[_Column]:
         """The shown columns of metrics: in a comparison now, before, their difference and it in percent."""
@@ -231,14 +225,9 @@ class _Statement:
         if ranking is None and any(each.grain for each in self.query.dimensions):
             return " ORDER BY 1"
         ranking = ranking or Ranking()
-        way = "DESC" if ranking.descending else "ASC"
         by = self._ranked_by(ranking, keys, names)
-        text = f" ORDER BY {by} {way} NULLS LAST"
-        if ranking.limit and ranking.ties and not ranking.offset:
-            return f"{text} FETCH FIRST {ranking.limit} ROWS WITH TIES"
         rest = "".join(f", {n}" for n in range(1, len(keys) + 1) if str(n) != by)
-        limit = f" LIMIT {ranking.limit}" if ranking.limit else ""
-        return text + rest + limit + (f" OFFSET {ranking.offset}" if ranking.offset else "")
+        return first_rows(ranking, by, rest)
 
     def _ranked_by(self, ranking: Ranking, keys: list[str], names: list[str]) -> str:
         """The place of the column that is ranked by."""

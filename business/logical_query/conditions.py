@@ -1,7 +1,7 @@
 """WHERE: filters, times and related rows of a query, on the rows themselves or on rows that belong to them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 
 from django.utils.translation import gettext as _
@@ -20,14 +20,14 @@ _INVERSE = {"<": ">=", "<=": ">"}
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions of one SELECT. today: the company's day. metric: what is computed; None for a list."""
+    """The conditions of one SELECT. today: the company's day. metrics: what is computed; none for a list."""
 
     catalog: Catalog
     today: date
     filters: tuple[Filter, ...] = ()
     times: tuple[TimeRange, ...] = ()
     related: tuple[Related, ...] = ()
-    metrics: tuple[Metric, ...] = field(default=())
+    metrics: tuple[Metric, ...] = ()
 
     def where(self, source: Source) -> list[str]:
         """The conditions as SQL, to be joined by AND; tables that they need are joined to the source."""

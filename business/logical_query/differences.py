@@ -9,9 +9,7 @@ from business.semantic_layer.model import Measure, SemanticModel
 
 def counted_otherwise(query: LogicalQuery, catalog: Catalog) -> list[tuple[SemanticModel, Measure]]:
     """Each measure whose column is aggregated as the measure does it, without a condition where the measure has its filter."""
-    leaves = [leaf for metric in query.metrics for leaf in (metric, metric.over) if leaf is not None]
-    leaves += [related.metric for related in query.related if related.metric is not None]
-    found = [each for leaf in leaves for each in _missed(leaf, query.filters, catalog)]
+    found = [each for leaf in query.leaves for each in _missed(leaf, query.filters, catalog)]
     return list({(model.name, measure.name): (model, measure) for model, measure in found}.values())
 
 

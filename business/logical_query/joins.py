@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 from business.logical_query.errors import Inexpressible
 from business.semantic_layer.model import SemanticLayer
 
+Place = tuple[str, str]  # a table, and a column
+
 
 @dataclass(frozen=True)
 class Step:
@@ -80,9 +82,7 @@ class Joins:
             reached |= {way[-1].one for way in ways}
         return []
 
-    def bridge(self, one: str, other: str) -> str | None:
-        """A table that points to both, directly: the only one, or None."""
-        found = {
-            a.many for a in self.steps if a.one == one for b in self.steps if b.one == other and a.many == b.many
-        } - {one, other}
-        return found.pop() if len(found) == 1 else None
+    def is_step(self, one: Place, other: Place) -> bool:
+        """Whether a key leads from one of two columns to the other."""
+        pair = {one, other}
+        return any({(step.many, step.column), (step.one, step.key)} == pair for step in self.steps)

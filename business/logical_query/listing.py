@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from business.guard.rewrite import quoted
 from business.logical_query.blocks import group_sql
 from business.logical_query.catalog import Catalog
+from business.logical_query.comparisons import ORDERED
 from business.logical_query.conditions import Conditions
 from business.logical_query.errors import Inexpressible
 from business.logical_query.names import column_of_dimension
@@ -21,6 +22,15 @@ def listing_sql(query: LogicalQuery, catalog: Catalog, today: date) -> str:
     """The statement of a query with rows. Raises Inexpressible."""
     assert query.rows is not None
     return _Listing(query, query.rows, catalog, today).text()
+
+
+def first_rows(ranking: Ranking, by: str, rest: str) -> str:
+    """ORDER BY, and how many. by: the place of a column; rest: what decides between equals, where they do not share a place."""
+    text = f" ORDER BY {by} {'DESC' if ranking.descending else 'ASC'} NULLS LAST"
+    if ranking.limit and ranking.ties and not ranking.offset:
+        return f"{text} FETCH FIRST {ranking.limit} ROWS WITH TIES"
+    limit = f" LIMIT {ranking.limit}" if ranking.limit else ""
+    return text + rest + limit + (f" OFFSET {ranking.offset}" if ranking.offset else "")
 
 
 @dataclass(frozen=True)
@@ -90,9 +100,7 @@ class _Listing:
         found = [
             self._named(each.field, source)
             for each in self.query.filters
-            if each.op in (">", ">=", "<", "<=")
-            and each.field
-            and source.reaches(self.catalog.dimension(each.field)[0].name)
+            if each.op in ORDERED and each.field and source.reaches(self.catalog.dimension(each.field)[0].name)
         ]
         ranking = self.query.ranking
         found += [self._named(ranking.by, source)] if ranking is not None and ranking.by else []
@@ -109,17 +117,12 @@ class _Listing:
         if ranking is None or not ranking.by:
             limit = f" LIMIT {ranking.limit}" if ranking and ranking.limit else ""
             return f" ORDER BY 1{limit}"
-        way = "DESC" if ranking.descending else "ASC"
         named = self._named(ranking.by, source)
         if named not in shown:
             raise Inexpressible(_("%(name)s is not among what is shown.") % {"name": ranking.by})
-        text = f" ORDER BY {shown.index(named) + 1} {way} NULLS LAST"
-        if ranking.limit and ranking.ties and not ranking.offset:
-            return f"{text} FETCH FIRST {ranking.limit} ROWS WITH TIES"
         primary = self.catalog.model(source.base).primary
-        text += f", {source.key(source.base)}" if primary and not distinct else ""
-        text += f" LIMIT {ranking.limit}" if ranking.limit else ""
-        return text + (f" OFFSET {ranking.offset}" if ranking.offset else "")
+        rest = f", {source.key(source.base)}" if primary and not distinct else ""
+        return first_rows(ranking, str(shown.index(named) + 1), rest)
 
     def _within(
         self, ranking: Ranking, shown: list[str], source: Source, conditions: Conditions, where: list[str]

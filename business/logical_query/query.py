@@ -225,6 +225,12 @@ class LogicalQuery(Part):
     share: bool = False
     outcome: Literal["table", "group_count", "group_average", "exists"] = "table"
 
+    @property
+    def leaves(self) -> tuple[Metric, ...]:
+        """Its metrics, what they are divided by, and those of things that belong to it."""
+        own = (leaf for metric in self.metrics for leaf in (metric, metric.over) if leaf is not None)
+        return (*own, *(related.metric for related in self.related if related.metric is not None))
+
     @model_validator(mode="after")
     def _of_one_kind(self) -> "LogicalQuery":
         if bool(self.metrics) == (self.rows is not None):

@@ -145,7 +145,7 @@ class _Resolver:
             if text == value.value:
                 return value.value
         for value in dimension.values:
-            if text.casefold() in {word.casefold() for word in (value.value, *value.synonyms)}:
+            if text.casefold() in {word.casefold() for word in value.words()}:
                 return value.value
         raise Inexpressible(no_such_value(dimension, text))
 

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Period, TimeRange, Unit
+from business.logical_query.query import Comparison, Period, TimeRange, Unit
 
 Span = tuple[date | None, date | None]
 NO_FISCAL_YEAR = gettext_lazy("A fiscal year has no meaning in these data: the layer does not say when it begins.")
@@ -42,17 +42,25 @@ def period_days(period: Period, today: date, fiscal_start: int | None = None) ->
     return start, end
 
 
-def shifted(span: Span, to: str, period: Period | None = None) -> Span:
-    """The stretch that a comparison is with: as long, just before; or the same days a year before.
+def compared_with(time: TimeRange, comparison: Comparison, today: date, fiscal_start: int | None = None) -> TimeRange:
+    """The time that is set beside another one: a time given; as long, just before; or the same days a year before.
 
-    period: what the span was made of: months before months, whatever their lengths.
+    Raises Inexpressible.
     """
+    if comparison.time is not None:
+        return comparison.time
+    start, end = _before(days_of(time, today, fiscal_start), comparison.to, time.period)
+    return TimeRange(field=time.field, start=start, end=end)
+
+
+def _before(span: Span, to: str, period: Period | None) -> Span:
+    """period: what the span was made of: months before months, whatever their lengths."""
     start, end = span
     if start is None or end is None:
         raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
     if to == "previous_year":
         return _year_moved(start, -1), _year_moved(end, -1)
-    months = _whole_months(start, end)
+    months = whole_months(start, end)
     if months:
         return _month_moved(start, -months), start
     if period is not None and period.to_date and period.rolling is None and period.unit in _MONTHS:
@@ -88,7 +96,7 @@ def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | No
         return None
     if unit == "year" and start.year == (end - timedelta(days=1)).year:
         first, last = _year_moved(start, by), _year_moved(end, by)
-    elif _whole_months(start, end) == _MONTHS.get(unit, -1):
+    elif whole_months(start, end) == _MONTHS.get(unit, -1):
         first, last = _month_moved(start, by * _MONTHS[unit]), _month_moved(end, by * _MONTHS[unit])
     elif (end - start).days == _DAYS.get(unit):
         first, last = start + by * (end - start), end + by * (end - start)
@@ -108,7 +116,8 @@ def in_the_year_of(part: Span, year: Span) -> Span | None:
     return (_year_moved(start, by), _year_moved(end, by)) if is_year and is_part else None
 
 
-def _whole_months(start: date, end: date) -> int:
+def whole_months(start: date, end: date) -> int:
+    """How many there are between two first days of months; 0 where one of both is none."""
     if start.day != 1 or end.day != 1:
         return 0
     return (end.year - start.year) * 12 + end.month - start.month

@@ -4,8 +4,7 @@ Business words are the layer's; only the joints between them stand here.
 """
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import date, timedelta
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.differences import counted_otherwise
@@ -19,7 +18,7 @@ from business.logical_query.query import (
     Related,
     TimeRange,
 )
-from business.logical_query.times import days_of, shifted
+from business.logical_query.times import Span, compared_with, days_of, whole_months
 from business.semantic_layer.model import Named
 
 AGGREGATES = {
@@ -77,9 +76,9 @@ class Meaning:
     what it counts. by: what it is broken down by, and its order. compared: the time that is asked for and the one beside it, if any.
     """
 
-    figure: str
-    conditions: tuple[str, ...]
-    definitions: tuple[str, ...]
+    figure: str = ""
+    conditions: tuple[str, ...] = ()
+    definitions: tuple[str, ...] = ()
     window: tuple[str, ...] = ()
     unit: str = ""
     counted: str = ""
@@ -87,13 +86,12 @@ class Meaning:
     compared: tuple[str, ...] = ()
 
 
-def describe(query: LogicalQuery, catalog: Catalog, language: str, today: date | None = None) -> Meaning:
+def describe(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> Meaning:
     """language: `en`, or one that begins with `zh`. Raises Inexpressible for names the layer has not."""
-    day = today or datetime.now(ZoneInfo(catalog.layer.time_zone)).date()
-    return _Teller(catalog, "zh" if language.startswith("zh") else "en", day).meaning(query)
+    return _Teller(catalog, "zh" if language.startswith("zh") else "en", today).meaning(query)
 
 
-def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date | None = None) -> str:
+def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> str:
     """The whole query in one line: what a person chooses from, and what a follow-up now stands on."""
     key = "zh" if language.startswith("zh") else "en"
     said = describe(query, catalog, language, today)
@@ -117,6 +115,11 @@ def defined(named: Named, language: str) -> str:
 def meant(named: Named, language: str) -> str:
     """A thing and what it means, inside another sentence."""
     return defined(named, language).rstrip("。.") if named.description.all() else label(named, language)
+
+
+def otherwise(named: Named, language: str) -> str:
+    """That something is not counted as the layer defines it."""
+    return _JOINTS[language]["otherwise"].format(meant(named, language))
 
 
 @dataclass(frozen=True)
@@ -147,10 +150,8 @@ class _Teller:
     def _period(self, time: TimeRange) -> str:
         """A whole year, quarter or month by its name: 2026, 2026-Q3, 2026-10; "" for others."""
         start, end = self._days(time)
-        if start is None or end is None or start.day != 1 or end.day != 1:
-            return ""
-        months = (end.year - start.year) * 12 + end.month - start.month
-        if (start.month - 1) % months if months in _PERIODS else True:
+        months = whole_months(start, end) if start and end else 0
+        if not start or not end or months not in _PERIODS or (start.month - 1) % months:
             return ""
         told = _PERIODS[months].format(start, quarter=start.month // 3 + 1)
         return self._joint("of", told, self._joint("running")) if start <= self.today < end else told
@@ -158,19 +159,16 @@ class _Teller:
     def _definitions(self, query: LogicalQuery) -> list[str]:
         told = [defined(named, self.language) for named in self._named(query) if named.description.all()]
         missed = [measure for _model, measure in counted_otherwise(query, self.catalog)]
-        return told + [self._joint("otherwise", meant(measure, self.language)) for measure in missed]
+        return told + [otherwise(measure, self.language) for measure in missed]
 
     def _joint(self, name: str, *parts: object) -> str:
         return _JOINTS[self.language][name].format(*parts) if parts else _JOINTS[self.language][name]
 
     def _named(self, query: LogicalQuery) -> list[Named]:
         """The measures and tables whose definitions stand beside a result."""
-        leaves = [leaf for metric in query.metrics for leaf in (metric, metric.over) if leaf is not None]
-        leaves += [related.metric for related in query.related if related.metric is not None]
-        found: list[Named] = [
-            self.catalog.measures[leaf.name][1] for leaf in leaves if leaf.name in self.catalog.measures
-        ]
-        found += [self.catalog.models[leaf.name] for leaf in leaves if leaf.name in self.catalog.models]
+        names = [leaf.name for leaf in query.leaves]
+        found: list[Named] = [self.catalog.measures[name][1] for name in names if name in self.catalog.measures]
+        found += [self.catalog.models[name] for name in names if name in self.catalog.models]
         return found + ([self.catalog.model(query.rows.model)] if query.rows else [])
 
     def _figures(self, query: LogicalQuery) -> str:
@@ -191,9 +189,6 @@ class _Teller:
         return self._joint("percent" if metric.percent else "ratio", own, self._leaf(metric.over))
 
     def _leaf(self, metric: Metric) -> str:
-        narrowed = [self._filter(each) for each in metric.filters] + (
-            [self._window(metric.time)] if metric.time else []
-        )
         if metric.name in self.catalog.measures and metric.agg is None:
             told = label(self.catalog.measures[metric.name][1], self.language)
         elif metric.name in self.catalog.models:
@@ -204,7 +199,12 @@ class _Teller:
         else:
             between = "" if self.language == "zh" else " "
             told = f"{AGGREGATES[self.language].get(metric.agg or '', '')}{between}{self._field(metric.name)}"
-        return self._joint("of", told, self._joint("and").join(narrowed)) if narrowed else told
+        return self._narrowed(told, metric)
+
+    def _narrowed(self, told: str, part: Metric | Related) -> str:
+        """With the conditions and the time that are its own."""
+        own = [self._filter(each) for each in part.filters] + ([self._window(part.time)] if part.time else [])
+        return self._joint("of", told, self._joint("and").join(own)) if own else told
 
     def _unit(self, query: LogicalQuery) -> tuple[str, str]:
         """The unit of the one figure, and what it counts; "" where there is none."""
@@ -222,28 +222,30 @@ class _Teller:
         return self.catalog.dimension(metric.name)[1].unit, ""
 
     def _windows(self, query: LogicalQuery) -> list[str]:
-        told = [self._window(time) for time in query.times]
+        times = list(query.times)
         if query.comparison is not None:
-            told.append(self._window(self._compared_with(query, query.comparison)))
-        return told
+            times.append(self._compared_with(query, query.comparison))
+        counted = query.rows.model if query.rows is not None else query.metrics[0].name.partition(".")[0]
+        return [self._window(time, counted) for time in times]
 
     def _compared_with(self, query: LogicalQuery, comparison: Comparison) -> TimeRange:
-        if comparison.time is not None or not query.times:
-            return comparison.time or TimeRange(end=self.today)
-        time = query.times[0]
-        start, end = shifted(self._days(time), comparison.to, time.period)
-        return TimeRange(field=time.field, start=start, end=end)
+        time = next(iter(query.times), TimeRange(end=self.today))
+        if comparison.time is None and not query.times:
+            return time
+        return compared_with(time, comparison, self.today, self.catalog.layer.fiscal_year_start)
 
-    def _days(self, time: TimeRange) -> tuple[date | None, date | None]:
+    def _days(self, time: TimeRange) -> Span:
         return days_of(time, self.today, self.catalog.layer.fiscal_year_start)
 
-    def _window(self, time: TimeRange) -> str:
+    def _window(self, time: TimeRange, counted: str = "") -> str:
+        """counted: the table whose own time needs no name; "" for any table."""
         start, end = self._days(time)
         last = end - timedelta(days=1) if end else None
         told = self._joint("to", start or "…", last or self._joint("open"))
         if start is not None and last is not None and start <= self.today < last:
             told = self._joint("of", told, self._joint("running"))
-        if not time.field or time.field.rpartition(".")[2] == self._default_time(time.field):
+        table, _dot, name = time.field.rpartition(".")
+        if not time.field or (name == self._default_time(time.field) and counted in ("", table)):
             return told
         return f"{self._field(time.field)} {told}"
 
@@ -259,20 +261,15 @@ class _Teller:
 
     def _related(self, related: Related) -> str:
         name = label(self.catalog.model(related.model), self.language)
-        inside = [self._filter(each) for each in related.filters] + (
-            [self._window(related.time)] if related.time else []
-        )
         if related.metric is not None:
-            own = self._leaf(related.metric)
-            own = self._joint("of", own, self._joint("and").join(inside)) if inside else own
+            own = self._narrowed(self._leaf(related.metric), related)
             sign = (
                 {">": "≤", ">=": "<", "<": "≥", "<=": ">", "=": "≠", "!=": "="}[related.op]
                 if related.is_not
                 else _SIGNS[related.op]
             )
             return f"{own} {sign} {related.value:g}"
-        told = self._joint("of", name, self._joint("and").join(inside)) if inside else name
-        return self._joint("without" if related.is_not else "with", told)
+        return self._joint("without" if related.is_not else "with", self._narrowed(name, related))
 
     def _filter(self, condition: Filter) -> str:
         if condition.any_of:

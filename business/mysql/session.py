@@ -18,12 +18,19 @@ from pymysql.cursors import SSCursor
 from business.address import CONNECT_TIMEOUT_S, Address, Tls, certificate_authorities
 from business.dialects import DialectAccess
 from business.guard.policy import Policy
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.refusal import SqlRefused, refused_there, too_late, too_long_a_row
 from business.identity import SourceRefused
 from business.limits import Limits
-from business.postgres_session import MAX_BYTES, Rows, SourceUnavailable
+from business.postgres_session import (
+    MAX_BYTES,
+    NO_DATABASE,
+    UNREACHABLE,
+    WRONG_PASSWORD,
+    Rows,
+    SourceUnavailable,
+    unavailable_at,
+)
 from business.semantic_layer.model import SemanticLayer
-from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing import AddressRefused, checked, services
 
 DEFAULTS = Limits()
@@ -90,7 +97,7 @@ def _fetched(
                 rows.append(tuple(row))
             is_cut = row is not None and size_bytes > MAX_BYTES
         if is_cut and not rows:
-            raise SqlRefused(Reason.COST, _("One row of this is too long to show: ask for single values."))
+            raise too_long_a_row()
         total = None
         if uncapped is not None and len(rows) == limits.rows:
             total = rows_of(connection, f"SELECT count(*) FROM ({uncapped}) AS answer")[0][0]  # noqa: S608  # as it was guarded
@@ -177,29 +184,20 @@ def _encryption(tls: Tls | None) -> ssl.SSLContext | None:
     return ssl.create_default_context(cafile=None if file == "system" else file)
 
 
-def _unavailable(address: Address, error: Exception) -> SourceUnavailable | InvalidInput:
+_REASONS = {
+    ER.ACCESS_DENIED_ERROR: WRONG_PASSWORD,
+    ER.BAD_DB_ERROR: NO_DATABASE,
+    ER.DBACCESS_DENIED_ERROR: NO_DATABASE,
+}
+
+
+def _unavailable(address: Address, error: Exception) -> SourceUnavailable:
     if isinstance(error, AddressRefused):
         return SourceUnavailable(str(error))
-    named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
     code = error.args[0] if isinstance(error, pymysql.MySQLError) and error.args else None
-    if code == ER.ACCESS_DENIED_ERROR:
-        return SourceUnavailable(_("The database refuses the account %(user)s: check its password.") % named)
-    if code in (ER.BAD_DB_ERROR, ER.DBACCESS_DENIED_ERROR):
-        said = _("The server has no database %(database)s or no account %(user)s.")
-        return SourceUnavailable(said % named)
-    return SourceUnavailable(
-        _("The database server %(host)s:%(port)d does not answer: check address and network.") % named
-    )
+    return unavailable_at(address, str(_REASONS.get(code, UNREACHABLE)))
 
 
 def _refused(error: pymysql.MySQLError, limits: Limits) -> SqlRefused:
     code, *told = error.args or (0,)
-    if code in _TOO_LATE:
-        return SqlRefused(
-            Reason.COST,
-            _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
-            % {"s": limits.seconds},
-        )
-    return SqlRefused(
-        Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": told[0] if told else code}
-    )
+    return too_late(limits.seconds) if code in _TOO_LATE else refused_there(told[0] if told else code)

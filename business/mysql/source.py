@@ -18,6 +18,7 @@ from business.introspect import layer_of
 from business.limits import Limits
 from business.mysql.session import excess, named, reading, rows_of
 from business.semantic_layer.model import SemanticLayer
+from business.table_faults import missing_table
 from copilot_site.lib.errors import InvalidInput
 
 SAMPLED_ROWS = 20_000  # of each view, for a draft
@@ -76,12 +77,7 @@ def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
         if kind != "VIEW":
             sentence = _("%(name)s is no view: the database of a MySQL source holds views only.") % {"name": name}
             yield Fault(sentence, _("make a view of it in its place"))
-    for name in tables:
-        if name not in kinds:
-            yield Fault(
-                _("The database has no table %(name)s.") % {"name": name},
-                _("take it out of the semantic layer, or draft it anew"),
-            )
+    yield from (missing_table(name) for name in tables if name not in kinds)
 
 
 def draft(address: Address, name: str, *, time_zone: str) -> SemanticLayer:

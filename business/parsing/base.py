@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Protocol
 
-from business.logical_query.catalog import Catalog
 from business.logical_query.query import LogicalQuery
 
 
@@ -54,13 +52,6 @@ class Unparseable:
 
 
 Parsed = LogicalQuery | Clarification | FreeForm | Unparseable
-
-
-class Parser(Protocol):
-    """A way to a logical query."""
-
-    async def parse(self, question: str, catalog: Catalog, context: Context) -> Parsed:
-        """What the question asks of these tables."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """From a query that ran to what an answer keeps of it: the value in words, the table, how it is drawn, and what it means."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -10,16 +11,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from business.execute import Answer
+from business.logical_query.names import CHANGE
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import AGGREGATES, Meaning, label
 from business.postgres_session import Rows
-from business.presentation.report import plain, units_of_columns, words_of_columns
-from business.presentation.summary import CHANGE, headline, rows_told
+from business.presentation.report import plain
+from business.presentation.summary import headline, rows_told
 from business.results.cells import is_number, is_year
 from business.results.shown_query import ChartSpec, QueryShown, ResultTable, TableReach
 from business.results.shown_query import Meaning as ShownMeaning
 from business.run_query import QueryResult
-from business.semantic_layer.model import SemanticLayer
+from business.semantic_layer.model import Dimension, Measure, SemanticLayer, SemanticModel
 from business.sources import OpenSource, reach_of
 
 CHART_ROWS = range(2, 51)
@@ -34,11 +36,11 @@ def query_shown(
     *,
     question: str,
     statement: str,
-    meaning: Meaning | None,
+    meaning: Meaning,
     language: str,
     logical_query: LogicalQuery | None = None,
 ) -> QueryShown:
-    """What an answer keeps. opened: what the query ran under. meaning: None where a statement was given, not compiled."""
+    """What an answer keeps. opened: what the query ran under."""
     answer = result.answer
     rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
     columns = _columns(rows, _asked(opened, answer.tables), meaning, language)
@@ -66,13 +68,12 @@ class _Columns:
     words: tuple[dict[str, str], ...]  # what values are called
 
 
-def _columns(rows: Rows, layer: SemanticLayer, meaning: Meaning | None, language: str) -> _Columns:
-    labels = column_labels(rows.columns, layer, language)
-    if meaning and meaning.compared and CHANGE[0] in rows.columns:
+def _columns(rows: Rows, layer: SemanticLayer, meaning: Meaning, language: str) -> _Columns:
+    labels = _labels(rows.columns, layer, language)
+    if meaning.compared and CHANGE[0] in rows.columns:
         times = dict(zip(CHANGE, meaning.compared, strict=False))
         labels = tuple(times.get(name, label) for name, label in zip(rows.columns, labels, strict=True))
-    words = words_of_columns(rows.columns, rows.rows, layer, language)
-    return _Columns(labels, units_of_columns(rows.columns, layer), words)
+    return _Columns(labels, _units(rows.columns, layer), tuple(_words(rows, layer, language)))
 
 
 def _meaning_shown(
@@ -82,7 +83,7 @@ def _meaning_shown(
     reach: tuple[TableReach, ...],
     *,
     opened: OpenSource,
-    meaning: Meaning | None,
+    meaning: Meaning,
     language: str,
 ) -> ShownMeaning:
     is_chinese = language.startswith("zh")
@@ -97,9 +98,6 @@ def _meaning_shown(
         counted=rows_told(reach, is_chinese=is_chinese),
     )
     units = tuple(sorted({unit for table in reach for unit in table.units or ()}))
-    read_at = _read_at(answer, opened, language)
-    if meaning is None:
-        return ShownMeaning(headline=said, definitions=read_at, units=units)
     return ShownMeaning(
         headline=said,
         figure=meaning.figure,
@@ -108,7 +106,7 @@ def _meaning_shown(
         window=meaning.window,
         time_zone=opened.layer.time_zone if meaning.window else "",
         conditions=meaning.conditions[len(meaning.window) :],
-        definitions=(*meaning.definitions, *read_at),
+        definitions=(*meaning.definitions, *_read_at(answer, opened, language)),
         units=units,
     )
 
@@ -143,7 +141,7 @@ def _with_unit(name: str, unit: str, *, is_chinese: bool) -> str:
 
 def _asked(opened: OpenSource, tables: Collection[str]) -> SemanticLayer:
     """The part of the layer that a query read: a name of another table says nothing about its columns."""
-    models = tuple(m for m in opened.layer.semantic_models if f"{m.table_schema}.{m.table}" in tables)
+    models = tuple(m for m in opened.layer.semantic_models if m.full_name in tables)
     return opened.layer.model_copy(update={"semantic_models": models})
 
 
@@ -184,37 +182,74 @@ def _kind(name: str, values: Sequence[Any]) -> str:
     return ""
 
 
-_COUNTED = {"zh": "数量", "en": "count"}
 _DERIVED = {
     "en": {
-        "ratio": "ratio",
+        "count": "count", "ratio": "ratio",
         "share": "share (%)", "part": "part", "whole": "whole", "current": "current", "previous": "previous", "change": "change",
         "change_percent": "change (%)", "average": "average", "exists": "exists", "period": "period", "weekday": "weekday (1 = Monday)",
     },
     "zh": {
-        "ratio": "比值",
+        "day": "日", "week": "周", "month": "月", "quarter": "季度", "year": "年", "count": "数量", "ratio": "比值",
         "share": "占比（%）", "part": "部分", "whole": "总体", "current": "本期", "previous": "对比期", "change": "变化",
         "change_percent": "变化率（%）", "average": "平均", "exists": "是否有", "period": "时间", "weekday": "星期（1 = 星期一）",
     },
 }  # fmt: skip
-_PERIODS = {"day": "日", "week": "周", "month": "月", "quarter": "季度", "year": "年"}
 
 
-def column_labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
-    """What the columns of a result are called in a language; a name that means several things, or none, stays as it is."""
+_KEEPS_UNIT = ("", "sum", "avg", "min", "max")  # of a column
+Meant = tuple[str, SemanticModel | Measure | Dimension, str]
+Said = defaultdict[str, set[str]]
+
+
+def _meant(layer: SemanticLayer) -> Iterator[Meant]:
+    """What a column of a result may be called, what of the layer that is, and what is made of it; "" for itself."""
+    for model in layer.semantic_models:
+        yield model.name, model, ""
+        yield from ((measure.name, measure, "") for measure in model.measures)
+        for dimension in model.dimensions:
+            yield from ((name, dimension, "") for name in {dimension.name, dimension.expr.strip('"')})
+            yield from ((f"{agg}_{dimension.name}"[:60], dimension, agg) for agg in AGGREGATES["en"])
+
+
+def _only(said: set[str], otherwise: str) -> str:
+    """What is said, where only one thing is."""
+    return next(iter(said)) if len(said) == 1 else otherwise
+
+
+def _labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
+    """What the columns are called in a language; a name that means several things, or none, stays as it is."""
     key = "zh" if language.startswith("zh") else "en"
-    said: dict[str, set[str]] = {"count": {_COUNTED[key]}} | {name: {word} for name, word in _DERIVED[key].items()}
-    if key == "zh":
-        said |= {name: {word} for name, word in _PERIODS.items()}
+    said = Said(set, {name: {word} for name, word in _DERIVED[key].items()})
     for model in layer.semantic_models:
         rows = f"{label(model, key)}数量" if key == "zh" else f"number of {label(model, key)} records"
-        said.setdefault(f"count_{model.name}", set()).add(rows)
-        for part in (model, *model.measures, *model.dimensions):
-            said.setdefault(part.name, set()).add(label(part, key))
-        for dimension in model.dimensions:
-            said.setdefault(dimension.expr.strip('"'), set()).add(label(dimension, key))
-            for agg in AGGREGATES[key]:
-                between = "" if key == "zh" else " "
-                told = f"{AGGREGATES[key][agg]}{between}{label(dimension, key)}"
-                said.setdefault(f"{agg}_{dimension.name}"[:60], set()).add(told)
-    return tuple(said[name].copy().pop() if len(said.get(name, ())) == 1 else name for name in columns)
+        said[f"count_{model.name}"].add(rows)
+    for name, named, agg in _meant(layer):
+        made = f"{AGGREGATES[key][agg]}{'' if key == 'zh' else ' '}" if agg else ""
+        said[name].add(f"{made}{label(named, key)}")
+    return tuple(_only(said[name], name) for name in columns)
+
+
+def _units(columns: Sequence[str], layer: SemanticLayer) -> tuple[str, ...]:
+    """The unit of each column; "" for none, and for a name that means several things."""
+    said = Said(set)
+    for name, named, agg in _meant(layer):
+        if not isinstance(named, SemanticModel) and agg in _KEEPS_UNIT:
+            said[name].add(named.unit)
+    return tuple(_only(said[name], "") for name in columns)
+
+
+def _words(rows: Rows, layer: SemanticLayer, language: str) -> Iterator[dict[str, str]]:
+    """For each column what its values are called in a language, where the layer calls them something else.
+
+    A value that means several things under one name of a column stays as it is.
+    """
+    said: defaultdict[str, Said] = defaultdict(lambda: Said(set))
+    for name, named, agg in _meant(layer):
+        dimension = named.name_dimension if isinstance(named, SemanticModel) else named
+        if isinstance(dimension, Dimension) and not agg:
+            for value in dimension.values:
+                said[name][value.value].add(value.said(language))
+    for place, name in enumerate(rows.columns):
+        there = sorted({row[place] for row in rows.rows if isinstance(row[place], str)})
+        words = {value: _only(said[name][value], value) for value in there}
+        yield {value: word for value, word in words.items() if word != value}

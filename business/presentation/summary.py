@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import repeat
 from typing import Any
 
+from business.logical_query.names import CHANGE
 from business.logical_query.wording import Meaning
 from business.postgres_session import Rows
 from business.results.cells import Words, is_number, is_year, spoken, told
@@ -14,45 +14,35 @@ from business.results.shown_query import TableReach
 FEW_ROWS = 5  # of a name and a value each, which are told one by one
 FEW_COLUMNS = 6  # of a single row
 MOST_CHARACTERS = 300  # of all that is told one by one; beyond that the table is the better reading
-CHANGE = ("current", "previous", "change", "change_percent")  # as comparisons name their columns
 
 
 def headline(
     rows: Rows,
     total: int | None,
-    meaning: Meaning | None,
+    meaning: Meaning,
     *,
     is_chinese: bool,
-    labels: Sequence[str] = (),
-    units: Sequence[str] = (),
-    words: Sequence[Words] = (),
-    counted: str = "",
+    labels: Sequence[str],
+    units: Sequence[str],
+    words: Sequence[Words],
+    counted: str,
 ) -> str:
     """The value, two values and their change, or a few values by name; else how many rows there are; for nothing at all the
     conditions that nothing fulfils.
 
     labels, units, words: of the columns. counted: which rows may be seen, as `rows_told` says it.
     """
-    most = len(rows.columns)
-    teller = _Teller(
-        rows,
-        labels or rows.columns,
-        units or tuple(repeat("", most)),
-        words or tuple(repeat({}, most)),
-        _Unit(meaning.unit, meaning.counted, is_chinese) if meaning else _Unit("", "", is_chinese),
-        is_chinese,
-    )
-    said = _said(teller, total, meaning)
+    unit = _Unit(meaning.unit, meaning.counted, is_chinese)
+    said = _said(_Teller(rows, labels, units, words, unit, is_chinese), total, meaning)
     return _scoped(said, counted, is_chinese=is_chinese)
 
 
-def _said(teller: "_Teller", total: int | None, meaning: Meaning | None) -> str:
+def _said(teller: "_Teller", total: int | None, meaning: Meaning) -> str:
     rows, is_chinese = teller.rows, teller.is_chinese
-    figure = meaning.figure if meaning else ""
     if not rows.rows:
-        return teller.nothing(meaning.conditions if meaning else ())
+        return teller.nothing(meaning.conditions)
     if len(rows.rows) == len(rows.columns) == 1:
-        return teller.single(figure, meaning.conditions if meaning else ())
+        return teller.single(meaning.figure, meaning.conditions)
     shown = len(rows.rows)
     if total is not None:
         return first_of(shown, total, is_chinese=is_chinese)
@@ -61,7 +51,7 @@ def _said(teller: "_Teller", total: int | None, meaning: Meaning | None) -> str:
         return changed  # it names what is counted
     sentence = changed or ("" if rows.is_truncated else teller.few())
     if sentence and len(sentence) <= MOST_CHARACTERS:
-        return teller.named(sentence, figure)
+        return teller.named(sentence, meaning.figure)
     return f"共 {shown} 行。" if is_chinese else f"{shown} row{'s' if shown > 1 else ''}."
 
 

@@ -23,8 +23,7 @@ SELECT EXISTS (
 
 def has_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
     """Whether each order has an index and, now, a view. The sandbox is there. Raises SourceUnavailable."""
-    name = name_of(admin, policy)
-    missing = [order for order in orders if (admin, f"{name}.{order.view}") not in built]
+    name, missing = name_of(admin, policy), _missing(admin, policy, orders)
     if not missing:
         return True
     with connected(admin) as connection:
@@ -37,6 +36,16 @@ def has_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool
             _make(connection, name, order)
     built.update((admin, f"{name}.{order.view}") for order in missing)
     return True
+
+
+def are_known(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
+    """Whether this process has seen a view of each order: nothing is looked up then."""
+    return not _missing(admin, policy, orders)
+
+
+def _missing(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> list[Order]:
+    name = name_of(admin, policy)
+    return [order for order in orders if (admin, f"{name}.{order.view}") not in built]
 
 
 def _make(connection: psycopg.Connection, sandbox: str, order: Order) -> None:

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from business.guard.grammar import nodes, parse_query, text_of
+from business.guard.grammar import nodes, parse_query, select_of, text_of
 from business.guard.refusal import SqlRefused
 from business.guard.rules import require_known, strings
 
@@ -18,7 +18,7 @@ def columns_in(expr: str) -> tuple[str, ...]:
     except SqlRefused as refused:
         raise ValueError(f"{expr!r} is not an expression over columns: {refused}") from refused
     kinds = {node.DESCRIPTOR.name for node in nodes(tree)}
-    query = tree.stmts[0].stmt.select_stmt
+    query = select_of(tree)
     if kinds & {"RangeVar", "SubLink", "WithClause"} or len(query.target_list) != 1 or len(query.ListFields()) > 3:
         raise ValueError(f"{expr!r} must be one expression over columns of the table")
     names = [strings(node.fields) for node in nodes(tree) if node.DESCRIPTOR.name == "ColumnRef"]

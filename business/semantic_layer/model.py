@@ -90,10 +90,14 @@ class Value(Part):
     synonyms: tuple[str, ...] = ()
     is_undated: bool = False
 
+    def words(self) -> tuple[str, ...]:
+        """Every way to say it."""
+        return self.value, *self.synonyms
+
     def said(self, language: str) -> str:
         """In a language (`zh…` or any other for English): itself where it is written in it, else its first synonym that is."""
         spoken = "zh" if language.startswith("zh") else "en"
-        return next((word for word in (self.value, *self.synonyms) if language_of(word) == spoken), self.value)
+        return next((word for word in self.words() if language_of(word) == spoken), self.value)
 
 
 class Dimension(Named):
@@ -180,6 +184,15 @@ class SemanticModel(Named):
         if time and time not in {d.name for d in self.dimensions if d.type == "time"}:
             raise ValueError(f"agg_time_dimension {time} is not a time dimension of this model")
         return self
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Schema and table."""
+        return self.table_schema, self.table
+
+    @property
+    def full_name(self) -> str:
+        return ".".join(self.place)
 
     @property
     def columns(self) -> tuple[str, ...]:

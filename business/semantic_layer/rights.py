@@ -28,7 +28,7 @@ def require_schemas(layer: SemanticLayer, schemas: Collection[str]) -> None:
         if not is_within(model, schemas):
             raise InvalidInput(
                 _("The table %(table)s is in no schema that this data source allows: %(schemas)s.")
-                % {"table": f"{model.table_schema}.{model.table}", "schemas": ", ".join(schemas) or "—"}
+                % {"table": model.full_name, "schemas": ", ".join(schemas) or "—"}
             )
 
 
@@ -49,4 +49,4 @@ def may_read(model: SemanticModel, *, granted: Collection[str], source_granted: 
 def _allowed(model: SemanticModel, units: tuple[str, ...]) -> AllowedTable:
     column = model.org_unit.column if model.org_unit else None
     key = tuple(entity.expr for entity in model.entities if entity.type == "primary")
-    return AllowedTable(model.table_schema, model.table, model.columns, column, units if column else (), key)
+    return AllowedTable(*model.place, model.columns, column, units if column else (), key)

@@ -3,7 +3,7 @@
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from copilot_site.lib.errors import InvalidInput
@@ -25,14 +25,10 @@ def read_table(text: str) -> SemanticModel:
     return _read(text, SemanticModel, "a table must have the keys name and table")
 
 
-def write_layer(layer: SemanticLayer) -> str:
-    """The YAML text of a layer; reading it gives the same layer."""
-    return _written(layer)
-
-
-def write_table(model: SemanticModel) -> str:
-    """The YAML text of one table."""
-    return _written(model)
+def written(part: SemanticLayer | SemanticModel) -> str:
+    """The YAML text of a layer, or of one table; reading it gives the same."""
+    content = part.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return str(yaml.dump(content, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=120))
 
 
 def _read(text: str, kind: type[T], otherwise: str) -> T:
@@ -55,11 +51,6 @@ def _read(text: str, kind: type[T], otherwise: str) -> T:
     if "\\u0000" in read.model_dump_json():
         raise InvalidInput("A text holds a character that no text has (NUL).")
     return read
-
-
-def _written(part: BaseModel) -> str:
-    content = part.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return str(yaml.dump(content, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=120))
 
 
 def _parsed(text: str) -> tuple[Any, Any]:

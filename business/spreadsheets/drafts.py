@@ -9,12 +9,11 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 
 from business.guard.rewrite import quoted
-from business.inference.catalog import Column
+from business.inference.catalog import SAMPLED_ROWS, Column
 from business.inference.catalog import Table as Catalogued
-from business.inference.keys import SAMPLED_ROWS
 from business.inference.temporary_tables import copied, scratch
 from business.introspect import layer_of
-from business.semantic_layer.model import Dimension, OrgUnit, SemanticLayer, SemanticModel, Words
+from business.semantic_layer.model import OrgUnit, SemanticLayer, SemanticModel, Words
 from business.spreadsheets.queries import SheetLimits, Table, in_child
 from knowledge.text.language import language_of
 
@@ -70,14 +69,12 @@ def _copied(connection: psycopg.Connection, table: Table) -> Catalogued:
 
 def _opened(model: SemanticModel, table: Table) -> SemanticModel:
     headers = dict(zip(_names(table.rows[0]), table.rows[0], strict=True))
-    dimensions = tuple(_called(each, headers.get(each.name, "")) for each in model.dimensions)
+    dimensions = tuple(
+        each.model_copy(update={"label": _words(headers.get(each.name, ""))}) for each in model.dimensions
+    )
     rights = OrgUnit(shared_with="everyone")
     told = {"table_schema": SCHEMA, "org_unit": rights, "dimensions": dimensions, "label": _words(table.sheet)}
     return model.model_copy(update=told)
-
-
-def _called(dimension: Dimension, header: str) -> Dimension:
-    return dimension.model_copy(update={"label": _words(header)})
 
 
 def _words(text: str) -> Words:

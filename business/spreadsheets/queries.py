@@ -13,7 +13,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from authz.principal import Principal
-from business.guard.refusal import Reason, SqlRefused
+from business.guard.refusal import refused_there, too_late
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
@@ -121,22 +121,14 @@ async def in_child(tables: Sequence[Table], *, sql: str | None, limits: SheetLim
         async with asyncio.timeout(limits.wall_s):
             answer, _errors = await child.communicate(json.dumps(request).encode())
     except TimeoutError:
-        raise _too_much(limits) from None
+        raise too_late(limits.wall_s) from None
     finally:
         if child.returncode is None:
             child.kill()
             await child.wait()
     if child.returncode:
-        raise _too_much(limits)
+        raise too_late(limits.wall_s)
     found: dict[str, Any] = json.loads(answer)
     if "error" in found:
-        raise SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": found["error"]})
+        raise refused_there(found["error"])
     return found
-
-
-def _too_much(limits: SheetLimits) -> SqlRefused:
-    return SqlRefused(
-        Reason.COST,
-        _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
-        % {"s": limits.wall_s},
-    )

@@ -10,7 +10,6 @@ from uuid import UUID
 
 import structlog
 from asgiref.sync import sync_to_async
-from celery import current_app
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.text import slugify
@@ -29,6 +28,7 @@ from business.spreadsheets.drafts import SCHEMA, draft_sheets, named
 from business.spreadsheets.queries import SheetLimits, in_child, tables_in, tables_of
 from copilot_site.lib.database import sole_process
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.queues import send_on_commit
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import SPREADSHEETS, Spreadsheet, sheets_of
@@ -71,8 +71,7 @@ def _value(value: Any, kind: str) -> Any:
 
 def describe_on_commit(document_id: UUID) -> None:
     """Have a worker describe what was published; what is lost on the way is tended later."""
-    name, ids = "business.describe_spreadsheet", (str(document_id),)
-    transaction.on_commit(lambda: current_app.send_task(name, args=ids, queue="maintenance"), robust=True)
+    send_on_commit("business.describe_spreadsheet", document_id, queue="maintenance")
 
 
 def undescribed() -> list[UUID]:

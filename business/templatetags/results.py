@@ -22,10 +22,7 @@ register = template.Library()
 _WINDOW = re.compile(r"(\S+) (?:to|至) (\S+)")
 
 
-@register.filter
-def cell(value: Any) -> str:
-    """A cell of a result as people read it."""
-    return spoken(value)
+register.filter("cell", spoken)
 
 
 class Cell(NamedTuple):

@@ -7,10 +7,12 @@ from typing import Any
 from sqlglot import exp
 
 from business.evaluation.from_sql.constants import constant, day
-from business.evaluation.from_sql.sources import NotConverted, Sources, bare, parts_of
-from business.logical_query.query import Filter, Operator, Ranking, Related, Sign, TimeRange
+from business.evaluation.from_sql.sources import NotConverted, Sources, parts_of
+from business.logical_query.query import Filter, Operator, Period, Ranking, Related, Sign, TimeRange
+from business.logical_query.times import period_days
+from business.parsing.model.definitions import bare
 
-_OPS: dict[type[exp.Expr], Sign] = {
+SIGNS: dict[type[exp.Expr], Sign] = {
     exp.EQ: "=", exp.NEQ: "!=", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=",
 }  # fmt: skip
 _TURNED: dict[Sign, Sign] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -76,7 +78,7 @@ class Conditions:
         """A comparison: of a time with days a stretch of time, of anything else a filter."""
         left = _plain(part.this)
         if isinstance(left, exp.Column) and (name := self.sources.dimension(left)) and self._is_time(name):
-            op = _OPS[type(part)]
+            op = SIGNS[type(part)]
             try:
                 at = day(part.expression, self.today)
             except NotConverted:
@@ -115,10 +117,8 @@ class Conditions:
             self.times.append(TimeRange(field=name, start=date(int(year), 1, 1), end=date(int(year) + 1, 1, 1)))
             return True
         if isinstance(left, exp.TimestampTrunc) and left.args["unit"].name.lower() in ("month", "year", "quarter"):
-            months = {"month": 1, "quarter": 3, "year": 12}[left.args["unit"].name.lower()]
-            start = day(part.expression, self.today)
-            last = start.month - 1 + months
-            end = date(start.year + last // 12, last % 12 + 1, 1)
+            period = Period.model_validate({"unit": left.args["unit"].name.lower()})
+            start, end = period_days(period, day(part.expression, self.today))
             self.times.append(TimeRange(field=self.sources.dimension(_plain(left.this)), start=start, end=end))
             return True
         return False
@@ -134,7 +134,7 @@ class Conditions:
             return self._is(part)
         if isinstance(part, exp.In | exp.Like | exp.ILike):
             return self._in(part) if isinstance(part, exp.In) else self._like(part)
-        if type(part) in _OPS:
+        if type(part) in SIGNS:
             return self._comparison(part)
         raise NotConverted(f"{part.sql('postgres')} is no condition that is known")
 
@@ -167,7 +167,7 @@ class Conditions:
         return Filter(field=self._field(part.this), op=op, values=(text,))
 
     def _comparison(self, part: exp.Expr) -> Filter:
-        op, left, right = _OPS[type(part)], _plain(part.this), part.expression.unnest()
+        op, left, right = SIGNS[type(part)], _plain(part.this), part.expression.unnest()
         if not list(left.find_all(exp.Column)):
             left, right, op = _plain(right), left, _TURNED.get(op, op)
         if isinstance(right, exp.Select | exp.Subquery):
@@ -236,9 +236,7 @@ class Conditions:
         return self._joins(inner.aliases[own[0].table].name, own[0].name, theirs[0])
 
     def _joins(self, model: str, column: str, outer: exp.Column) -> bool:
-        pair = {(model, column), (self.sources.aliases[outer.table].name, outer.name)}
-        steps = self.sources.catalog.joins.steps
-        return any({(step.many, step.column), (step.one, step.key)} == pair for step in steps)
+        return self.sources.catalog.joins.is_step((model, column), (self.sources.aliases[outer.table].name, outer.name))
 
     def _member(self, part: exp.In, *, is_not: bool) -> None:
         """key IN (SELECT its key FROM …)."""

@@ -1,15 +1,17 @@
 """Constants of a statement: texts, numbers, and days that are counted from others."""
 
 import re
+from contextlib import suppress
 from datetime import date, timedelta
 
 from sqlglot import exp
 
 from business.evaluation.from_sql.sources import NotConverted
+from business.logical_query.comparisons import day_of
+from business.logical_query.errors import Inexpressible
 from business.logical_query.query import Period
 from business.logical_query.times import period_days
 
-_MIDNIGHT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?")
 _UNITS = {"day": 1, "week": 7, "month": 1, "quarter": 3, "year": 12}
 _AMOUNT = re.compile(r"(\d+)\s*([a-z]*)")
 
@@ -44,8 +46,9 @@ def day(node: exp.Expr, today: date) -> date:
             return today
         case exp.Cast():
             return day(node.this, today)
-        case exp.Literal() if node.is_string and (found := _MIDNIGHT.fullmatch(str(node.this).strip())):
-            return date.fromisoformat(found[1])
+        case exp.Literal() if node.is_string:
+            with suppress(Inexpressible):
+                return day_of(str(node.this))
         case exp.Add() | exp.Sub():
             return _moved(day(node.this, today), node.expression, -1 if isinstance(node, exp.Sub) else 1)
         case exp.TimestampTrunc() | exp.DateTrunc():

@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from business.evaluation.from_sql.conditions import Conditions
 from business.evaluation.from_sql.constants import number
-from business.evaluation.from_sql.sources import NotConverted, Sources, bare
+from business.evaluation.from_sql.sources import NotConverted, Sources, cast_off
 from business.logical_query.query import Dimension, Grain, Metric
+from business.parsing.model.definitions import bare
 from business.semantic_layer.model import Aggregation, Measure
 
 _AGGREGATES: dict[type[exp.Expr], Aggregation] = {
@@ -132,14 +133,14 @@ class Figures:
     def _aggregate(self, agg: Aggregation, inner: exp.Expr) -> Metric:
         """A measure of the layer, or an aggregate of one of its columns."""
         is_days = isinstance(inner, exp.Sub) and all(each.is_type("date") for each in (inner.this, inner.expression))
-        inner = _cast_off(inner)
+        inner = cast_off(inner)
         base = self.sources.base
         for measure in base.measures:
             is_held = measure.agg == agg and measure.expr and self._is_held(measure)
             if is_held and bare(sqlglot.parse_one(measure.expr, dialect="postgres")) == bare(inner):
                 return Metric(name=f"{base.name}.{measure.name}")
         if is_days:
-            later, earlier = _cast_off(inner.this), _cast_off(inner.expression)
+            later, earlier = cast_off(inner.this), cast_off(inner.expression)
             names = self.sources.dimension(earlier), self.sources.dimension(later)
             if all(self.sources.catalog.dimension(name)[1].type == "time" for name in names):
                 return Metric(name=names[0], until=names[1], agg=agg)
@@ -164,10 +165,10 @@ class Figures:
 
     def dimension(self, node: exp.Expr) -> Dimension:
         """Raises NotConverted."""
-        node = _cast_off(node.unalias())
+        node = cast_off(node.unalias())
         if isinstance(node, exp.TimestampTrunc | exp.TimeToStr | exp.Extract | exp.ToChar):
             grain, time = _grain(node)
-            name = self.sources.dimension(_cast_off(time))
+            name = self.sources.dimension(cast_off(time))
             if self.sources.catalog.dimension(name)[1].type == "time":
                 return Dimension(name=name, grain=grain)
         return Dimension(name=self.sources.dimension(node))
@@ -188,7 +189,7 @@ def _figure(node: exp.Expr) -> tuple[exp.Expr, bool]:
 
 def _factors(node: exp.Expr) -> tuple[list[exp.Expr], exp.Expr | None]:
     """What is multiplied, and what that is divided by."""
-    node = _cast_off(node)
+    node = cast_off(node)
     if isinstance(node, exp.Mul):
         left, below = _factors(node.this)
         right, other = _factors(node.expression)
@@ -197,19 +198,12 @@ def _factors(node: exp.Expr) -> tuple[list[exp.Expr], exp.Expr | None]:
         return [*left, *right], below if below is not None else other
     if isinstance(node, exp.Div):
         above, below = _factors(node.this)
-        under = _cast_off(node.expression)
-        under = _cast_off(under.this) if isinstance(under, exp.Nullif) else under
+        under = cast_off(node.expression)
+        under = cast_off(under.this) if isinstance(under, exp.Nullif) else under
         if below is not None:
             raise NotConverted("a ratio of ratios")
         return above, under
     return [node], None
-
-
-def _cast_off(node: exp.Expr) -> exp.Expr:
-    node = node.unnest()
-    while isinstance(node, exp.Cast):
-        node = node.this.unnest()
-    return node
 
 
 def _only_case(case: exp.Case) -> tuple[exp.Expr, exp.Expr, exp.Expr | None]:

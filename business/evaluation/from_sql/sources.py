@@ -1,13 +1,16 @@
 """The tables of one SELECT as the layer has them, and its columns as dimensions."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.optimizer.qualify import qualify
 
 from business.logical_query.catalog import Catalog
-from business.semantic_layer.model import SemanticModel
+from business.parsing.model.definitions import bare
+from business.semantic_layer.model import SemanticLayer, SemanticModel
 
 
 class NotConverted(Exception):
@@ -29,8 +32,8 @@ class Sources:
     used: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, select: exp.Select, catalog: Catalog, outer: "Sources | None" = None) -> "Sources":
-        """Raises NotConverted. outer: of a SELECT inside another one, whose columns are no tables of its own."""
+    def of(cls, select: exp.Select, catalog: Catalog) -> "Sources":
+        """Raises NotConverted."""
         joins = select.args.get("joins") or []
         aliases: dict[str, SemanticModel] = {}
         for source in [select.args.get("from_"), *joins]:
@@ -78,13 +81,31 @@ class Sources:
                 yield model
 
 
-def bare(node: exp.Expr) -> str:
-    """An expression without the names of its tables and without quotes."""
-    copy = node.copy()
-    for column in copy.find_all(exp.Column):
-        column.replace(exp.column(column.name))
-    root = copy if not isinstance(copy, exp.Column) else exp.column(copy.name)
-    return root.sql("postgres").lower()
+def qualified(sql: str, layer: SemanticLayer, *, said: Callable[[exp.Expr], exp.Expr] = lambda tree: tree) -> exp.Expr:
+    """The tree of a statement, each column with its table. said: what is put otherwise before that. Raises SqlglotError."""
+    tree = sqlglot.parse_one(sql, dialect="postgres")
+    for table in tree.find_all(exp.Table):
+        table.set("db", None)
+    found: exp.Expr = qualify(
+        said(tree), schema=columns_by_table(layer), dialect="postgres", validate_qualify_columns=False
+    )
+    return found
+
+
+def columns_by_table(layer: SemanticLayer) -> dict[str, Any]:
+    """The columns of a layer's tables, forbidden ones too, as the database folds their names, each with a type."""
+    return {
+        model.table.lower(): {name.lower(): "text" for name in (*model.columns, *model.forbidden_columns)}
+        for model in layer.semantic_models
+    }
+
+
+def cast_off(node: exp.Expr) -> exp.Expr:
+    """An expression without the parentheses and casts around it."""
+    node = node.unnest()
+    while isinstance(node, exp.Cast):
+        node = node.this.unnest()
+    return node
 
 
 def uncast(node: exp.Expr) -> exp.Expr:
@@ -142,10 +163,10 @@ def _is_key(part: exp.Expr, aliases: dict[str, SemanticModel], catalog: Catalog)
     """Whether a condition is a key of the layer. Raises NotConverted for another equality of two tables."""
     if not (isinstance(part, exp.EQ) and all(isinstance(side, exp.Column) for side in (part.this, part.expression))):
         return False
-    pair = {(aliases[side.table].name, side.name) for side in (part.this, part.expression) if side.table in aliases}
-    if any({(step.many, step.column), (step.one, step.key)} == pair for step in catalog.joins.steps):
+    places = [(aliases[side.table].name, side.name) for side in (part.this, part.expression) if side.table in aliases]
+    if len(places) == 2 and catalog.joins.is_step(*places):
         return True
-    if len({table for table, _column in pair}) > 1:
+    if len({table for table, _column in places}) > 1:
         raise NotConverted(f"{part.sql('postgres')} is no key")
     return False
 

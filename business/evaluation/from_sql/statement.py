@@ -2,26 +2,21 @@
 
 from collections.abc import Collection, Sequence
 from datetime import date
-from typing import Any
 
 import sqlglot
 from pydantic import ValidationError
 from sqlglot import exp
-from sqlglot.optimizer.qualify import qualify
 
-from business.evaluation.from_sql.conditions import Conditions
+from business.evaluation.from_sql.conditions import SIGNS, Conditions
 from business.evaluation.from_sql.constants import constant
 from business.evaluation.from_sql.figures import Figures, is_figure
-from business.evaluation.from_sql.sources import NotConverted, Sources, bare, parts_of
+from business.evaluation.from_sql.sources import NotConverted, Sources, cast_off, parts_of, qualified
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import Dimension, Having, LogicalQuery, Metric, Ranking, Related, Rows
 from business.logical_query.resolve import resolved
-
-_SIGNS: dict[type[exp.Expr], Any] = {
-    exp.EQ: "=", exp.NEQ: "!=", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=",
-}  # fmt: skip
+from business.parsing.model.definitions import bare
 
 
 def query_of(sql: str, catalog: Catalog, today: date) -> LogicalQuery:
@@ -36,17 +31,12 @@ def query_of(sql: str, catalog: Catalog, today: date) -> LogicalQuery:
 
 
 def _qualified(sql: str, catalog: Catalog) -> exp.Expr:
-    tree = sqlglot.parse_one(sql, dialect="postgres")
-    for table in tree.find_all(exp.Table):
-        table.set("db", None)
-    schema: dict[str, Any] = {
-        model.table.lower(): {name.lower(): "text" for name in (*model.columns, *model.forbidden_columns)}
-        for model in catalog.layer.semantic_models
-    }
-    tree = tree.transform(lambda node: _said_not(node) if node.args.get("negate") else node)
-    tree = tree.transform(lambda node: node.this if _is_zoned(node, catalog.layer.time_zone) else node)
-    found: exp.Expr = qualify(tree, schema=schema, dialect="postgres", validate_qualify_columns=False)
-    return found
+    def said(tree: exp.Expr) -> exp.Expr:
+        tree = tree.transform(lambda node: _said_not(node) if node.args.get("negate") else node)
+        found: exp.Expr = tree.transform(lambda node: node.this if _is_zoned(node, catalog.layer.time_zone) else node)
+        return found
+
+    return qualified(sql, catalog.layer, said=said)
 
 
 def _is_zoned(node: exp.Expr, zone: str) -> bool:
@@ -89,12 +79,9 @@ def _grouped_inside(tree: exp.Select) -> exp.Select | None:
 def _of_groups(tree: exp.Select, inner: exp.Select, catalog: Catalog, today: date) -> LogicalQuery:
     """How many groups there are, or the average over them."""
     query = _converted(inner, catalog, today)
-    shown = [each.unalias().unnest() for each in tree.expressions]
-    if len(shown) != 1 or not query.dimensions:
+    if len(tree.expressions) != 1 or not query.dimensions:
         raise NotConverted("a query over another one")
-    node = shown[0]
-    while isinstance(node, exp.Cast):
-        node = node.this.unnest()
+    node = cast_off(tree.expressions[0].unalias())
     if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
         return query.model_copy(update={"outcome": "group_count"})
     if isinstance(node, exp.Avg) and isinstance(node.this.unnest(), exp.Column) and len(query.metrics) == 1:
@@ -134,7 +121,7 @@ class _Converter:
         plain = [node for node in self.shown if not is_figure(node)]
         dimensions = self._dimensions([*plain, *(node for node in grouped if node not in plain)], plain)
         conditions = [self._having(part) for part in parts_of(having)]
-        ranking = self._ranking(dimensions)
+        ranking = self._ranking()
         self._require_once()
         if self.conditions.ranking:
             raise NotConverted("figures of the highest row")
@@ -178,17 +165,17 @@ class _Converter:
         return self.places[text]
 
     def _having(self, part: exp.Expr) -> Having:
-        if type(part) not in _SIGNS or not is_figure(part.this):
+        if type(part) not in SIGNS or not is_figure(part.this):
             raise NotConverted(f"HAVING {part.sql('postgres')}")
         value = constant(part.expression, self.today)
         if isinstance(value, str):
             raise NotConverted("HAVING beside a number")
-        return Having(metric=self._place(part.this), op=_SIGNS[type(part)], value=value)
+        return Having(metric=self._place(part.this), op=SIGNS[type(part)], value=value)
 
     def _rows(self, grouped: Sequence[exp.Expr]) -> LogicalQuery:
-        names = [self._column(node) for node in self.shown]
+        names = [self.sources.dimension(cast_off(node)) for node in self.shown]
         distinct = bool(self.tree.args.get("distinct") or grouped)
-        ranking = self.conditions.ranking or self._ranking([Dimension(name=name) for name in names], is_list=True)
+        ranking = self.conditions.ranking or self._ranking(is_list=True)
         base = self.sources.base
         if not distinct and base.primary:
             own = next((d for d in base.dimensions if base.primary and d.expr == base.primary.expr), None)
@@ -198,16 +185,11 @@ class _Converter:
             filters=tuple(self.conditions.filters), times=tuple(self.conditions.times), related=self._related({base.name}),
         )  # fmt: skip
 
-    def _column(self, node: exp.Expr) -> str:
-        while isinstance(node, exp.Cast):
-            node = node.this.unnest()
-        return self.sources.dimension(node)
-
     def _related(self, counted: Collection[str]) -> tuple[Related, ...]:
         joined = tuple(Related(model=model.name) for model in self.sources.unused(counted))
         return (*self.conditions.related, *joined)
 
-    def _ranking(self, dimensions: Sequence[Dimension], *, is_list: bool = False) -> Ranking | None:
+    def _ranking(self, *, is_list: bool = False) -> Ranking | None:
         order, limit = self.tree.args.get("order"), self.tree.args.get("limit") or self.tree.args.get("fetch")
         if limit is None:
             return None
@@ -221,12 +203,12 @@ class _Converter:
         count = limit.args["count"] if is_fetch else limit.expression
         ties = is_fetch and bool(limit.args.get("limit_options") and limit.args["limit_options"].args.get("with_ties"))
         return Ranking(
-            by=self._ranked_by(first.this, dimensions), descending=bool(first.args.get("desc")), ties=ties,
+            by=self._ranked_by(first.this), descending=bool(first.args.get("desc")), ties=ties,
             limit=int(constant(count, self.today)),
             offset=int(constant(offset.expression, self.today)) if offset else 0,
         )  # fmt: skip
 
-    def _ranked_by(self, node: exp.Expr, dimensions: Sequence[Dimension]) -> str:
+    def _ranked_by(self, node: exp.Expr) -> str:
         node = node.unnest()
         if isinstance(node, exp.Column) and not node.table:
             node = next(each.unalias().unnest() for each in self.tree.expressions if each.alias_or_name == node.name)
@@ -235,6 +217,4 @@ class _Converter:
         dimension = self.figures.dimension(node)
         if dimension.grain:
             raise NotConverted("an order by time")
-        if dimension not in dimensions and not self.tree.args.get("group"):
-            return dimension.name
         return dimension.name

@@ -8,14 +8,12 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from business.examples import evaluation_cases
-from business.models import DataSource
 from business.mysql.source import setup as mysql_setup
 from business.sandbox.setup import source_setup
-from business.semantic_layer.yaml_io import read_layer, write_layer
-from business.source_checks import failure_recorded, unchecked
+from business.semantic_layer.yaml_io import read_layer, written
+from business.source_checks import failure_recorded, source_named, unchecked
 from business.sources import save_layer
 from copilot_site.lib.commands import one_sentence, read_text
-from copilot_site.lib.errors import NotFound
 
 
 class Command(BaseCommand):
@@ -55,7 +53,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         with one_sentence():
             if options["action"] == "export":
-                self.stdout.write(write_layer(_source(options["name"]).semantic_layer))
+                self.stdout.write(written(source_named(options["name"]).semantic_layer))
                 return
             if options["action"] == "setup":
                 schemas = options["schema"] or ["public"]
@@ -70,20 +68,13 @@ class Command(BaseCommand):
                 )
                 return
             if options["action"] == "examples":
-                for case in evaluation_cases(_source(options["name"])):
+                for case in evaluation_cases(source_named(options["name"])):
                     self.stdout.write(json.dumps(case, ensure_ascii=False))
                 return
             path = options["file"]
             text = read_text(path)
             with failure_recorded(None, path.name):
                 layer = read_layer(text)
-                if not save_layer(None, _source(layer.name), layer):
+                if not save_layer(None, source_named(layer.name), layer):
                     self.stderr.write(unchecked())
         self.stdout.write(f"{layer.name}: {len(layer.semantic_models)} tables")
-
-
-def _source(name: str) -> DataSource:
-    source = DataSource.unscoped.filter(name=name).first()
-    if source is None:
-        raise NotFound(f"There is no data source {name}.")
-    return source

@@ -1,6 +1,5 @@
 """Measure schema linking on sets of questions with their databases."""
 
-import json
 from argparse import ArgumentParser
 from itertools import groupby
 from pathlib import Path
@@ -10,11 +9,9 @@ from django.core.management.base import BaseCommand
 
 from business.evaluation.large_layer import hidden_among
 from business.evaluation.linking import Report, evaluate_linking, stored_linker
-from business.evaluation.questions import loaded, read_asked
-from business.jsonl import read_jsonl
+from business.evaluation.questions import in_short, loaded, questions_in
 from business.linking.linker import WHOLE_COLUMNS
-from copilot_site.lib.commands import file_to_write, one_sentence, read_text
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.commands import file_to_write, one_sentence
 
 
 class Command(BaseCommand):
@@ -45,13 +42,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         with one_sentence():
             folder = options["folder"]
-            files = sorted(folder.glob(options["questions"]))
-            if not files:
-                raise InvalidInput(f"There is no {options['questions']} in {folder}.")
-            keys = ("id", "question", "db_name")
-            asked = [
-                read_asked(row) for f in files for row in read_jsonl(read_text(f).splitlines(), keys=keys, name=f.name)
-            ]
+            asked = questions_in(folder, options["questions"])
             seeds = [folder / "dbs", folder, *options["databases"]]
             report = Report()
             for name, group in groupby(sorted(asked, key=lambda one: one.database), key=lambda one: one.database):
@@ -62,9 +53,4 @@ class Command(BaseCommand):
                 with stored_linker(layer, whole_columns=options["whole_columns"]) as linker:
                     linker.link("warm up")
                     evaluate_linking(list(group), layer, linker.link, report)
-        found = report.as_json()
-        if options["json"]:
-            options["json"].write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
-        self.stdout.write(
-            json.dumps({k: found[k] for k in ("total", "languages", "databases")}, ensure_ascii=False, indent=1)
-        )
+        self.stdout.write(in_short(report.as_json(), options["json"]))

@@ -5,11 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from business.models import DataSource
-from business.semantic_layer.yaml_io import write_layer
+from business.semantic_layer.yaml_io import written
+from business.source_checks import source_named
 from business.sources import draft, save_layer
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.errors import NotFound
 
 
 class Command(BaseCommand):
@@ -21,13 +20,11 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         with one_sentence():
-            source = DataSource.unscoped.filter(name=options["name"]).first()
-            if source is None:
-                raise NotFound(f"There is no data source {options['name']}.")
+            source = source_named(options["name"])
             layer = draft(None, source, progress=self._told)
             if options["save"]:
                 save_layer(None, source, layer)
-        self.stdout.write(write_layer(layer))
+        self.stdout.write(written(layer))
 
     def _told(self, done: int, count: int, name: str) -> None:
         """How far it is, beside the layer and not in it."""

@@ -12,7 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from sqlglot import exp
 
-from business.logical_query.wording import defined, meant
+from business.logical_query.catalog import Catalog
+from business.logical_query.wording import defined, otherwise
+from business.parsing.model.selects import Select, parsed, parts_of
 from business.semantic_layer.model import Measure, SemanticModel
 
 Filter = Mapping[str, Iterable[str]]
@@ -31,12 +33,12 @@ class _Aggregated:
 
     agg: str
     expr: str
-    table: str
+    model: str
     held: Mapping[str, frozenset[str]]
 
     def is_of(self, model: SemanticModel, measure: Measure) -> bool:
-        wanted = _bare(_expression(measure.expr)) if measure.expr else "*"
-        return (self.table, self.agg, self.expr) == (model.table, measure.agg, wanted)
+        wanted = bare(sqlglot.parse_one(measure.expr, dialect="postgres")) if measure.expr else "*"
+        return (self.model, self.agg, self.expr) == (model.name, measure.agg, wanted)
 
     def keeps(self, model: SemanticModel, *filters: Filter) -> bool:
         return all(
@@ -46,29 +48,27 @@ class _Aggregated:
         )
 
 
-def definitions_of(
-    sql: str, models: Iterable[SemanticModel], language: str, repeated: Collection[str] = ()
-) -> tuple[str, ...]:
+def definitions_of(sql: str, catalog: Catalog, language: str, repeated: Collection[str] = ()) -> tuple[str, ...]:
     """What is told of a statement: the definitions it follows, those it looks like and does not follow, else that it follows none.
 
-    models: whose words may be told. language: of the words, `zh…` or any other for English. repeated: models whose rows a join
+    catalog: whose words may be told. language: of the words, `zh…` or any other for English. repeated: models whose rows a join
     repeats: their definitions are not followed.
     """
     key = "zh" if language.startswith("zh") else "en"
-    found = _Followed.of(sql, models, repeated)
+    found = _Followed.of(sql, catalog, repeated)
     plain = (model for model in found.used if not model.default_filter and model.name not in repeated)
     told = [defined(model, key) for model in plain if model.description.all()]
     with override("zh-hans" if key == "zh" else "en"):
         told += [defined(measure, key) for measure in found.followed if measure.description.all()]
-        told += [_otherwise(measure, key) for measure in found.missed]
+        told += [otherwise(measure, key) for measure in found.missed]
         if found.is_free:
             told.append(_("Counted as a language model wrote it, by no definition of the data."))
     return tuple(dict.fromkeys(told))
 
 
-def differences(sql: str, models: Iterable[SemanticModel], repeated: Collection[str] = ()) -> tuple[str, ...]:
+def differences(sql: str, catalog: Catalog, repeated: Collection[str] = ()) -> tuple[str, ...]:
     """For the model: each measure that a statement computes, or names a column by, in another way than the layer defines it."""
-    return tuple(said_otherwise(model, measure) for model, measure in _Followed.of(sql, models, repeated).differing)
+    return tuple(said_otherwise(model, measure) for model, measure in _Followed.of(sql, catalog, repeated).differing)
 
 
 def said_otherwise(model: SemanticModel, measure: Measure) -> str:
@@ -85,14 +85,6 @@ def _filters(measure: Measure, model: SemanticModel) -> str:
     return " and ".join(f"{column} in {list(values)}" for column, values in conditions.items())
 
 
-def parsed(sql: str) -> exp.Expr | None:
-    """The tree of a statement; None where none is found, also for want of depth: the guard says why."""
-    try:
-        return sqlglot.parse_one(sql, dialect="postgres")
-    except (sqlglot.errors.SqlglotError, RecursionError):
-        return None
-
-
 @dataclass(frozen=True)
 class _Followed:
     """used: the tables of a statement. is_free: something is counted by no definition."""
@@ -107,13 +99,13 @@ class _Followed:
         return tuple(measure for _model, measure in self.differing)
 
     @classmethod
-    def of(cls, sql: str, models: Iterable[SemanticModel], repeated: Collection[str] = ()) -> "_Followed":
+    def of(cls, sql: str, catalog: Catalog, repeated: Collection[str] = ()) -> "_Followed":
         tree = parsed(sql)
         if tree is None:  # told in full when it is run
             return cls()
         names = {table.name for table in tree.find_all(exp.Table)}
-        used = tuple(model for model in models if model.table in names)
-        found = [each for select in tree.find_all(exp.Select) for each in _aggregated(select, list(used))]
+        used = tuple(model for model in catalog.layer.semantic_models if model.table in names)
+        found = [each for select in tree.find_all(exp.Select) for each in _aggregated(Select.of(select, catalog))]
         aliases = (each.alias for select in tree.find_all(exp.Select) for each in select.expressions)
         shown = {alias.lower().replace("_", " ") for alias in aliases if alias}
         matched: set[_Aggregated] = set()
@@ -137,62 +129,36 @@ def _is_called(measure: Measure, shown: Collection[str]) -> bool:
     return any(word.lower() in shown for word in measure.words())
 
 
-def _otherwise(measure: Measure, key: str) -> str:
-    return _("This is not counted by the definition “%(definition)s”.") % {"definition": meant(measure, key)}
-
-
-def _aggregated(select: exp.Select, models: Iterable[SemanticModel]) -> Iterator[_Aggregated]:
+def _aggregated(own: Select) -> Iterator[_Aggregated]:
     """The aggregates of one SELECT, without those of the ones inside it."""
-    tables = {table.alias_or_name: table.name for table in _tables(select)}
-    named = {model.table: model for model in models}
-    where = select.args.get("where")
-    for node in select.find_all(exp.AggFunc):
-        if node.parent_select is not select or type(node) not in _AGGREGATES:
+    where = own.select.args.get("where")
+    for node in own.select.find_all(exp.AggFunc):
+        if node.parent_select is not own.select or type(node) not in _AGGREGATES:
             continue
-        inner = node.this
-        agg = _AGGREGATES[type(node)]
+        inner, agg = node.this, _AGGREGATES[type(node)]
         if isinstance(inner, exp.Distinct):
             agg, inner = f"{agg}_distinct", inner.expressions[0]
-        table = _table_of(inner, tables, named)
         filtered = node.parent if isinstance(node.parent, exp.Filter) else None
         conditions = [part.this for part in (where, filtered and filtered.expression) if part]
-        held = _held(conditions, table, tables, named) if table else {}
-        yield _Aggregated(agg, _bare(inner), table, held)
+        alias = own.source_of(inner)
+        model = own.sources.get(alias)
+        if isinstance(model, SemanticModel):
+            yield _Aggregated(agg, bare(inner), model.name, _held(own, alias, model, conditions))
+        else:
+            yield _Aggregated(agg, bare(inner), "", {})
 
 
-def _tables(select: exp.Select) -> Iterator[exp.Table]:
-    sources = [select.args.get("from_") or select.args.get("from"), *(select.args.get("joins") or [])]
-    return (source.this for source in sources if source is not None and isinstance(source.this, exp.Table))
-
-
-def _table_of(part: exp.Expr, tables: Mapping[str, str], models: Mapping[str, SemanticModel]) -> str:
-    """The one table that an expression's columns are of; "" where that cannot be told."""
-    if len(tables) == 1:
-        return next(iter(tables.values()))
-    columns = list(part.find_all(exp.Column))
-    found = {
-        tables.get(column.table, "")
-        if column.table
-        else next((name for name in tables.values() if name in models and column.name in models[name].columns), "")
-        for column in columns
-    }
-    return found.pop() if len(found) == 1 else ""
-
-
-def _held(
-    conditions: Iterable[exp.Expr], table: str, tables: Mapping[str, str], models: Mapping[str, SemanticModel]
-) -> dict[str, frozenset[str]]:
+def _held(own: Select, alias: str, model: SemanticModel, conditions: Iterable[exp.Expr]) -> dict[str, frozenset[str]]:
     """The values that columns of a table may have, as far as conditions joined by AND say it."""
     held: dict[str, frozenset[str]] = {}
-    for condition in conditions:
-        for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
-            column, values = _values(part.unnest(), models.get(table))
-            if column is not None and _table_of(column, tables, models) == table:
-                held[column.name] = held.get(column.name, values) & values
+    for part in parts_of(conditions):
+        column, values = _values(part, model)
+        if column is not None and own.source_of(column) == alias:
+            held[column.name] = held.get(column.name, values) & values
     return held
 
 
-def _values(part: exp.Expr, model: SemanticModel | None) -> tuple[exp.Column | None, frozenset[str]]:
+def _values(part: exp.Expr, model: SemanticModel) -> tuple[exp.Column | None, frozenset[str]]:
     """A column and the values that a condition lets it have; of what it may not have, the others that the layer lists."""
     turned = part.this if isinstance(part, exp.Not) else part
     is_not = isinstance(part, exp.Not) != isinstance(turned, exp.NEQ)
@@ -204,18 +170,15 @@ def _values(part: exp.Expr, model: SemanticModel | None) -> tuple[exp.Column | N
     values = frozenset(each.this for each in listed if isinstance(each, exp.Literal))
     if not is_not:
         return column, values
-    known = [d for d in (model.dimensions if model else ()) if d.expr == column.name and d.values]
+    known = [d for d in model.dimensions if d.expr == column.name and d.values]
     return (column, frozenset(value.value for value in known[0].values) - values) if known else (None, values)
 
 
-def _expression(text: str) -> exp.Expr:
-    return sqlglot.parse_one(text, dialect="postgres")
-
-
-def _bare(part: exp.Expr) -> str:
-    """An expression without the names of its tables."""
+def bare(part: exp.Expr) -> str:
+    """An expression without the names of its tables and without quotes."""
     copy = part.copy()
     for column in copy.find_all(exp.Column):
+        column.this.set("quoted", False)
         for name in ("table", "db", "catalog"):
             column.set(name, None)
     return copy.sql(dialect="postgres").lower()

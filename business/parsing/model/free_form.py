@@ -1,7 +1,7 @@
 """What is wrong with a statement that a model wrote freely: joins beside the keys, values that no row has, definitions not followed."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -9,12 +9,13 @@ from django.utils.translation import override
 from sqlglot import exp
 
 from business.logical_query.catalog import Catalog
+from business.logical_query.joins import Place
 from business.logical_query.resolve import no_such_value
-from business.parsing.model.definitions import definitions_of, differences, parsed
+from business.parsing.model.definitions import definitions_of, differences
+from business.parsing.model.selects import Select, parsed, select_in
 from business.semantic_layer.model import Dimension, SemanticModel
 
 _TOGETHER = 2  # tables that a join brings together
-_Place = tuple[str, str]  # a table of the layer, or "", and a column
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,12 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
         return None
     if (unread := not_read(tree)) is not None:
         return unread
-    for select in tree.find_all(exp.Select):
-        own = _Select.of(select, catalog)
+    selects = _selects(tree, catalog)
+    for own in selects:
         why = next(own.joined_otherwise(), "") or next(own.unknown_values(), "")
         if why:
             return Fault(why, is_wrong=True)
-    models, repeated = catalog.layer.semantic_models, _repeated(tree, catalog)
-    told = [*differences(sql, models, repeated), *_doubts(tree, catalog)]
+    told = [*differences(sql, catalog, _repeated(selects)), *_doubts(selects)]
     return Fault(" ".join(told), is_wrong=False) if told else None
 
 
@@ -47,7 +47,7 @@ def not_read(tree: exp.Expr) -> Fault | None:
     inside = {cte.alias for cte in tree.find_all(exp.CTE)}
     if all(table.name in inside and not table.db for table in tree.find_all(exp.Table)):
         return Fault(_("The statement reads no table."), is_wrong=True)
-    outer = _select_in(tree)
+    outer = select_in(tree)
     made_up = next(filter(_is_made_up, outer.expressions), None) if outer is not None else None
     if made_up is None:
         return None
@@ -57,17 +57,19 @@ def not_read(tree: exp.Expr) -> Fault | None:
 
 def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
     """What a person is told beside the result of a statement that nobody compiled: the definitions it follows, and what is doubtful."""
-    models, tree = catalog.layer.semantic_models, parsed(sql)
-    if tree is None:
-        return definitions_of(sql, models, language)
-    told = definitions_of(sql, models, language, _repeated(tree, catalog))
+    tree = parsed(sql)
+    selects = _selects(tree, catalog) if tree is not None else []
+    told = definitions_of(sql, catalog, language, _repeated(selects))
     with override("zh-hans" if language.startswith("zh") else "en"):
-        return (*told, *_doubts(tree, catalog))
+        return (*told, *_doubts(selects))
 
 
-def _doubts(tree: exp.Expr, catalog: Catalog) -> list[str]:
+def _selects(tree: exp.Expr, catalog: Catalog) -> list["_Checked"]:
+    return [_Checked.of(select, catalog) for select in tree.find_all(exp.Select)]
+
+
+def _doubts(selects: Sequence["_Checked"]) -> list[str]:
     """Values among others that no row has, and rows that a join adds several times."""
-    selects = [_Select.of(select, catalog) for select in tree.find_all(exp.Select)]
     told = [why for own in selects for why in own.values_among_others()]
     for base, other in (pair for own in selects for pair in own.repeated_rows()):
         named = {"base": base.name, "other": other.name}
@@ -75,9 +77,8 @@ def _doubts(tree: exp.Expr, catalog: Catalog) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-def _repeated(tree: exp.Expr, catalog: Catalog) -> frozenset[str]:
+def _repeated(selects: Sequence["_Checked"]) -> frozenset[str]:
     """The tables of which rows are counted or added several times: no definition of theirs is followed."""
-    selects = (_Select.of(select, catalog) for select in tree.find_all(exp.Select))
     return frozenset(base.name for own in selects for base, _other in own.repeated_rows())
 
 
@@ -90,80 +91,25 @@ def _is_made_up(shown: exp.Expr) -> bool:
     return not is_of_ones and any(not each.is_string for each in node.find_all(exp.Literal))
 
 
-@dataclass(frozen=True)
-class _Select:
-    """One SELECT. sources: by alias, a table of the layer, a query inside FROM or WITH, or None for what is neither."""
-
-    select: exp.Select
-    catalog: Catalog
-    sources: Mapping[str, SemanticModel | exp.Select | None]
-
-    @classmethod
-    def of(cls, select: exp.Select, catalog: Catalog) -> "_Select":
-        named = {(m.table_schema, m.table): m for m in catalog.layer.semantic_models}
-        by_table = {m.table: m for m in catalog.layer.semantic_models}
-        inside = {cte.alias: cte.this for cte in _queries_before(select)}
-        found: dict[str, SemanticModel | exp.Select | None] = {}
-        for source in [select.args.get("from_"), *(select.args.get("joins") or [])]:
-            if source is None:
-                continue
-            table = source.this
-            if not isinstance(table, exp.Table):
-                found[table.alias_or_name] = _select_in(table.this)
-            elif not table.db and table.name in inside:
-                found[table.alias_or_name] = _select_in(inside[table.name])
-            else:
-                found[table.alias_or_name] = named.get((table.db, table.name)) if table.db else by_table.get(table.name)
-        return cls(select, catalog, found)
-
+class _Checked(Select):
     def joined_otherwise(self) -> Iterator[str]:
         """Tables that no equality of keys holds together: their rows would multiply."""
         if len(self.sources) < _TOGETHER:
             return
         together: list[set[str]] = [{alias} for alias in self.sources]
-        for one, other in self._equalities():
+        for one, other in self.equalities():
             if not self._holds(one, other):
                 continue
-            aliases = {alias for side in (one, other) for alias in self._aliases(side)}
+            aliases = {alias for side in (one, other) for alias in self.aliases(side)}
             groups = [group for group in together if group & aliases]
             together = [group for group in together if group not in groups] + [set().union(*groups)]
         if len(together) > 1:
             names = " / ".join(sorted(min(group) for group in together))
             yield _("The tables are not joined along their keys: %(names)s.") % {"names": names}
 
-    def _equalities(self) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-        """What conditions say is equal."""
-        joins = self.select.args.get("joins") or []
-        conditions = [join.args["on"] for join in joins if join.args.get("on")]
-        where = self.select.args.get("where")
-        conditions += [where.this] if where else []
-        for join in joins:
-            own = join.this.alias_or_name
-            for name in join.args.get("using") or []:
-                for alias in self.sources:
-                    if alias != own:
-                        yield exp.column(name.name, alias), exp.column(name.name, own)
-        for condition in conditions:
-            for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
-                if isinstance(equal := part.unnest(), exp.EQ):
-                    yield equal.this.unnest(), equal.expression.unnest()
-
-    def _aliases(self, side: exp.Expr) -> set[str]:
-        return {self._owner(column) for column in side.find_all(exp.Column)} - {""}
-
-    def _owner(self, column: exp.Column) -> str:
-        if column.table:
-            return column.table if column.table in self.sources else ""
-        owning = [
-            alias
-            for alias, model in self.sources.items()
-            if isinstance(model, SemanticModel) and column.name in model.columns
-        ]
-        return owning[0] if len(owning) == 1 else ""
-
     def _holds(self, one: exp.Expr, other: exp.Expr) -> bool:
         """Whether an equality joins along the layer's keys; of what a query inside computes, whatever it gives."""
-        if len(self._aliases(one) | self._aliases(other)) < _TOGETHER:
+        if len(self.aliases(one) | self.aliases(other)) < _TOGETHER:
             return False
         if not (isinstance(one, exp.Column) and isinstance(other, exp.Column)):
             return self._is_key_of(one, other) or self._is_key_of(other, one)
@@ -171,18 +117,6 @@ class _Select:
         if first is None or second is None:
             return True
         return _are_joined(first, second, self.catalog) or (first[1] == second[1] and self._lists_once())
-
-    def place(self, column: exp.Column) -> _Place | None:
-        """The column of a table that this one is, through queries inside; None for what they compute."""
-        owner = self._owner(column)
-        source = self.sources.get(owner)
-        if isinstance(source, SemanticModel):
-            return source.name, column.name
-        if not isinstance(source, exp.Select):
-            return None if owner else ("", column.name)
-        shown = next((each for each in source.expressions if each.alias_or_name == column.name), None)
-        inner = shown.unalias() if shown is not None else None
-        return _Select.of(source, self.catalog).place(inner) if isinstance(inner, exp.Column) else None
 
     def _is_key_of(self, key: exp.Expr, computed: exp.Expr) -> bool:
         """Whether a table's primary key is equal to something that is made of no keys: one row of it at most."""
@@ -208,7 +142,7 @@ class _Select:
         for node in self.select.find_all(exp.Sum, exp.Avg, exp.Count):
             if node.parent_select is not self.select or isinstance(node.this, exp.Distinct):
                 continue
-            alias = next(iter(owners)) if len(owners := self._aliases(node)) == 1 else ""
+            alias = next(iter(owners)) if len(owners := self.aliases(node)) == 1 else ""
             own = self.sources.get(alias)
             if not isinstance(own, SemanticModel) or (isinstance(node, exp.Count) and alias in by):
                 continue
@@ -225,10 +159,10 @@ class _Select:
     def _beyond_one(self, alias: str) -> list[str]:
         """What is joined to a table otherwise than by steps that lead to one row each."""
         steps: dict[tuple[str, str], bool] = {}
-        for pair in self._equalities():
+        for pair in self.equalities():
             if all(isinstance(side, exp.Column) for side in pair):
                 for one, other in (pair, pair[::-1]):
-                    ends = self._owner(one), self._owner(other)  # type: ignore[arg-type]
+                    ends = self.owner(one), self.owner(other)  # type: ignore[arg-type]
                     steps[ends] = steps.get(ends, False) or not self._is_many(one, other)  # type: ignore[arg-type]
         near, far = {alias}, set[str]()
         while more := {end for (begin, end), is_one in steps.items() if is_one and begin in near and end} - near:
@@ -239,7 +173,7 @@ class _Select:
 
     def _is_many(self, one: exp.Column, other: exp.Column) -> bool:
         """Whether several rows of the other's table may have the value of one row: it is no key of its table, as far as that has one."""
-        place, model = self.place(other), self.sources.get(self._owner(other))
+        place, model = self.place(other), self.sources.get(self.owner(other))
         if place is None or not isinstance(model, SemanticModel):
             return False
         keys = {entity.expr for entity in model.entities if entity.type in ("primary", "unique")}
@@ -251,7 +185,7 @@ class _Select:
         if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
             shown = self.select.expressions
             node = shown[int(node.this) - 1] if 0 < int(node.this) <= len(shown) else node
-        return self._aliases(node)
+        return self.aliases(node)
 
     def _beyond(self, many: SemanticModel, own: SemanticModel) -> set[str]:
         """The aliases of tables that the repeating one leads to, but for the repeated one."""
@@ -304,45 +238,24 @@ class _Select:
         return next((each for each in model.dimensions if each.expr.strip('"') == place[1]), None)
 
 
-def _select_in(query: exp.Expr | None) -> exp.Select | None:
-    """The SELECT that says what a query's columns are: of several together the first."""
-    found = query.unnest() if query is not None else None
-    while isinstance(found, exp.SetOperation | exp.Subquery):
-        found = found.this.unnest()
-    return found if isinstance(found, exp.Select) else None
-
-
 def _is_like(text: str, pattern: str) -> bool:
     """Whether a text fits a pattern of LIKE, in whatever case."""
     wanted = "".join({"%": ".*", "_": "."}.get(sign, re.escape(sign)) for sign in pattern)
     return re.fullmatch(wanted, text, re.IGNORECASE | re.DOTALL) is not None
 
 
-def _queries_before(select: exp.Select) -> Iterator[exp.CTE]:
-    """The queries that WITH names, of this one and of those around it."""
-    node: exp.Expr | None = select
-    while node is not None:
-        if with_ := node.args.get("with_"):
-            yield from with_.expressions
-        node = node.parent
-
-
-def _are_joined(one: _Place, other: _Place, catalog: Catalog) -> bool:
+def _are_joined(one: Place, other: Place, catalog: Catalog) -> bool:
     """Whether the layer joins these columns, or both point to one key."""
-    pair = {one, other}
-    steps = catalog.joins.steps
-    if any({(step.many, step.column), (step.one, step.key)} == pair for step in steps):
-        return True
-    return bool(_targets(one, catalog) & _targets(other, catalog))
+    return catalog.joins.is_step(one, other) or bool(_targets(one, catalog) & _targets(other, catalog))
 
 
-def _targets(place: _Place, catalog: Catalog) -> set[_Place]:
+def _targets(place: Place, catalog: Catalog) -> set[Place]:
     """The keys that a column points to; a primary key is its own."""
     found = {(step.one, step.key) for step in catalog.joins.steps if (step.many, step.column) == place}
     model = catalog.models.get(place[0])
     return found | ({place} if model and model.primary and model.primary.expr == place[1] else set())
 
 
-def _is_a_key(place: _Place, catalog: Catalog) -> bool:
+def _is_a_key(place: Place, catalog: Catalog) -> bool:
     model = catalog.models.get(place[0])
     return model is not None and any(entity.expr == place[1] for entity in model.entities)

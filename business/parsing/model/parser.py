@@ -51,10 +51,7 @@ class ModelParser:
     examples: Sequence[Example] = ()
 
     async def parse(self, question: str, catalog: Catalog, context: Context) -> Parsed:
-        turns: list[Turn] = [
-            {"role": "system", "content": self.instructions("logical_query")},
-            {"role": "user", "content": await self._asked(question, catalog, context)},
-        ]
+        turns = await self._asked(question, catalog, context)
         parsed: Parsed = Unparseable(_("The language model gave nothing that could be asked."))
         for _attempt in range(1 + MOST_REPAIRS):
             try:
@@ -66,22 +63,15 @@ class ModelParser:
                 if is_final:
                     return parsed
                 written = reply.model_dump_json(exclude_defaults=True)
-            turns += [
-                {"role": "assistant", "content": written},
-                {"role": "user", "content": f"{self.instructions('logical_query_repair')}\n\n{why}"},
-            ]
+            turns += self._objected(written, why)
         return parsed
 
     async def repaired(self, question: str, catalog: Catalog, context: Context, sql: str, why: str) -> Parsed:
         """One more try for a free statement that was not run. why: the refusal."""
-        turns: list[Turn] = [
-            {"role": "system", "content": self.instructions("logical_query")},
-            {"role": "user", "content": await self._asked(question, catalog, context)},
-            {"role": "assistant", "content": json.dumps({"sql": sql}, ensure_ascii=False)},
-            {"role": "user", "content": f"{self.instructions('logical_query_repair')}\n\n{why}"},
-        ]
+        turns = await self._asked(question, catalog, context)
         try:
-            reply = await self.complete(turns, Reply)
+            written = json.dumps({"sql": sql}, ensure_ascii=False)
+            reply = await self.complete([*turns, *self._objected(written, why)], Reply)
         except Malformed:
             return Unparseable(_("The language model gave nothing that could be asked."))
         return self._checked(reply, catalog, context, may_object=False)[0]
@@ -101,7 +91,14 @@ class ModelParser:
         missing = reply.missing.strip()[:WHY_CHARACTERS]
         return Unparseable(missing or nothing), missing or nothing, bool(missing)
 
-    async def _asked(self, question: str, catalog: Catalog, context: Context) -> str:
+    def _objected(self, written: str, why: str) -> list[Turn]:
+        """What a model wrote, and why it will not do."""
+        return [
+            {"role": "assistant", "content": written},
+            {"role": "user", "content": f"{self.instructions('logical_query_repair')}\n\n{why}"},
+        ]
+
+    async def _asked(self, question: str, catalog: Catalog, context: Context) -> list[Turn]:
         parts = [f"<tables>\n{escaped(await self.tables(question, context.named_in))}\n</tables>"]
         parts += [
             f"<example>\n{escaped(example.question)}\n{escaped(example.sql)}\n</example>"
@@ -111,7 +108,11 @@ class ModelParser:
         if context.earlier is not None:
             earlier = context.earlier.model_dump_json(exclude_defaults=True)
             parts.append(f"<earlier>\n{escaped(earlier)}\n</earlier>")
-        return "\n\n".join([*parts, f"today: {context.today} ({catalog.layer.time_zone})", f"question: {question}"])
+        parts += [f"today: {context.today} ({catalog.layer.time_zone})", f"question: {question}"]
+        return [
+            {"role": "system", "content": self.instructions("logical_query")},
+            {"role": "user", "content": "\n\n".join(parts)},
+        ]
 
 
 def _query(given: LogicalQuery, catalog: Catalog, context: Context, *, may_object: bool) -> tuple[Parsed, str, bool]:

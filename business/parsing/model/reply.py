@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from business.logical_query.query import LogicalQuery
+from business.logical_query.query import LogicalQuery, Text
 
 
 class Malformed(ValueError):
@@ -13,10 +13,6 @@ class Malformed(ValueError):
     def __init__(self, text: str, why: str) -> None:
         super().__init__(why)
         self.text = text
-
-
-def _text(value: Any) -> Any:
-    return "" if value is None else value
 
 
 def texts(value: Any) -> Any:
@@ -31,6 +27,6 @@ class Reply(BaseModel):
     """
 
     query: LogicalQuery | None = None
-    sql: Annotated[str, BeforeValidator(_text)] = ""
-    missing: Annotated[str, BeforeValidator(_text)] = ""
+    sql: Text = ""
+    missing: Text = ""
     unclear: Annotated[list[str], BeforeValidator(texts)] = Field(default_factory=list)

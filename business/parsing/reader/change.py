@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from business.logical_query.query import Comparison, Dimension, Filter, LogicalQuery, Metric, Ranking, Rows, TimeRange
-from business.logical_query.times import days_of
-from business.parsing.base import Context
+from business.logical_query.times import whole_months
 from business.parsing.reader.head_parts import HeadParts
-from business.parsing.reader.items import Item
 from business.parsing.reader.leads import Lead
-from business.parsing.reader.parts import read_groups, read_numbers, read_times, read_values
+from business.parsing.reader.parts import read_groups, read_numbers, read_times, require_same_groups
 from business.parsing.reader.rankings import read_ranking
 from business.parsing.reader.slots import Slots, Unread
+from business.parsing.reader.values import read_values
 
 _YEAR_MONTHS = 12
 _LISTED = ("in", "not_in")
@@ -25,8 +24,6 @@ class Change:
     slots: Slots
     lead: Lead
     earlier: LogicalQuery
-    items: list[Item]
-    context: Context
 
     def made(self) -> list[LogicalQuery]:
         """The queries that are meant; more than one where it is not certain. Raises Unread."""
@@ -46,6 +43,8 @@ class Change:
         queries = [self._ranked(query, most) for query in queries]
         slots.use(*slots.said(*_COUNTS))
         slots.require_used()
+        for query in queries:
+            require_same_groups(query)
         if all(query == self.earlier for query in queries):
             raise Unread("nothing new")
         return [each for query in queries for each in self._instead_or_besides(query)]
@@ -88,6 +87,7 @@ class Change:
 
     def _timed(self, query: LogicalQuery) -> list[LogicalQuery]:
         slots = self.slots
+        self._require_own_time(query)
         if slots.comparison is not None and not slots.times and query.times:
             return [query.model_copy(update={"comparison": slots.comparison})]
         if not slots.times:
@@ -100,7 +100,7 @@ class Change:
         if not query.times:
             return [query.model_copy(update={"times": (time,)})]
         old = query.times[0]
-        field = time.field or old.field
+        field = time.field or ("" if self._is_of_others(query) else old.field)
         return [
             query.model_copy(
                 update={
@@ -110,6 +110,23 @@ class Change:
             )
             for each in self._meant(old, time)
         ]
+
+    def _is_of_others(self, query: LogicalQuery) -> bool:
+        """Whether other rows are counted than before: revenue of orders, after a number of customers."""
+        old, new = ((each.rows or each.metrics[0]) for each in (self.earlier, query))
+        return _table_of(old) != _table_of(new)
+
+    def _require_own_time(self, query: LogicalQuery) -> None:
+        """Whose time it is, where other rows are counted than before: “their revenue” is of customers who were new then, “and revenue?”
+        of then. Raises Unread where the words do not say.
+        """
+        if not query.times or not self._is_of_others(query):
+            return
+        is_named = any(time.field for time in query.times)
+        if self.lead.refers and (self.slots.times or not is_named):
+            raise Unread("of whose time")
+        if not self.lead.refers and is_named and not self.slots.times:
+            raise Unread("of whose time")
 
     def _compare(self) -> None:
         """“Compared with last year”, “同比呢”: what stands, beside a time as long. Raises Unread where there is none."""
@@ -137,34 +154,26 @@ class Change:
 
     def _length(self, time: TimeRange) -> tuple[str, int]:
         """In whole months, else in days. Raises Unread for an open end."""
-        start, end = self._days(time)
+        start, end = self.slots.days(time)
         if start is None or end is None:
             raise Unread("which times are compared")
-        months = _months(start, end)
-        return ("months", months) if months > 0 else ("days", (end - start).days)
+        months = whole_months(start, end)
+        return ("months", months) if months else ("days", (end - start).days)
 
     def _meant(self, old: TimeRange, new: TimeRange) -> list[TimeRange]:
         """After a month of another year “October” may mean that year's; after a month “last year” may mean that month."""
-        start, end = self._days(old)
-        first, last = self._days(new)
-        if None in (start, end, first, last):
+        (start, end), (first, last) = self.slots.days(old), self.slots.days(new)
+        if start is None or end is None or first is None or last is None:
             return [new]
-        assert start is not None
-        assert end is not None
-        assert first is not None
-        assert last is not None
-        item = next(item for item in self.items if item.time is not None)
+        item = next(item for item in self.slots.items if item.time is not None)
         if item.is_yearless and start.year != first.year:
             moved = _in_year(first, last, start.year)
             return [moved, new] if moved else [new]
-        is_part = _months(start, end) not in (0, _YEAR_MONTHS)
-        if is_part and _months(first, last) == _YEAR_MONTHS and first.month == 1:
+        is_part = whole_months(start, end) != _YEAR_MONTHS
+        if is_part and whole_months(first, last) == _YEAR_MONTHS and first.month == 1:
             moved = _in_year(start, end, first.year)
             return [moved, new] if moved else [new]
         return [new]
-
-    def _days(self, time: TimeRange) -> tuple[date | None, date | None]:
-        return days_of(time, self.context.today, self.slots.catalog.layer.fiscal_year_start)
 
     def _grouped(self, query: LogicalQuery) -> LogicalQuery:
         """A breakdown in the place of the one of its kind: a time of a time, another of another."""
@@ -300,10 +309,8 @@ class Change:
         return LogicalQuery.model_validate(query.model_dump())
 
 
-def _months(start: date, end: date) -> int:
-    if start.day != 1 or end.day != 1:
-        return -1
-    return (end.year - start.year) * 12 + end.month - start.month
+def _table_of(head: Rows | Metric) -> str:
+    return head.model if isinstance(head, Rows) else head.name.partition(".")[0]
 
 
 def _in_year(start: date, end: date, year: int) -> TimeRange | None:

@@ -10,14 +10,13 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import sentence
-from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
+from business.parsing.base import Clarification, Context, Parsed, Unparseable
 from business.parsing.reader.change import Change
 from business.parsing.reader.heads import require_units
 from business.parsing.reader.items import items_of
 from business.parsing.reader.leads import Lead, lead_of
 from business.parsing.reader.lexicon import Lexicon
-from business.parsing.reader.parser import MOST_CHOICES, choices_of, distance, parse, same_measures, states_of
+from business.parsing.reader.parser import choices_of, distance, one_of, parse, same_measures, states_of
 from business.parsing.reader.slots import Slots, Unread
 from business.parsing.reader.steps import step_of
 
@@ -38,12 +37,9 @@ def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Con
     fragment = _fragment(lead, earlier, lexicon, context)
     if fragment is not None:
         return fragment
-    if (
-        lead.goes_on
-        and not lead.refers
-        and isinstance(parse(lead.rest, lexicon, context), LogicalQuery | Clarification)
-    ):
-        return parse(lead.rest, lexicon, context)
+    rest = parse(lead.rest, lexicon, context) if lead.goes_on and not lead.refers else None
+    if isinstance(rest, LogicalQuery | Clarification):
+        return rest
     if leans:
         unknown = tuple(item.text for item in items_of(lead.rest, lexicon, context.today) if not item.is_known)
         return Unparseable(_("It is not clear how this goes on from the question before it."), unknown)
@@ -61,8 +57,7 @@ def _or_of_its_own(
     going_on = _fragment(lead, earlier, lexicon, context)
     if not isinstance(going_on, LogicalQuery) or going_on == alone:
         return None
-    told = _choice([going_on, alone], lexicon.catalog, context)
-    return told if isinstance(told, Clarification) else None
+    return _asked_back([going_on, alone], lexicon, context)
 
 
 def _of_those_too(
@@ -78,10 +73,7 @@ def _of_those_too(
     said = {each.field for each in alone.filters}
     filters = (*alone.filters, *(each for each in earlier.filters if each.field not in said))
     narrowed = alone.model_copy(update={"filters": filters, "times": alone.times or earlier.times})
-    if narrowed == alone:
-        return None
-    told = _choice([narrowed, alone], lexicon.catalog, context)
-    return told if isinstance(told, Clarification) else None
+    return _asked_back([narrowed, alone], lexicon, context) if narrowed != alone else None
 
 
 def _names_subject(question: str, lexicon: Lexicon, context: Context) -> bool:
@@ -102,7 +94,7 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
             break
         slots = Slots(lexicon.catalog, items, list(refs), context.today)
         try:
-            made = Change(slots, lead, earlier, items, context).made()
+            made = Change(slots, lead, earlier).made()
             compiled = {compile_query(query, lexicon.catalog, context.today): query for query in made}
         except (Unread, Inexpressible, ValueError):
             continue
@@ -114,15 +106,15 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
             continue
         (uncertain if len(compiled) > 1 else found).update(compiled)
     if uncertain:
-        return _choice(list(uncertain.values()), lexicon.catalog, context)
+        return one_of(list(uncertain.values()), lexicon.catalog, context)
     if not found:
         return Unparseable(str(refused)) if refused else None
     nearest = _nearest(list(found.values()), earlier, lexicon.catalog)
     if len(found) > 1 and len({same_measures(query) for query in nearest}) > 1:
-        return _choice(nearest, lexicon.catalog, context)
+        return one_of(nearest, lexicon.catalog, context)
     query = nearest[0]
     states = states_of(query, lexicon.catalog, context.today) if query.metrics != earlier.metrics else []
-    return _choice(states or [query], lexicon.catalog, context)
+    return one_of(states or [query], lexicon.catalog, context)
 
 
 def _nearest(found: list[LogicalQuery], earlier: LogicalQuery, catalog: Catalog) -> list[LogicalQuery]:
@@ -133,10 +125,6 @@ def _nearest(found: list[LogicalQuery], earlier: LogicalQuery, catalog: Catalog)
     return [query for query in kept if distance(query, catalog) == least]
 
 
-def _choice(queries: list[LogicalQuery], catalog: Catalog, context: Context) -> Parsed:
-    if len(queries) == 1:
-        return queries[0]
-    said = {sentence(query, catalog, context.language, context.today): query for query in queries}
-    if len(said) < len(queries) or len(said) > MOST_CHOICES:  # nobody could choose between them
-        return Unparseable(_("The question can mean several things."))
-    return Clarification(tuple(Choice(text, query) for text, query in said.items()))
+def _asked_back(queries: list[LogicalQuery], lexicon: Lexicon, context: Context) -> Clarification | None:
+    told = one_of(queries, lexicon.catalog, context)
+    return told if isinstance(told, Clarification) else None

@@ -1,8 +1,11 @@
 """What a question's parts say of each other: whose they are, what hangs together, what nobody would ask."""
 
+from itertools import pairwise
+
 from business.logical_query.comparisons import ORDERED
 from business.logical_query.conditions import carrier_towards, positive
 from business.logical_query.query import Dimension, Filter, Metric, Related, Rows, TimeRange
+from business.parsing.reader.leads import asks
 from business.parsing.reader.slots import Slots, Unread
 
 _PRICE = ("price", "cost", "价", "费")
@@ -78,18 +81,11 @@ class HeadParts:
                 raise Unread("a thing by its own name")
             if not self._hang_together(base, model):
                 raise Unread("how these hang together")
-        if (
-            self.rows is not None
-            and slots.said("much")
-            and not any(
-                self.catalog.dimension(name)[1].type in ("number", "time") or slots.rank_role
-                for name in self.rows.columns or ("",)
-                if name
-            )
-        ):
-            only = [place for place in slots.said("much") if not slots.has(place, "what", "count")]
-            if only:
-                raise Unread("how much of what")
+        columns = self.rows.columns if self.rows is not None else ()
+        tells = any(slots.rank_role or self.catalog.dimension(name)[1].type in ("number", "time") for name in columns)
+        asks = any(not slots.has(place, "what", "count") for place in slots.said("much"))
+        if self.rows is not None and asks and not tells:
+            raise Unread("how much of what")
 
     def _require_subject(self, base: str) -> None:
         """Whose rows are listed is said; “which artists” asks for artists. Raises Unread."""
@@ -131,15 +127,9 @@ class HeadParts:
     def _is_of_subject(self, by: str, model: str) -> bool:
         """“What is the highest discount on an order line”: the number is asked for, not whose it is."""
         slots = self.slots
-        columns = [p for p in range(len(slots.items)) if slots.kind(p) == "dimension" and slots.ref(p).name == by]
-        models = [p for p in range(len(slots.items)) if slots.kind(p) == "model" and slots.ref(p).name == model]
-        return bool(
-            slots.said("what")
-            and columns
-            and models
-            and columns[0] < models[0]
-            and slots.items[columns[0]].text.isascii()
-        )
+        columns, models = slots.named("dimension", by), slots.named("model", model)
+        is_before = bool(columns and models) and columns[0] < models[0]
+        return bool(slots.said("what")) and is_before and slots.items[columns[0]].text.isascii()
 
     def aggregated(self, place: int) -> Metric | None:
         """The sum or average of the column beside the word for it; None where none stands there."""
@@ -149,6 +139,40 @@ class HeadParts:
                 slots.use(place, near)
                 return Metric(name=slots.ref(near).name, agg="avg" if slots.has(place, "avg") else "sum")
         return None
+
+    def are_several(self, counts: list[int]) -> bool:
+        """Whether words that count ask for a number each: “how many customers and how many in Germany”. “客户数在德国有多少” names one
+        and asks for it.
+        """
+        return any(self._are_two(one, other) for one, other in pairwise(counts))
+
+    def _are_two(self, one: int, other: int) -> bool:
+        slots, between = self.slots, range(one + 1, other)
+        if any(slots.has(place, "and") and place not in slots.used for place in between):
+            return True
+        first, second = slots.items[one].text, slots.items[other].text
+        if not first.isascii() and not asks(first) and asks(second):
+            return False
+        is_named = asks(first) and not asks(second)  # 有多少客户数
+        return any(not (slots.is_soft(place) or (is_named and slots.kind(place) == "model")) for place in between)
+
+    def require_one_condition(self, numbers: list[int]) -> None:
+        """Of several numbers a condition before or behind them all is of each; one between them, or in a question of the last one's
+        own, is of one alone: “revenue in Europe and number of orders”. Raises Unread.
+        """
+        slots = self.slots
+        said = [place for place in range(len(slots.items)) if slots.kind(place) in ("value", "time", "number")]
+        is_between = any(numbers[0] < place < numbers[-1] for place in said)
+        is_asked_alone = slots.has(numbers[-1], "count") and asks(slots.items[numbers[-1]].text)
+        if is_between or (is_asked_alone and any(place > numbers[-1] for place in said)):
+            raise Unread("a condition of which number")
+
+    def _require_plain_sums(self) -> None:
+        """“Cumulative by month” adds up the months before, which nothing here does. Raises Unread."""
+        slots = self.slots
+        is_running = any(slots.has(place, "running") for place in range(len(slots.items)))
+        if is_running and any(each.grain is not None for each in slots.dimensions):
+            raise Unread("a running total")
 
     def price(self) -> str:
         """The price of the one thing that is named."""
@@ -172,12 +196,11 @@ class HeadParts:
         slots = self.slots
         if not slots.dimension(place).values or slots.has(slots.before(place), "and"):
             return False
-        said = [p for p in range(len(slots.items)) if slots.kind(p) == "model" and slots.ref(p).name == model]
+        said = slots.named("model", model)
         return not said or place < said[0] or slots.touch(said[0], place)
 
     def _is_said(self, model: str) -> bool:
-        slots = self.slots
-        return any(slots.kind(p) == "model" and slots.ref(p).name == model for p in range(len(slots.items)))
+        return bool(self.slots.named("model", model))
 
     def _is_thing_said(self, model: str) -> bool:
         """Whether the column is asked of certain things, and not which of its values there are."""
@@ -258,19 +281,13 @@ class HeadParts:
     def _missing(self) -> list[Filter]:
         """Times that are there or not: of the thing itself, or of rows that it has."""
         slots, found = self.slots, []
-        seen = [(slots.ref(place).name, False) for place in slots.free("dimension") if self._is_event(place)]
-        beside = [
-            near
-            for place in slots.free("dimension")
-            if self._is_event(place)
-            for near in (slots.before(place), slots.after(place))
-        ]
-        if any(slots.kind(near) == "value" for near in beside):
+        events = [place for place in slots.free("dimension") if self._is_event(place)]
+        if any(slots.kind(near) == "value" for each in events for near in (slots.before(each), slots.after(each))):
             raise Unread("what was done with it")  # shipped with somebody
-        slots.use(*(place for place in slots.free("dimension") if self._is_event(place)))
-        for name, is_not in (*slots.missing, *seen):
+        slots.use(*events)
+        for name, is_not in (*slots.missing, *((slots.ref(place).name, False) for place in events)):
             model = name.partition(".")[0]
-            if self._base() != model and self.catalog.joins.distance(self._base(), model) is None:
+            if not self._is_reached(self._base(), model):
                 slots.related.append(Related(model=model, is_not=is_not))
             else:
                 found.append(Filter(field=name, op="is_null" if is_not else "is_not_null"))

@@ -13,10 +13,11 @@ from business.parsing.reader.parts import (
     read_numbers,
     read_related,
     read_times,
-    read_values,
+    require_same_groups,
 )
 from business.parsing.reader.rankings import read_ranking
 from business.parsing.reader.slots import Slots, Unread
+from business.parsing.reader.values import read_values
 from business.parsing.reader.words import codes
 
 
@@ -25,6 +26,7 @@ def read(slots: Slots) -> LogicalQuery:
     unknown = tuple(item.text for item in slots.items if not item.is_known)
     if unknown:
         raise Unread("", unknown=unknown)
+    _require_named(slots)
     read_numbers(slots)
     read_averages(slots)
     read_values(slots)
@@ -34,8 +36,21 @@ def read(slots: Slots) -> LogicalQuery:
     read_ranking(slots)
     query = _Head(slots).query()
     slots.require_used()
+    require_same_groups(query)
     require_units(slots, query)
     return query
+
+
+def _require_named(slots: Slots) -> None:
+    """“How many orders have they placed?” is of things that nothing before that part of the question names. Raises Unread."""
+    for place in slots.said("refers"):
+        begins = [
+            each
+            for each in range(1, place + 1)
+            if slots.items[each].is_set_off or slots.has(each, "and", "count", "list", "much", "sum", "avg")
+        ]
+        if not any(ref is not None for ref in slots.refs[: max(begins, default=0)]):
+            raise Unread("of whom")
 
 
 def require_units(slots: Slots, query: LogicalQuery) -> None:
@@ -54,10 +69,8 @@ def require_units(slots: Slots, query: LogicalQuery) -> None:
 
 def _amounts(query: LogicalQuery) -> Iterator[str]:
     """What of a query may be money."""
-    for metric in (*query.metrics, *(each.metric for each in query.related if each.metric)):
-        for each in (metric, metric.over):
-            if each is not None:
-                yield from (each.name, *(condition.field for condition in each.filters))
+    for leaf in query.leaves:
+        yield from (leaf.name, *(condition.field for condition in leaf.filters))
     yield from (each.field for each in query.filters)
     yield from query.rows.columns if query.rows else ()
     yield from (query.ranking.by,) if query.ranking else ()
@@ -84,6 +97,7 @@ class _Head(HeadParts):
         filters, related = self._belonging(filters, [*related, *slots.related])
         if related and slots.rank_role in ("latest", "earliest"):
             raise Unread("the latest of what")
+        self._require_plain_sums()
         self._leftover()
         return LogicalQuery.model_validate(
             {
@@ -179,7 +193,8 @@ class _Head(HeadParts):
     def _numbers(self) -> bool:
         """Measures, counts and aggregates."""
         slots = self.slots
-        for place in slots.free("measure"):
+        measures = slots.free("measure")
+        for place in measures:
             self.metrics.append(Metric(name=slots.ref(place).name))
             slots.use(place)
         for place in slots.said("avg", "sum"):
@@ -189,11 +204,9 @@ class _Head(HeadParts):
             self.metrics.append(metric)
             if metric.agg == "avg":  # average freight per order: of each row, as it is anyway
                 slots.dimensions = [each for each in slots.dimensions if each.name != metric.name.partition(".")[0]]
-        counts = [
-            *(place for place in slots.said("count") if not self._asks_what(place)),
-            *(place for place in range(len(slots.items)) if slots.has(place, "each_before")),
-        ]
-        if len(counts) > 1 and self.metrics:
+        plain = [place for place in slots.said("count") if not self._asks_what(place)]
+        counts = [*plain, *(place for place in range(len(slots.items)) if slots.has(place, "each_before"))]
+        if (len(counts) > 1 and self.metrics) or self.are_several(plain):
             raise Unread("two numbers")
         if counts and not slots.dimensions and any(place < min(counts) for place in slots.said("list")):
             raise Unread("a list and a number")
@@ -201,6 +214,8 @@ class _Head(HeadParts):
             self.metrics.append(self._count())
         elif any(slots.kind(slots.after(place)) != "measure" for place in counts):  # not of 多少销售额
             self._count_besides()
+        if len(self.metrics) > 1:
+            self.require_one_condition(sorted([*measures, *counts]))
         if self.metrics:
             slots.use(*counts, *slots.said("sum"), *slots.said("distinct"))
             self._average_of_groups()
@@ -234,6 +249,8 @@ class _Head(HeadParts):
             raise Unread("an average of what")
         if any(each.grain is not None for each in slots.dimensions) or len(self.metrics) > 1:
             raise Unread("an average over periods, or of two numbers")
+        if len(slots.dimensions) > 1:
+            raise Unread("an average of each what")  # 各地区平均每个客户
         self.outcome = "group_average"
         slots.use(*left)
 
@@ -283,14 +300,10 @@ class _Head(HeadParts):
             raise Unread("values alone ask nothing")
         if slots.dimensions:
             self._average_of_groups()
-            return self._groups_alone(model)
+            self.metrics = [Metric(name=model, agg="count")]  # “customers by region”: how many
+            return True
         self.rows = Rows(model=model, columns=self._columns(model), distinct=bool(slots.said("distinct")))
         slots.use(*slots.said("distinct"))
-        return True
-
-    def _groups_alone(self, model: str) -> bool:
-        """“Customers by region”: how many."""
-        self.metrics = [Metric(name=model, agg="count")]
         return True
 
     def _columns(self, model: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """A question as a row of items: the one way to cut it into the fewest known phrases."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from business.parsing.reader.units import Unit, normalised, units_of
 from business.parsing.reader.words import LANGUAGES, words_of
 
 _UNKNOWN = 4.0  # what a unit costs that stands for nothing; a phrase costs one, whatever its length
+_STOPS = (",", ";", "，", "；", "。")
 _PREFERRED = 0.02  # the layer's own words before those of the language
 
 
@@ -28,6 +29,7 @@ class Item:
     time: TimeRange | None = None
     number: float | None = None
     is_yearless: bool = False  # of a time: a month or a day of any year
+    is_set_off: bool = False  # a comma stands before it
 
     @property
     def is_known(self) -> bool:
@@ -46,7 +48,8 @@ def items_of(question: str, lexicon: Lexicon, today: date) -> list[Item]:
             item, cost = _item(text, units[begin:end], lexicon, times)
             total = best[begin][0] + cost
             if item is not None and total < best[end][0] - 1e-9:
-                best[end], chosen[end] = (total, begin), item
+                is_set_off = text[: units[begin].begin].rstrip().endswith(_STOPS)
+                best[end], chosen[end] = (total, begin), replace(item, is_set_off=is_set_off)
     return _back(best, chosen)
 
 
@@ -87,7 +90,7 @@ def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Mo
 def _is_whole(text: str, units: Sequence[Unit]) -> bool:
     """Whether nothing that separates, such as a comma, stands between the units."""
     between = (text[one.end : other.begin] for one, other in pairwise(units))
-    return not any(set(gap) & set(",;，；。") for gap in between)
+    return not any(set(gap) & set(_STOPS) for gap in between)
 
 
 def _number(said: str, units: Sequence[Unit]) -> float | None:

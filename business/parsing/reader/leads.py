@@ -25,23 +25,16 @@ def lead_of(question: str) -> Lead:
     """What a question says of the one before it, and the rest of it."""
     text = normalised(question).strip().rstrip("?？!！。. ")
     goes_on = only = refers = False
+    begins = {key for language in LANGUAGES for key in words_of(language).begins}
     while True:
         units = units_of(text)
-        found = next(
-            (
-                (language, size)
-                for language in LANGUAGES
-                for size in range(min(4, len(units)), 0, -1)
-                if tuple(unit.text for unit in units[:size]) in words_of(language).begins
-            ),
-            None,
-        )
-        if found is None:
+        said = [tuple(unit.text for unit in units[:size]) for size in (4, 3, 2, 1) if size <= len(units)]
+        key = next(filter(begins.__contains__, said), None)
+        if key is None:
             break
-        size = found[1]
-        only = only or tuple(unit.text for unit in units[:size]) in _ONLY
+        only = only or any("only" in words_of(language).roles.get(key, ()) for language in LANGUAGES)
         goes_on = True
-        text = text[units[size - 1].end :].lstrip(" ,，")
+        text = text[units[len(key) - 1].end :].lstrip(" ,，")
     pronouns = {key for language in LANGUAGES for key in words_of(language).refers}
     units = units_of(text)
     for size in (4, 3, 2, 1):
@@ -54,10 +47,11 @@ def lead_of(question: str) -> Lead:
                 break
     plain = text.strip()
     rest = plain.removesuffix("呢").removesuffix("的话").strip()
-    return Lead(goes_on, refers, (goes_on or rest != plain) and not only and not refers, _asks(rest), rest)
+    return Lead(goes_on, refers, (goes_on or rest != plain) and not only and not refers, asks(rest), rest)
 
 
-def _asks(text: str) -> bool:
+def asks(text: str) -> bool:
+    """Whether a text has a word that asks or tells to."""
     units = tuple(unit.text for unit in units_of(text))
     words = {key for language in LANGUAGES for key in words_of(language).asks}
     return any(units[begin : begin + len(key)] == key for key in words for begin in range(len(units)))
@@ -68,6 +62,3 @@ def _time_units() -> frozenset[str]:
     """“This” before one of them is part of a time."""
     words = [word for language in LANGUAGES for forms in words_of(language).times["units"].values() for word in forms]
     return frozenset(key_of(word)[0] for word in words)
-
-
-_ONLY = frozenset(key_of(word) for word in ("only", "just", "now only", "只看", "只", "仅"))

@@ -5,7 +5,7 @@ and the one whose parts lie closest together is taken. Several that are as close
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from itertools import islice, product
 
@@ -31,16 +31,6 @@ from knowledge.dictionary.words import rate
 MOST_READINGS = 96
 MOST_CHOICES = 4
 LONGEST_WORD = 4  # characters of a word that is named as unknown
-
-
-@dataclass(frozen=True)
-class ReaderParser:
-    """lexicon: of the layer's words; built once for a layer version."""
-
-    lexicon: Lexicon
-
-    async def parse(self, question: str, catalog: Catalog, context: Context) -> Parsed:
-        return parse(question, self.lexicon, context)
 
 
 def parse(question: str, lexicon: Lexicon, context: Context) -> Parsed:
@@ -82,21 +72,26 @@ def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
 
 
 def _word_around(items: Sequence[Item], place: int, question: str) -> tuple[int, int]:
-    """The first and the last item of the word that an unknown one belongs to: the longest of everyday Chinese, else it and the
-    unknown ones behind it.
+    """The first and the last item of what an unknown one belongs to: it and the unknown ones behind it, with the rest of the everyday
+    Chinese words that these begin and end in, whatever a character of them means alone (部署).
     """
     last = place
     while last + 1 < len(items) and not items[last + 1].is_known and _is_one(items[place : last + 2], question):
         last += 1
+    return _word_at(items, place, question)[0], max(last, _word_at(items, last, question)[1])
+
+
+def _word_at(items: Sequence[Item], place: int, question: str) -> tuple[int, int]:
+    """The first and the last item of the longest word of everyday Chinese at a place; the place alone where there is none."""
     spans = [
         (first, end)
         for first in range(max(0, place - LONGEST_WORD + 1), place + 1)
         for end in range(max(place, first + 1), min(len(items), first + LONGEST_WORD))
-        if all(len(each.text) == 1 and not each.refs for each in items[first : end + 1])
+        if all(len(each.text) == 1 for each in items[first : end + 1])
         and _is_one(items[first : end + 1], question)
         and rate("".join(each.text for each in items[first : end + 1]))
     ]
-    return max([*spans, (place, last)], key=lambda span: (span[1] - span[0], -span[0]))
+    return max([*spans, (place, place)], key=lambda span: (span[1] - span[0], -span[0]))
 
 
 def _is_one(items: Sequence[Item], question: str) -> bool:
@@ -189,12 +184,16 @@ def _closest(found: list[tuple[int, LogicalQuery]], catalog: Catalog, context: C
     least = min(away for away, _query in found)
     nearest = [query for away, query in found if away == least]
     if len(nearest) == 1 or len({same_measures(query) for query in nearest}) == 1:
-        states = states_of(nearest[0], catalog, context.today)
-        if not states:
-            return nearest[0]
-        nearest = states
-    said = {sentence(query, catalog, context.language, context.today): query for query in nearest}
-    if len(said) < len(nearest) or len(said) > MOST_CHOICES:
+        nearest = states_of(nearest[0], catalog, context.today) or nearest[:1]
+    return one_of(nearest, catalog, context)
+
+
+def one_of(queries: list[LogicalQuery], catalog: Catalog, context: Context) -> Parsed:
+    """The only one of several queries; else what is asked back, where people can tell them apart."""
+    if len(queries) == 1:
+        return queries[0]
+    said = {sentence(query, catalog, context.language, context.today): query for query in queries}
+    if len(said) < len(queries) or len(said) > MOST_CHOICES:
         return Unparseable(_("The question can mean several things."))
     return Clarification(tuple(Choice(text, query) for text, query in said.items()))
 
@@ -221,12 +220,11 @@ def states_of(query: LogicalQuery, catalog: Catalog, today: date) -> list[Logica
 
 def same_measures(query: LogicalQuery) -> str:
     """A query without the tables of its measures: one measure may be kept at several grains under one name, and the first is taken."""
-    if any(metric.agg is not None for metric in query.metrics) or not query.metrics:
-        return query.model_dump_json()
-    named = {metric.name: metric.name.partition(".")[2] for metric in query.metrics}
     text = query.model_dump_json()
-    for name, bare in named.items():
-        text = text.replace(f'"{name}"', f'"{bare}"')
+    if any(metric.agg is not None for metric in query.metrics):
+        return text
+    for metric in query.metrics:
+        text = text.replace(f'"{metric.name}"', f'"{metric.name.partition(".")[2]}"')
     return text
 
 
@@ -238,8 +236,8 @@ def distance(query: LogicalQuery, catalog: Catalog) -> int:
     named |= {each.field.partition(".")[0] for each in query.filters if each.field}
     named |= {each.field.partition(".")[0] for each in query.times if each.field}
     named |= {each.model for each in query.related}
-    bases = [query.rows.model] if query.rows else [query.metrics[0].name.partition(".")[0]]
-    steps = [catalog.joins.distance(bases[0], name) for name in named]
+    base = query.rows.model if query.rows else query.metrics[0].name.partition(".")[0]
+    steps = [catalog.joins.distance(base, name) for name in named]
     return sum(10 if step is None else step for step in steps)
 
 

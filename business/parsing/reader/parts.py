@@ -1,16 +1,25 @@
-"""The parts of a question that stand for themselves: numbers, negations, values, times, groups, the order."""
+"""The parts of a question that stand for themselves: numbers, averages, related rows, times, groups."""
 
 from datetime import date
 from functools import partial
 from typing import get_args
 
-from business.logical_query.query import Comparison, Dimension, Filter, Grain, Metric, Related, Sign, TimeRange
-from business.logical_query.times import Span, days_of, in_the_year_of
+from business.logical_query.query import (
+    Comparison,
+    Dimension,
+    Filter,
+    Grain,
+    LogicalQuery,
+    Metric,
+    Related,
+    Sign,
+    TimeRange,
+)
+from business.logical_query.times import in_the_year_of, whole_months
 from business.parsing.reader.slots import SUPERLATIVES, Slots, Threshold, Unread
 
 _BEFORE: dict[str, Sign] = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "="}
 _AFTER: dict[str, Sign] = {"or_more": ">=", "or_less": "<="}
-_JOINING = ("and", "compared")
 _ONE_PERIOD = frozenset({1, 3, 6, 12})
 
 
@@ -95,12 +104,10 @@ def _condition(slots: Slots, first: int, last: int, bounds: list[tuple[Sign, int
     is_equal = [op for op, _value in values] == ["="]
     if any(_is_column(slots, near) and _is_key(slots, near) and not is_equal for near in (before, after)):
         raise Unread("a number that names a row")
-    if _is_column(slots, before) and before not in slots.used:
-        slots.use(before)
-        slots.filters += [Filter(field=slots.ref(before).name, op=op, values=(value,)) for op, value in values]
-    elif _is_column(slots, after) and after not in slots.used:
-        slots.use(after)
-        slots.filters += [Filter(field=slots.ref(after).name, op=op, values=(value,)) for op, value in values]
+    column = next((near for near in (before, after) if _is_column(slots, near) and near not in slots.used), None)
+    if column is not None:
+        slots.use(column)
+        slots.filters += [Filter(field=slots.ref(column).name, op=op, values=(value,)) for op, value in values]
     else:
         is_near = all(slots.items[place].text != "的" for place in range(last + 1, min(after, len(slots.items))))
         metric = _counted(slots, bounds[-1][1], before, after if is_near else -1)
@@ -146,87 +153,6 @@ def read_related(slots: Slots) -> None:
             slots.use(place, after)
 
 
-def read_values(slots: Slots) -> None:
-    """Values of one column in one run, negated or not; the column's own name beside them says nothing more."""
-    slots.use(
-        *(place for place in slots.said("kind_of") if slots.kind(place - 1) == "value")
-    )  # 软件类产品; never 每类产品
-    negated = _negated(slots)
-    runs: dict[tuple[str, bool], list[list[int]]] = {}
-    for place in slots.free("value"):
-        key = (slots.ref(place).name, place in negated)
-        before = slots.before(place)
-        joined = slots.has(before, *_JOINING)
-        previous = slots.before(before) if joined else before
-        run = next((run for run in runs.get(key, []) if run[-1] == previous), None)
-        if run is None:
-            runs.setdefault(key, []).append([place])
-            continue
-        run.append(place)
-        if joined:
-            if slots.has(before, "compared") or slots.said("compared", "compared_after"):
-                slots.dimensions.append(Dimension(name=key[0]))
-            slots.use(before)
-    for (name, is_not), found in runs.items():
-        if len(found) > 1:
-            raise Unread("values of one column in two places")
-        values = tuple(dict.fromkeys(slots.ref(place).value for place in found[0]))
-        slots.filters.append(Filter(field=name, op="not_in" if is_not else "in", values=values))
-        slots.use(*found[0])
-        slots.owners.add(name.partition(".")[0])
-        for place in (slots.before(found[0][0]), slots.after(found[0][-1])):
-            if slots.kind(place) == "dimension" and slots.ref(place).name == name and len(values) >= 1:
-                slots.use(place)
-    slots.dimensions = list(dict.fromkeys(slots.dimensions))
-
-
-def _negated(slots: Slots) -> set[int]:
-    """The places of values that are not to hold; other things that are not become conditions of their own."""
-    found: set[int] = set()
-    for place in slots.said("not", "except"):
-        after = slots.after(place)
-        while slots.kind(after) == "dimension" and slots.kind(slots.after(after)) == "value":
-            after = slots.after(after)
-        if slots.kind(after) == "value":
-            found |= _run(slots, after)
-        elif slots.kind(after) == "model" and slots.has(place, "not"):
-            slots.related.append(Related(model=slots.ref(after).name, is_not=True))
-            slots.use(after)
-        elif slots.kind(after) == "dimension" and slots.has(place, "not"):
-            _is_not(slots, slots.ref(after).name)
-            slots.use(after)
-        else:
-            raise Unread("what is not to be")
-        slots.use(place)
-    for place in slots.said("except_after"):
-        before = slots.before(place)
-        if slots.kind(before) != "value":
-            raise Unread("what is left out")
-        found.add(before)
-        slots.use(place)
-    return found
-
-
-def _is_not(slots: Slots, column: str) -> None:
-    """“Not billed”: of a column that is true or false it is false, of any other there is nothing in it."""
-    if slots.catalog.dimension(column)[1].type == "boolean":
-        slots.filters.append(Filter(field=column, op="in", values=("false",)))
-    else:
-        slots.missing.append((column, True))
-
-
-def _run(slots: Slots, first: int) -> set[int]:
-    """Values of one column that follow each other, joined by “and”."""
-    found, place = {first}, slots.after(first)
-    while slots.has(place, "and") and slots.kind(slots.after(place)) == "value":
-        if slots.ref(slots.after(place)).name != slots.ref(first).name:
-            break
-        place = slots.after(place)
-        found.add(place)
-        place = slots.after(place)
-    return found
-
-
 def read_times(slots: Slots) -> None:
     """One time, of the time column that is named beside it; or two that are compared, the later one with the one before it."""
     places = slots.free("time")
@@ -234,6 +160,8 @@ def read_times(slots: Slots) -> None:
     slots.use(*places)
     times = [time for time in ranges if time is not None]
     compared = slots.said("compared", "compared_after", "change")
+    if not compared and any(slots.has(place + 1, "between_to") and not slots.has(place + 1, "and") for place in places):
+        raise Unread("until when")
     if len(times) > 2 or (len(times) == 2 and not compared):
         raise Unread("several times")
     if times:
@@ -251,16 +179,12 @@ def read_times(slots: Slots) -> None:
 
 def _as_much_of(slots: Slots, before: TimeRange, later: TimeRange) -> TimeRange:
     """“October compared to last year” is compared with last year's October, not with the whole of it."""
-    part = in_the_year_of(_days(slots, later), _days(slots, before))
+    part = in_the_year_of(slots.days(later), slots.days(before))
     return TimeRange(field=before.field, start=part[0], end=part[1]) if part else before
 
 
 def _first_day(slots: Slots, time: TimeRange) -> date:
-    return _days(slots, time)[0] or date.min
-
-
-def _days(slots: Slots, time: TimeRange) -> Span:
-    return days_of(time, slots.today, slots.catalog.layer.fiscal_year_start)
+    return slots.days(time)[0] or date.min
 
 
 def _compare(slots: Slots, compared: list[int]) -> None:
@@ -279,9 +203,7 @@ def _compare(slots: Slots, compared: list[int]) -> None:
 def _is_one_period(time: TimeRange) -> bool:
     if time.period is not None:
         return True
-    if time.start is None or time.end is None or time.start.day != 1 or time.end.day != 1:
-        return False
-    return (time.end.year - time.start.year) * 12 + time.end.month - time.start.month in _ONE_PERIOD
+    return time.start is not None and time.end is not None and whole_months(time.start, time.end) in _ONE_PERIOD
 
 
 def _with_column(slots: Slots, place: int, time: TimeRange) -> TimeRange:
@@ -310,11 +232,30 @@ def read_groups(slots: Slots) -> None:
         elif slots.has(place, "each", "by") and place not in slots.used:
             _following(slots, place)
         elif slots.has(place, "each_before") and place not in slots.used:
-            before = slots.before(place)
-            if slots.kind(before) not in ("dimension", "model"):
-                raise Unread("of each what")
-            _add_group(slots, before)
-            slots.use(place)
+            _each_before(slots, place)
+
+
+def _each_before(slots: Slots, place: int) -> None:
+    """“地区各有多少客户”; of values that are named, “德国和挪威各有多少客户”, “德国和挪威的客户各有多少”. Raises Unread."""
+    before = slots.before(place)
+    valued = slots.before(before) if slots.kind(before) == "model" else before
+    column = slots.ref(valued).name if slots.kind(valued) == "value" else ""
+    if any(each.field == column and each.op == "in" and len(each.values) > 1 for each in slots.filters):
+        slots.dimensions.append(Dimension(name=column))
+    elif slots.kind(before) in ("dimension", "model"):
+        _add_group(slots, before)
+    else:
+        raise Unread("of each what")
+    slots.use(place)
+
+
+def require_same_groups(query: LogicalQuery) -> None:
+    """“环比” of each month is against the month before it; the whole stretch against the one before it puts it beside that of a year
+    before. Raises Unread.
+    """
+    is_shifted = query.comparison is not None and query.comparison.to == "previous_period"
+    if is_shifted and any(each.grain is not None for each in query.dimensions):
+        raise Unread("which period each is compared with")
 
 
 def _following(slots: Slots, place: int) -> None:

@@ -5,11 +5,12 @@ from datetime import date
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import Comparison, Dimension, Filter, Metric, Related, Sign, TimeRange
+from business.logical_query.times import Span, days_of
 from business.parsing.reader.items import Item
 from business.parsing.reader.lexicon import Ref
 from business.semantic_layer.model import Dimension as LayerDimension
 
-_SOFT = frozenset({"stop", "only", "currency", "counter", "occasion", "unit"})
+_SOFT = frozenset({"stop", "refers", "only", "currency", "counter", "occasion", "unit"})
 _NEUTRAL = frozenset({"much", "what", "list", "with", "exactly", "between", "at_least", "and", "compared_after"})
 SUPERLATIVES = ("max", "min", "most", "fewest", "latest", "earliest", "dearest", "cheapest", "top", "bottom")
 
@@ -53,6 +54,9 @@ class Slots:
     rank_role: str = ""
     order: tuple[str, bool] | None = None
     owners: set[str] = field(default_factory=set)
+
+    def days(self, time: TimeRange) -> Span:
+        return days_of(time, self.today, self.catalog.layer.fiscal_year_start)
 
     def kind(self, place: int) -> str:
         """model, measure, dimension, value, time, number, role; "" beyond the ends."""
@@ -99,6 +103,10 @@ class Slots:
     def free(self, *kinds: str) -> list[int]:
         """The places of items of these kinds that no part uses yet."""
         return [place for place in range(len(self.items)) if place not in self.used and self.kind(place) in kinds]
+
+    def named(self, kind: str, name: str) -> list[int]:
+        """The places of items that mean this table or column, used or not."""
+        return [p for p in range(len(self.items)) if self.kind(p) == kind and self.ref(p).name == name]
 
     def said(self, *roles: str) -> list[int]:
         """The places of items with one of these roles that no part uses yet."""

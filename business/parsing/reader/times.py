@@ -31,7 +31,6 @@ class Moment:
     span: Span
     period: Period | None = None
     of_year: Callable[[int], Span] | None = None
-    year: int | None = None
 
     @property
     def range(self) -> TimeRange:
@@ -193,11 +192,6 @@ def _period(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Momen
     return _relative(Period(unit=_unit(entry, given), first=offset, last=offset))
 
 
-def _year_back(entry: dict[str, Any], _given: dict[str, Any], today: date) -> Moment:
-    offset = entry["offset"]
-    return replace(_relative(Period(unit="year", first=offset, last=offset)), year=today.year + offset)
-
-
 def _to_date(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment:
     offset = entry.get("offset", 0)
     return _relative(Period(unit=_unit(entry, given), first=offset, last=offset, to_date=True))
@@ -211,10 +205,6 @@ def _rolling(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Mome
 def _ago(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment | None:
     n = number_of(given["n"])
     return _relative(Period(unit=_unit(entry, given), first=-int(n), last=-int(n))) if n else None
-
-
-def _day(entry: dict[str, Any], _given: dict[str, Any], _today: date) -> Moment:
-    return _relative(Period(unit="day", first=entry["offset"], last=entry["offset"]))
 
 
 def _date(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
@@ -251,8 +241,7 @@ def _of_last_year(read: Callable[[dict[str, Any], dict[str, Any], date], Moment 
 
 
 def _year(_entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment:
-    number = int(given["year"])
-    return Moment(_numbered("year", 1, number), year=number)
+    return Moment(_numbered("year", 1, int(given["year"])))
 
 
 def _dated(given: dict[str, Any], today: date, of_year: Callable[[int], Span]) -> Moment:
@@ -287,7 +276,7 @@ def _numbered(unit: str, number: int, year: int) -> Span:
 
 
 _KINDS: dict[str, Callable[[dict[str, Any], dict[str, Any], date], Moment | None]] = {
-    "period": _period, "year_back": _year_back, "to_date": _to_date, "rolling": _rolling, "ago": _ago, "day": _day, "date": _date,
+    "period": _period, "to_date": _to_date, "rolling": _rolling, "ago": _ago, "date": _date,
     "month": _month, "month_of_last_year": _of_last_year(_month), "quarter": _quarter, "quarter_of_last_year": _of_last_year(_quarter),
     "half": _half, "half_of_last_year": _of_last_year(_half), "year": _year,
 }  # fmt: skip

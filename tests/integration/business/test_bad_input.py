@@ -24,7 +24,7 @@ from business.guard.refusal import Reason, SqlRefused
 from business.models import DataSource, LayerDraft
 from business.run_query import run_query
 from business.semantic_layer.model import Measure
-from business.semantic_layer.yaml_io import write_layer
+from business.semantic_layer.yaml_io import written
 from business.source_grants import grant
 from business.sources import open_source, save_layer
 from copilot_site.lib.errors import CopilotError
@@ -158,7 +158,7 @@ def test_whoever_manages_the_source_is_told_why(
 
 def test_a_layer_with_an_unknown_key_is_recorded_and_changes_nothing(source: DataSource, tmp_path: Path) -> None:
     before = DataSource.unscoped.get(pk=source.pk).layer
-    text = write_layer(source.semantic_layer).replace("name: shop", "name: shop\ncolour: red", 1)
+    text = written(source.semantic_layer).replace("name: shop", "name: shop\ncolour: red", 1)
     client = governing()
     page = client.post(f"/admin/data-sources/{source.pk}/layer/", {"text": text})
     assert (page.status_code, "Line 2: unknown key colour." in page.content.decode()) == (400, True)

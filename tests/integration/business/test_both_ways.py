@@ -9,6 +9,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
+from agent import data_coverage
 from agent.conversations.sessions import create_session, get_message
 from agent.events import Answer, References, Reflection, StopReason
 from agent.rule_routing import intents
@@ -27,7 +28,7 @@ from tests.modelserver import calls, says, says_json
 
 CUSTOMERS = "How many customers are there?"
 COUNT = {"metrics": {"name": "customer", "agg": "count"}}
-DOCUMENT = "# Customers\n\nThe board counts the customers that are there once a year, in January.\n"
+DOCUMENT = "# Customers\n\nThe board counts the customers that are there once a year, in January: 12 customers.\n"
 CHOIR = "What is the policy on the number of customers that sing in the choir?"
 UNREAD = "The business data do not answer this: These words mean nothing in the data: sing, choir."
 
@@ -108,6 +109,18 @@ def test_what_neither_confirms_is_shown_with_what_the_data_understood(chen: Prin
     chosen = asked(chen, reading, session)
     assert of(chosen, References)[-1].query_references
     assert "customer" in stored(chosen).state["tools"]["sql"]["generated_sql"]
+
+
+@pytest.mark.parametrize(("least", "is_told"), [(data_coverage.LEAST_UNDERSTOOD, False), (0.0, True)])
+def test_beside_passages_nothing_is_said_of_data_that_understood_next_to_nothing(
+    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch, least: float, is_told: bool
+) -> None:
+    """“代码评审要几个人同意？” names people, and is no question on data."""
+    judged(confirms=False, near=True)
+    monkeypatch.setattr(data_coverage, "LEAST_UNDERSTOOD", least)
+    row = stored(asked(chen, "How many customers have to sing along in the choir of the harbour on Friday night?"))
+    assert row.stop_reason == StopReason.NOT_CONFIRMED
+    assert (bool(row.notice), "explore" in row.state["plan"]) == (is_told, is_told)
 
 
 def test_what_neither_finds_offers_what_the_data_understood(chen: Principal, judged: Judged) -> None:
@@ -217,5 +230,8 @@ def test_little_understood_of_a_question_is_not_offered(chen: Principal, judged:
 
 
 def test_where_a_document_answers_nobody_is_told_what_the_data_do_not_read(chen: Principal, judged: Judged) -> None:
+    choir = make_base("Choir")
+    make_document(choir, "choir.md", "# Choir\n\nFive customers sing in the choir.\n", ingested=True)
+    allow(User.objects.get(username="chen"), choir)
     row = stored(asked(chen, "How many customers sing in the choir?"))
     assert (row.stop_reason, row.provider, row.notice) == (StopReason.OK, "extractive", "")

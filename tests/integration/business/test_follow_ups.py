@@ -134,6 +134,16 @@ def test_a_change_of_topic_leaves_nothing_behind(demo: DataSource) -> None:
     assert answer.state["input"]["normalized_query"] == "年假有几天"
 
 
+def test_what_leaves_out_a_noun_of_the_data_is_no_other_topic(demo: DataSource) -> None:
+    """It stands on the count before it; a sentence of a document about levels is no answer to it."""
+    base = make_base("Levels")
+    make_document(base, "levels.md", "# 级别\n\n由作者确定级别，有疑问时取较高级别。\n", ingested=True)
+    allow(group_of(load_company(), "engineering"), base)
+    counted, senior = conversation("chen", "工程师有多少人？", "高级的呢？")
+    assert counted.stop_reason == StopReason.OK
+    assert (senior.stop_reason, senior.sentences) == (StopReason.NEED_CLARIFY, [])
+
+
 def test_a_word_in_brackets_is_read_or_the_question_is_not(demo: DataSource) -> None:
     (answer,) = conversation("zhao", "上个月的销售额是多少（去年）？")
     assert answer.stop_reason != StopReason.OK

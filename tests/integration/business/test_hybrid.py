@@ -3,6 +3,7 @@
 import pytest
 
 from agent.events import Complete, References, StopReason, Thinking
+from agent.texts import FIRST_PART_CLOSEST, FIRST_PART_NOT_CONFIRMED
 from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
@@ -77,6 +78,33 @@ def test_what_the_data_cannot_answer_is_said_beside_what_the_documents_do(compan
     assert "sql" not in row.state["tools"]
 
 
+def test_below_the_count_stands_what_comes_closest_to_the_half_that_no_document_confirms(company: None) -> None:
+    events = asked(
+        Principal.named("chen"),
+        "According to the deployment rules, which colour do rollback alerts have, and how many environments are in use?",
+    )
+    row = stored(events)
+    first, _, rest = words(events).partition("\n\n")
+    assert first.startswith("5 (number of environment records)")
+    assert first.endswith("[1]")
+    lead, *closest = rest.splitlines()
+    assert lead == str(FIRST_PART_CLOSEST)
+    assert [line[-3:] for line in closest] == [f"[{number}]" for number in range(2, 2 + len(closest))]
+    references = [event for event in events if isinstance(event, References)][-1]
+    assert [ref.number for ref in references.knowledge_references] == list(range(2, 2 + len(closest)))
+    assert [ref.number for ref in references.query_references] == [1]
+    assert (row.stop_reason, row.state["plan"]["route"]) == (StopReason.OK, "HYBRID")
+
+
+def test_where_nothing_comes_near_the_open_half_is_only_said(company: None) -> None:
+    events = asked(
+        Principal.named("emma"), "What did the poet say about the moon, and how many environments are in use?"
+    )
+    (last,) = of(events, Complete)
+    assert str(FIRST_PART_NOT_CONFIRMED) in last.data["notices"]
+    assert "[2]" not in words(events)
+
+
 def test_a_model_follows_the_plan_through_its_tools(company: None) -> None:
     named = "`staging`, `prod-cn`, `prod-eu` and `demo`"
     in_use = {
@@ -108,3 +136,27 @@ def test_a_model_follows_the_plan_through_its_tools(company: None) -> None:
     assert row.state["plan"]["subtasks"][0]["question"] == "Which environments do the rules support?"
     assert "'demo'" in row.state["tools"]["sql"]["generated_sql"]
     assert {item["type"] for item in row.state["evidence_items"]} == {"doc_chunk", "sql_result"}
+
+
+def test_what_the_data_read_as_a_whole_is_asked_as_a_whole(company: None) -> None:
+    emma = Principal.named("emma")
+    for question in (
+        "Of our customers in the port industry, how many of them are in China?",
+        "港口客户中，其中有多少在中国？",
+    ):
+        events = asked(emma, question)
+        assert stored(events).state["plan"]["route"] == "SQL", question
+        assert words(events).startswith("12"), question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many orders did we get this year, how many last year?",
+        "Which customers are in Norway, and how many customers do we have?",
+    ],
+)
+def test_of_two_numbers_from_the_data_none_is_asked_of_documents(company: None, question: str) -> None:
+    events = asked(Principal.named("emma"), question)
+    assert stored(events).state["plan"]["route"] != "HYBRID"
+    assert "sql_result" not in {item["type"] for item in stored(events).state["evidence_items"]}

@@ -68,7 +68,7 @@ def test_a_draft_waits_for_a_worker_and_asking_again_begins_no_second(undescribe
     assert begun(undescribed, steward).attempt == first.attempt
     text = page(undescribed, steward)
     assert "data-open" in text
-    assert "Waiting for a worker" in text
+    assert "It begins as soon as other work is done" in text
 
 
 def test_how_far_it_is_stands_on_the_page_while_it_is_read(
@@ -83,9 +83,10 @@ def test_how_far_it_is_stands_on_the_page_while_it_is_read(
 
     monkeypatch.setattr(layer_drafts, "_write", looked)
     drafted(undescribed, steward)
-    assert "0 of 3 tables; now customer" in seen[0]
-    assert "2 of 3 tables; now sale" in seen[2]
-    assert "data-open" not in seen[3]
+    shown = [text.partition("</progress> ")[2].partition("</p>")[0] for text in seen]
+    assert [one.partition(": now ")[2] for one in shown] == [*["customer", "region", "sale"] * 2, ""]
+    assert [one.partition(" %")[0] for one in shown[:-1]] == ["0", "17", "33", "50", "67", "83"]
+    assert "data-open" not in seen[-1]
 
 
 def test_tables_are_taken_over_one_by_one_with_whoever_reads_their_rows(undescribed: DataSource, steward: User) -> None:
@@ -109,6 +110,36 @@ def test_all_are_taken_over_and_what_nobody_opened_stays_closed(undescribed: Dat
     client_of(steward).post(address(undescribed), {"discard": "1"})
     assert not LayerDraft.objects.exists()
     assert client_of(steward).get(address(undescribed))["Location"] == address(undescribed, "")
+
+
+def test_what_is_ticked_is_taken_over_at_once_with_one_choice_of_who_reads_it(
+    undescribed: DataSource, steward: User
+) -> None:
+    drafted(undescribed, steward)
+    client = client_of(steward)
+    nothing = client.post(address(undescribed), {"ticked": "1", "for_all": "everyone"}, follow=True)
+    assert "Tick the tables" in nothing.content.decode()
+    assert described(undescribed).keys() == {"sale"}
+    client.post(address(undescribed), {"ticked": "1", "table": ["customer", "sale"], "for_all": "everyone"})
+    assert described(undescribed) == {"sale": ("org_unit", None), "customer": (None, "everyone")}
+    client.post(address(undescribed), {"take": "region", "for_all": "everyone"})
+    assert described(undescribed)["region"] is None  # beside its own button stood that it is closed
+
+
+def test_what_is_found_is_taken_over_at_once_and_no_other(undescribed: DataSource, steward: User) -> None:
+    drafted(undescribed, steward)
+    found = client_of(steward).get(address(undescribed) + "?q=customer").content.decode()
+    assert 'value="customer"' in found
+    assert 'value="region"' not in found
+    client_of(steward).post(address(undescribed) + "?q=customer", {"all": "1", "for_all": "granted"})
+    assert described(undescribed) == {"sale": ("org_unit", None), "customer": (None, "granted")}
+
+
+@pytest.mark.parametrize("chosen", ["column:region_id", "everybody"])
+def test_what_cannot_be_chosen_for_several_opens_nothing(undescribed: DataSource, steward: User, chosen: str) -> None:
+    drafted(undescribed, steward)
+    client_of(steward).post(address(undescribed), {"all": "1", "for_all": chosen})
+    assert described(undescribed)["region"] is None
 
 
 @pytest.mark.parametrize("chosen", ["", "column:api_token", "everybody"])

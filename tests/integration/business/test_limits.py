@@ -91,6 +91,16 @@ def test_rows_that_nobody_has_time_to_count_are_shown(access: Access) -> None:
     assert (len(answer.rows.rows), answer.rows.is_truncated, answer.total) == (50, True, None)
 
 
+def test_rows_that_nobody_has_time_to_count_as_they_come_are_shown(access: Access) -> None:
+    async def counted() -> tuple[session.Rows, int | None]:
+        async with session.reading(access.admin, limits=limits) as connection:
+            return await session.fetch_and_count(connection, "SELECT a.id FROM sale a, sale b, sale c, sale d", limits)
+
+    limits = Limits(seconds=0.5)
+    rows, total = async_to_sync(counted)()
+    assert (len(rows.rows), rows.is_truncated, total) == (50, True, None)
+
+
 def test_a_source_may_show_fewer_rows(access: Access, northerner: User) -> None:
     DataSource.unscoped.update(max_rows=7)
     opened = open_source(Principal.of(northerner), "shop").access

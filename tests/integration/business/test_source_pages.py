@@ -15,7 +15,7 @@ from authz.permissions import Right
 from business.evaluation.large_layer import made_tables
 from business.models import ConfirmedPair, DataSource, SourceGrant
 from business.semantic_layer.model import Words
-from business.semantic_layer.yaml_io import write_layer
+from business.semantic_layer.yaml_io import written
 from business.source_grants import grant
 from business.sources import save_layer
 from tests.factories import make_user
@@ -91,7 +91,7 @@ def layer_page(source: DataSource, user: User, **data: object) -> tuple[int, str
 def test_a_layer_is_exported_edited_and_imported_in_place(source: DataSource, steward: User) -> None:
     client = client_of(steward)
     text = client.get(f"/admin/data-sources/{source.pk}/layer.yaml").content.decode()
-    assert text == write_layer(source.semantic_layer)
+    assert text == written(source.semantic_layer)
     changed = text.replace("name: shop", "name: shop\ndescription: What we sell", 1)
     file = SimpleUploadedFile("shop.yaml", changed.encode())
     status, page = layer_page(source, steward, file=file)
@@ -135,7 +135,7 @@ def test_a_wrong_layer_is_one_sentence_and_nothing_is_saved(
 
 @pytest.mark.parametrize("table", ["custommer", "pg_authid"])
 def test_a_layer_with_a_table_that_cannot_be_asked_is_not_saved(source: DataSource, steward: User, table: str) -> None:
-    wrong = write_layer(source.semantic_layer).replace("table: customer", f"table: {table}", 1)
+    wrong = written(source.semantic_layer).replace("table: customer", f"table: {table}", 1)
     status, page = layer_page(source, steward, text=wrong)
     assert (status, f"The database has no table public.{table}." in page) == (400, True)
     assert DataSource.unscoped.get(pk=source.pk).layer == source.layer
@@ -143,7 +143,7 @@ def test_a_layer_with_a_table_that_cannot_be_asked_is_not_saved(source: DataSour
 
 def test_a_layer_is_saved_with_a_warning_where_the_database_does_not_answer(source: DataSource, steward: User) -> None:
     DataSource.unscoped.filter(pk=source.pk).update(database="not_there")
-    text = write_layer(source.semantic_layer).replace("table: customer", "table: custommer", 1)
+    text = written(source.semantic_layer).replace("table: customer", "table: custommer", 1)
     status, page = layer_page(source, steward, text=text)
     assert (status, "nobody looked whether these tables are there" in page) == (200, True)
     assert "custommer" in {
@@ -310,7 +310,7 @@ def test_a_whole_layer_does_not_overwrite_what_was_saved_meanwhile(source: DataS
     form = given(source, steward, "sale")
     kept = called(form["text"], "kept")
     table_page(source, steward, "sale", text=kept, version=form["version"])
-    status, page = layer_page(source, steward, text=write_layer(source.semantic_layer), version=version)
+    status, page = layer_page(source, steward, text=written(source.semantic_layer), version=version)
     assert status == 409
     assert "Somebody has saved the data source shop since you opened it." in page
     layer = DataSource.unscoped.get(pk=source.pk).semantic_layer
@@ -359,7 +359,7 @@ def test_three_megabytes_of_yaml_come_in_as_a_file(source: DataSource, steward: 
         model.model_copy(update={"description": Words(en="a" * 2_500)})
         for model in made_tables(60, 30, is_labelled=True)
     ]
-    text = write_layer(layer.model_copy(update={"semantic_models": (*layer.semantic_models, *made)}))
+    text = written(layer.model_copy(update={"semantic_models": (*layer.semantic_models, *made)}))
     text += "# " + "x" * (3_000_000 - len(text))
     DataSource.unscoped.filter(pk=source.pk).update(database="not_there")  # else tables that are not in it are refused
     status, page = layer_page(source, steward, file=SimpleUploadedFile("shop.yaml", text.encode()))

@@ -19,7 +19,7 @@ from business.address import Address
 from business.introspect import draft_layer
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import OrgUnit
-from business.semantic_layer.yaml_io import read_layer, write_layer
+from business.semantic_layer.yaml_io import read_layer, written
 from business.source_grants import grant, withdraw
 from business.sources import open_source, open_sources, save_layer
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
@@ -56,7 +56,7 @@ def test_a_draft_has_keys_types_comments_values_and_closes_what_it_does_not_know
 
 def test_yaml_goes_out_and_comes_back(shop: Address) -> None:
     layer = draft_layer(shop, "shop")
-    assert read_layer(write_layer(layer)) == layer
+    assert read_layer(written(layer)) == layer
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,9 @@ def test_a_layer_travels_by_the_commands(source: DataSource, shop: Address, tmp_
     call_command("data_source", "export", "shop", stdout=out)
     told = StringIO()
     call_command("introspect_datasource", "shop", stdout=drafted, stderr=told)
-    assert [line.rpartition(":")[0] for line in told.getvalue().splitlines()] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert [line.rpartition(":")[0] for line in told.getvalue().splitlines()] == [
+        f"{done} of 6" for done in range(1, 7)
+    ]
     assert out.getvalue() == drafted.getvalue()
     file = tmp_path / "other.yaml"
     file.write_text(out.getvalue().replace("name: shop", "name: second", 1))
@@ -218,7 +220,7 @@ def test_an_unreachable_source_is_one_sentence(
 def test_a_layer_that_names_a_missing_column_is_one_sentence(
     source: DataSource, northerner: User, tmp_path: Path
 ) -> None:
-    text = write_layer(source.semantic_layer).replace("column: org_unit", "column: department", 1)
+    text = written(source.semantic_layer).replace("column: org_unit", "column: department", 1)
     save_layer(None, source, read_layer(text))
     with pytest.raises(CommandError, match=r"The table public\.customer is not in the database as described"):
         check(tmp_path, northerner, "SELECT 1")

@@ -15,6 +15,7 @@ from agent.events import References
 from authz.grants import deny, give, take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from business.data_scope import DataScope
 from business.guard.refusal import SqlRefused
 from business.models import DataSource, SavedQuery
 from business.pipeline import in_source
@@ -117,8 +118,8 @@ def test_a_right_that_ends_ends_with_the_next_question(opened_to: User, orders: 
 
 def test_a_denial_on_the_folder_counts_and_so_does_the_scope(opened_to: User, orders: Document) -> None:
     principal = Principal.of(opened_to)
-    assert open_sources(principal, scope=Scope(document_ids=(orders.pk,)))
-    assert open_sources(principal, scope=Scope(knowledge_base_ids=(make_base().pk,))) == []
+    assert open_sources(principal, scope=DataScope(documents=Scope(document_ids=(orders.pk,))))
+    assert open_sources(principal, scope=DataScope(documents=Scope(knowledge_base_ids=(make_base().pk,)))) == []
     deny(None, [Right.VIEW], orders.folder, to=opened_to)
     assert open_sources(principal) == []
 

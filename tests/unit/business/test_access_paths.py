@@ -2,7 +2,7 @@
 
 import pytest
 
-from business.guard.guard import guard
+from business.guard.guard import guard, written
 from business.guard.policy import AllowedTable, Policy
 from business.guard.rewrite import Target
 
@@ -19,9 +19,9 @@ CUSTOMER = "(SELECT id, name FROM w.customer WHERE true) c"
 def others(text: str) -> list[str]:
     """The other texts, with the names of ordered views made plain."""
     found = []
-    for other, orders in guard(text, POLICY, Target("w")).others():
-        plain = other
-        for order in orders:
+    for path in guard(text, POLICY, Target("w")).paths():
+        plain = written(path.tree)
+        for order in path.orders:
             said = "_".join(f"{name}_{'down' if descends else 'up'}" for name, descends in order.columns)
             plain = plain.replace(order.view, f"{order.table.name}_by_{said}")
         found.append(plain)
@@ -99,4 +99,50 @@ def test_what_is_not_the_same_is_not_said(text: str) -> None:
 
 
 def test_without_views_nothing_is_said_otherwise() -> None:
-    assert list(guard("SELECT max(day) FROM sale", POLICY, Target()).others()) == []
+    assert list(guard("SELECT max(day) FROM sale", POLICY, Target()).paths()) == []
+
+
+@pytest.mark.parametrize("word", ["EXISTS", "NOT EXISTS"])
+def test_what_exists_is_looked_up_for_one_row_after_another(word: str) -> None:
+    text = f"SELECT c.name FROM customer c WHERE c.id > 3 AND {word} (SELECT 1 FROM sale s WHERE s.customer_id = c.id)"
+    (other,) = others(text)
+    asked = f"SELECT 1 FROM {SALE.format('sale', 's')} WHERE s.customer_id = c.id OFFSET 0"
+    assert other == f"SELECT c.name FROM {CUSTOMER} WHERE c.id > 3 AND {word} ({asked}) LIMIT 50"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "EXISTS (SELECT 1 FROM sale s WHERE s.customer_id = c.id LIMIT 0)",
+        "EXISTS (SELECT 1 FROM sale s WHERE s.customer_id = c.id OFFSET 3)",
+        "(c.id = 3 OR EXISTS (SELECT 1 FROM sale s WHERE s.customer_id = c.id))",
+        "c.id IN (SELECT customer_id FROM sale)",
+        "NOT (EXISTS (SELECT 1 FROM sale s WHERE s.customer_id = c.id) AND c.id = 3)",
+    ],
+)
+def test_what_else_has_a_query_inside_has_one_text(condition: str) -> None:
+    assert others(f"SELECT c.name FROM customer c WHERE {condition}") == []
+
+
+def test_the_order_of_a_statement_without_a_limit_must_be_far_cheaper() -> None:
+    """Whether it has as many rows as our own limit nobody knows."""
+    own, ours = (
+        next(guard(text, POLICY, Target("w")).paths()).cheaper
+        for text in ("SELECT id FROM sale ORDER BY day LIMIT 5", "SELECT id FROM sale ORDER BY day")
+    )
+    assert (own, ours) == (1, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        ("SELECT name FROM customer c ORDER BY name DESC", f"SELECT name FROM {CUSTOMER}"),
+        ("SELECT name FROM customer c ORDER BY name LIMIT 900", f"SELECT name FROM {CUSTOMER} LIMIT 900"),
+        (
+            "SELECT DISTINCT ON (name) id, name FROM customer c ORDER BY name, id",
+            f"SELECT DISTINCT ON (name) id, name FROM {CUSTOMER}",
+        ),
+    ],
+)
+def test_rows_are_counted_without_their_order(text: str, counted: str) -> None:
+    assert guard(text, POLICY, Target("w")).countable == counted

@@ -8,10 +8,11 @@ import demo
 from business.logical_query.catalog import Catalog
 from business.parsing.model.definitions import definitions_of
 from business.parsing.model.free_form import fault_in, told_of
+from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import read_layer
 
 LAYER = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text())
-MODELS, CATALOG = LAYER.semantic_models, Catalog.of(LAYER)
+CATALOG = Catalog.of(LAYER)
 REVENUE = "revenue: Order amounts without cancelled orders."
 OTHERWISE = "This is not counted by the definition “revenue: Order amounts without cancelled orders”."
 FREE = "Counted as a language model wrote it, by no definition of the data."
@@ -29,7 +30,7 @@ FREE = "Counted as a language model wrote it, by no definition of the data."
     ],
 )
 def test_what_follows_the_definition_of_revenue(sql: str) -> None:
-    told = definitions_of(sql, MODELS, "en")
+    told = definitions_of(sql, CATALOG, "en")
     assert REVENUE in told
     assert not {OTHERWISE, FREE}.intersection(told)
 
@@ -48,7 +49,7 @@ def test_what_follows_the_definition_of_revenue(sql: str) -> None:
     ],
 )
 def test_what_counts_without_the_filter_of_revenue_says_so(sql: str) -> None:
-    told = definitions_of(sql, MODELS, "en")
+    told = definitions_of(sql, CATALOG, "en")
     assert REVENUE not in told
     assert {OTHERWISE, FREE} <= set(told)
 
@@ -63,18 +64,20 @@ def test_what_counts_without_the_filter_of_revenue_says_so(sql: str) -> None:
     ],
 )
 def test_a_figure_of_its_own_stands_on_no_definition(sql: str) -> None:
-    told = definitions_of(sql, MODELS, "en")
+    told = definitions_of(sql, CATALOG, "en")
     assert FREE in told
     assert REVENUE not in told
 
 
 def test_a_list_is_told_what_its_table_holds() -> None:
-    told = definitions_of("SELECT name FROM customer", MODELS, "zh")
+    told = definitions_of("SELECT name FROM customer", CATALOG, "zh")
     assert told == ("客户：签过至少一份合同的公司；按建立记录的日期统计。",)
 
 
 def test_what_the_person_may_not_read_is_not_told() -> None:
-    assert definitions_of("SELECT sum(amount) FROM sales_order", (), "en") == (FREE,)
+    assert definitions_of("SELECT sum(amount) FROM sales_order", Catalog.of(SemanticLayer(name="empty")), "en") == (
+        FREE,
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ import json
 from contextlib import suppress
 
 import pytest
+from google.protobuf.message import Message
 from hypothesis import given
 from hypothesis import strategies as st
 from postgast import pg_query_pb2
 
+from business.guard.grammar import by_query, children, nodes, parse_query
 from business.guard.guard import guard
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import Reason, SqlRefused
@@ -301,3 +303,26 @@ def test_postgresql_s_own_statements_never_crash_it_and_no_trap_passes() -> None
     traps = [row["id"] for row in accepted if row["stmt"] != "SelectStmt" or set(row["flags"]) - {"cte"}]
     assert traps == []
     assert len(accepted) > len(rows) / 50  # it does read SQL
+
+
+def test_a_walk_meets_every_message_of_a_tree_in_its_order() -> None:
+    """As protobuf itself lists them: what a walk missed no rule would see."""
+
+    def listed(node: Message) -> list[Message]:
+        found = [node]
+        for field, value in node.ListFields():
+            if field.message_type is not None:
+                for child in [value] if isinstance(value, Message) else value:
+                    found += listed(child)
+        return found
+
+    def walked(node: Message) -> list[Message]:
+        return [node, *(found for _field, child in children(node) for found in walked(child))]
+
+    for line in (data_folder("cases") / "sql_guard_cases.dev.jsonl").read_text().splitlines():
+        with suppress(SqlRefused):
+            tree = parse_query(json.loads(line)["sql"])
+            expected = listed(tree)
+            assert list(nodes(tree)) == expected
+            assert walked(tree) == expected
+            assert len(list(by_query(tree))) == len(expected)

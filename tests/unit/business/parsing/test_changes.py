@@ -227,6 +227,8 @@ def test_rows_that_were_counted_within_a_time_of_their_own_are_not_listed() -> N
         ("2025年各地区的销售额", "产品呢？"),  # by product, or how many products?
         ("revenue in 2025", "compared with last month"),
         ("How many customers are there in Germany?", "compared with last year"),
+        ("今年新增了多少德国客户？", "销售额呢"),  # of this year, or of those who came then?
+        ("今年新增了多少德国客户？", "他们去年的销售额"),
     ],
 )
 def test_how_it_goes_on_is_not_guessed(earlier: str, then: str) -> None:
@@ -234,6 +236,13 @@ def test_how_it_goes_on_is_not_guessed(earlier: str, then: str) -> None:
     standing = parse(earlier, LEXICON, context)
     assert isinstance(standing, LogicalQuery)
     assert not isinstance(changed(then, standing, LEXICON, context) or parse(then, LEXICON, context), LogicalQuery)
+
+
+def test_a_time_stays_that_of_the_things_it_was_said_of() -> None:
+    turns = ("How many customers in Norway were added this year?", "their revenue")
+    assert talk("en", *turns)[1] == "revenue, time: created 2026-01-01 to 2026-12-31 (not over yet), country = Norway"
+    turns = ("今年新增了多少德国客户？", "那去年的销售额呢？")
+    assert talk("zh", *turns)[1] == "销售额，时间：2025-01-01 至 2025-12-31，国家 = 德国"
 
 
 def test_readings_that_are_said_alike_are_no_choice() -> None:

@@ -30,6 +30,9 @@ from tests.unit.business.parsing.test_words import LEXICON, TODAY
          "A fiscal year has no meaning in these data: the layer does not say when it begins."),
         ("en", "How many customers churned?", "These words mean nothing in the data: churned."),
         ("zh", "有多少订单还没付款？", "These words mean nothing in the data: 付款."),  # 款 alone is a measure word
+        ("zh", "部署规范里有多少订单？", "These words mean nothing in the data: 部署规范."),  # and so is 部
+        ("zh", "订单的人参是多少？", "These words mean nothing in the data: 人参."),  # 人 alone are the employees
+        ("zh", "多少订单单独付款？", "These words mean nothing in the data: 单独付款."),
         ("zh", "已取消订单的销售额是多少？", "By its definition “revenue” leaves out order status = cancelled."),
         ("en", "What was the revenue of cancelled orders?", "By its definition “revenue” leaves out order status = cancelled."),
         ("zh", "标价超过2小时的产品", "The data do not say that this is kept in h."),

@@ -1,0 +1,52 @@
+"""Which part of the data a question is asked of."""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Q
+
+from authz.principal import Principal
+from knowledge.retrieval.search import Scope
+from knowledge.tool_selectors import documents_within
+
+EVERYWHERE: Final = Scope()
+
+
+@dataclass(frozen=True)
+class TableName:
+    """A table by the name of its source and its own in the semantic layer there."""
+
+    source: str
+    table: str
+
+
+@dataclass(frozen=True)
+class DataScope:
+    """Narrows what a person may ask; it never widens.
+
+    tables: None for all; else these alone, and no other database. documents: where spreadsheets lie that are asked whole. base_ids: where
+    one lies of which a table is named; empty for everywhere.
+    """
+
+    tables: tuple[TableName, ...] | None = None
+    documents: Scope = EVERYWHERE
+    base_ids: tuple[UUID, ...] = ()
+
+    def whole(self, principal: Principal) -> Q:
+        """Sources that are asked with every table that the person may ask."""
+        sheets = Q(document__in=documents_within(principal, self.documents))
+        return sheets | Q(document=None) if self.tables is None else sheets
+
+    def in_part(self, principal: Principal) -> Q:
+        """Sources of which tables are named."""
+        within = documents_within(principal, Scope(knowledge_base_ids=self.base_ids))
+        names = {each.source for each in self.tables or ()}
+        return Q(name__in=names) & (Q(document=None) | Q(document__in=within))
+
+    def tables_of(self, source: str) -> frozenset[str]:
+        """The tables that are named of one that is asked in part."""
+        return frozenset(each.table for each in self.tables or () if each.source == source)
+
+
+ALL_DATA: Final = DataScope()

@@ -1,0 +1,283 @@
+"""A question that is asked of chosen tables: what is offered and accepted, and that nothing else of the data has a part in it."""
+
+import json
+from io import StringIO
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from agent import texts
+from agent.conversations.sessions import create_session
+from agent.kept_scope import kept, tables_of
+from agent.models import AgentProfile, Session
+from agent.palette.places import NOWHERE, find_places, places_in
+from agent.profiles import Options
+from agent.states.load_authz import OF_DOCUMENTS
+from agent.tools.base import ToolContext
+from agent.tools.calling import Called, call_tool
+from authz.principal import Principal
+from authz.scopes import TokenScope
+from business.data_scope import ALL_DATA, DataScope, TableName
+from business.guard.refusal import SqlRefused
+from business.models import DataSource, SourceGrant
+from business.pipeline import how_read
+from business.run_query import run_query
+from business.source_grants import grant
+from business.sources import open_source, open_sources
+from business.spreadsheets.sources import describe
+from copilot_site.lib.errors import NotFound, PermissionDenied
+from knowledge.models import Document, KnowledgeBase
+from knowledge.retrieval.search import Scope
+from tests.factories import allow, make_base, make_document, make_user
+from tests.integration.agent.conversations import asked, sources, words
+from tests.integration.agent.modelled import DONE, modelled, routes, sent
+from tests.integration.governance.world import client_of
+from tests.modelserver import Request, Step, calls, says, says_json
+
+CUSTOMER, REGION, SALE = (TableName("shop", name) for name in ("customer", "region", "sale"))
+MISSING = TableName("shop", "warehouse")
+HOW_MANY = "How many customers are there?"
+ORDERS = "订单号,地区,金额\n1,华东,1200\n2,华南,800\n3,华东,700\n"
+
+
+def of(*tables: TableName) -> DataScope:
+    return DataScope(tables, Scope(document_ids=(uuid4(),)))
+
+
+def open_to(person: User, scope: DataScope) -> set[str]:
+    """The tables that may be asked: for the words and the model, which must be those of guard and sandbox."""
+    opened = open_sources(Principal.of(person), scope=scope)
+    told = {f"{each.source.name}.{model.table}" for each in opened for model in each.layer.semantic_models}
+    assert told == {f"{each.source.name}.{table.name}" for each in opened for table in each.access.policy.tables}
+    assert told == {f"{o.source.name}.{m.table}" for o in opened for m in o.linker.layer.semantic_models}
+    return told
+
+
+def test_a_scope_opens_its_tables_and_no_other(nora: User, sam: User) -> None:
+    whole = {"shop.customer", "shop.region", "shop.sale"}
+    assert open_to(nora, ALL_DATA) == whole
+    assert open_to(nora, of(CUSTOMER)) == {"shop.customer"}
+    assert open_to(nora, of(CUSTOMER, SALE, MISSING)) == {"shop.customer", "shop.sale"}
+    assert open_to(nora, of()) == open_to(nora, of(TableName("other", "customer"))) == set()
+    assert open_to(sam, of(CUSTOMER, SALE)) == {"shop.sale"}
+    assert open_to(make_user(), of(CUSTOMER, SALE)) == open_to(make_user(is_superuser=True), of(SALE)) == set()
+
+
+def test_no_statement_reaches_a_table_beside_it(nora: User) -> None:
+    principal = Principal.of(nora)
+    opened = open_source(principal, "shop", of(SALE))
+    assert async_to_sync(run_query)(principal, opened, "SELECT count(*) FROM sale").answer.rows
+    with pytest.raises(SqlRefused):
+        async_to_sync(run_query)(principal, opened, "SELECT count(*) FROM customer")
+
+
+def test_the_words_of_other_tables_are_not_read(nora: User) -> None:
+    assert how_read(Principal.of(nora), HOW_MANY, "en", of(CUSTOMER)).is_read
+    assert not how_read(Principal.of(nora), HOW_MANY, "en", of(SALE)).is_read
+
+
+def tool(person: User, scope: DataScope, **arguments: Any) -> Called:
+    ctx = ToolContext(Principal.of(person), Scope(), "en", data=scope)
+    given = json.dumps({"question": HOW_MANY, **arguments})
+    return async_to_sync(call_tool)("database_query", given, allowed=["database_query"], ctx=ctx)
+
+
+def test_what_the_model_writes_does_not_widen_it(nora: User) -> None:
+    assert tool(nora, of(CUSTOMER)).result.data["rows"] == [[75]]
+    assert not tool(nora, of(SALE), sql="SELECT count(*) FROM customer").result.findings
+    hidden = tool(nora, of(), source="shop").result.output
+    assert hidden == tool(nora, of(), source="shop2").result.output.replace("shop2", "shop")
+
+
+def with_model(person: User, **more: Any) -> tuple[set[str], str]:
+    """Which tools a model is offered for a question that it takes for one of documents, and all that it is told."""
+    offered, told = set[str](), list[str]()
+
+    def chooses(request: Request) -> Step:
+        text = sent(request)
+        told.append(text)
+        if text.startswith("You sort questions"):
+            return routes("DOC")
+        if request.get("tools"):
+            offered.update(each["function"]["name"] for each in request["tools"])
+            is_first = not any(message["role"] == "tool" for message in request["messages"])
+            return calls(("database_query", {"question": "How many good ones are there?"})) if is_first else DONE
+        if "table sale:" in text:
+            return says_json({"query": {"metrics": [{"name": "sale", "agg": "count"}]}})
+        return says("There are 200 [1].")
+
+    with modelled(chooses=chooses):
+        asked(person, "How many good ones are there?", **more)
+    return offered, "\n".join(told)
+
+
+def test_a_model_is_told_of_the_chosen_tables_and_offered_the_tools_for_them(nora: User) -> None:
+    offered, told = with_model(nora, options=Options(tables=(SALE,)))
+    assert "database_query" in offered
+    assert not offered & OF_DOCUMENTS
+    assert "sale amount" in told
+    assert "segment" not in told
+    assert "customer name" not in told
+
+
+def test_a_model_is_offered_no_data_where_documents_are_chosen(nora: User) -> None:
+    base = make_base("Handbook")
+    make_document(base, "c.md", "# Customers\n\nThe head of sales knows the customers.", ingested=True)
+    allow(nora, base)
+    offered, told = with_model(nora, scope=Scope(knowledge_base_ids=(base.pk,)))
+    assert "knowledge_search" in offered
+    assert "database_query" not in offered
+    assert "sale amount" not in told
+    both, _told = with_model(nora, scope=Scope(knowledge_base_ids=(base.pk,)), options=Options(tables=(SALE,)))
+    assert {"knowledge_search", "database_query"} <= both
+
+
+def offered(person: User, typed: str) -> set[str]:
+    return {each.name for each in find_places(Principal.of(person), typed) if each.kind == "table"}
+
+
+def test_tables_are_offered_that_the_person_may_ask(nora: User, sam: User) -> None:
+    assert offered(nora, "") == {"customer (shop)", "region (shop)", "sale (shop)"}
+    assert offered(sam, "") == offered(sam, "shop") == {"region (shop)", "sale (shop)"}
+    assert offered(nora, "客户") == offered(nora, "CUSTOMER") == {"customer (shop)"}
+    assert offered(sam, "customer") == offered(make_user(), "") == offered(make_user(is_superuser=True), "") == set()
+    SourceGrant.objects.all().delete()
+    assert offered(nora, "") == offered(sam, "") == set()
+
+
+def asked_of(person: User | Principal, question: str, *tables: TableName, **more: Any) -> list[Any]:
+    return asked(person, question, options=Options(tables=tables), **more)
+
+
+def test_a_question_is_asked_of_the_chosen_table_alone(nora: User) -> None:
+    base = make_base("Handbook")
+    make_document(
+        base, "c.md", "# Customers\n\nHow many customers there are is told by the head of sales.", ingested=True
+    )
+    allow(nora, base)
+    told = asked_of(nora, HOW_MANY, CUSTOMER)
+    assert words(told).startswith("75 ")
+    assert sources(told) == []
+    told = asked_of(nora, HOW_MANY, SALE)
+    assert words(told).startswith(str(texts.NOT_IN_TABLES))
+    assert sources(told) == []
+
+
+def test_documents_alone_are_asked_no_database_and_both_are_both(nora: User) -> None:
+    base = make_base("Handbook")
+    text = "# Customers\n\nHow many customers there are: the head of sales says it is a secret."
+    make_document(base, "c.md", text, ingested=True)
+    allow(nora, base)
+    narrow = Scope(knowledge_base_ids=(base.pk,))
+    alone = asked(nora, HOW_MANY, scope=narrow)
+    assert "75" not in words(alone)
+    assert sources(alone) in ([], ["Customers"])
+    both = asked_of(nora, HOW_MANY, CUSTOMER, scope=narrow)
+    assert words(both).startswith("75 ")
+    assert "75" not in words(asked_of(nora, HOW_MANY, SALE, scope=narrow))
+
+
+def test_a_table_that_may_not_be_asked_is_refused_like_a_missing_one(sam: User) -> None:
+    def refused(table: TableName) -> str:
+        with pytest.raises(NotFound) as problem:
+            asked_of(sam, HOW_MANY, SALE, table)
+        return str(problem.value)
+
+    assert refused(CUSTOMER).replace("customer", "warehouse") == refused(MISSING)
+    assert refused(TableName("nothing", "customer")).replace("nothing", "shop") == refused(CUSTOMER)
+    assert not Session.objects.filter(messages__isnull=False).exists()
+
+
+def test_a_token_that_asks_no_data_names_no_table(nora: User) -> None:
+    principal = Principal.of(nora)
+    with pytest.raises(PermissionDenied):
+        asked_of(principal.narrowed(scopes=frozenset({TokenScope.CHAT.value}), folder_id=None), HOW_MANY, CUSTOMER)
+
+
+def test_a_follow_up_goes_on_within_the_tables(nora: User) -> None:
+    session = create_session(Principal.of(nora))
+    assert words(asked_of(nora, HOW_MANY, CUSTOMER, session=session)).startswith("75 ")
+    session.refresh_from_db()
+    assert session.scope == {"tables": [{"source": "shop", "table": "customer"}]}
+    assert tables_of(session.scope) == (CUSTOMER,)
+    out = asked_of(nora, "And by region?", CUSTOMER, session=session)
+    assert "East" not in words(out)
+    assert "East" in words(asked_of(nora, "How many customers are there by region?", CUSTOMER, REGION, session=session))
+
+
+def test_a_chip_is_named_under_todays_rights(nora: User) -> None:
+    session = Session.objects.create(user=nora, title="x", scope=kept(Scope(), [CUSTOMER]))
+    address = f"/chat/{session.pk}/"
+    assert "in the table customer (shop)" in client_of(nora).get(address).content.decode()
+    chinese = client_of(nora).get(address, headers={"accept-language": "zh-hans"}).content.decode()
+    assert "范围：表 客户 (shop)" in chinese
+    SourceGrant.objects.all().delete()
+    page = client_of(nora).get(address).content.decode()
+    assert "in a place that you may not see any more" in page
+    assert "shop" not in page
+    assert places_in(Principal.of(nora), Scope(), [CUSTOMER, MISSING]) == [NOWHERE, NOWHERE]
+
+
+@pytest.fixture
+def sheet(db: None) -> Document:
+    document = make_document(make_base("Sales"), "订单.csv", ORDERS, ingested=True)
+    describe(document.pk)
+    return document
+
+
+def test_a_spreadsheet_is_a_table_for_whoever_reads_it(nora: User, sheet: Document) -> None:
+    source = DataSource.unscoped.get(document=sheet)
+    (model,) = source.semantic_layer.semantic_models
+    table = TableName(source.name, model.name)
+    assert offered(nora, "订单") == set()
+    with pytest.raises(NotFound):
+        asked_of(nora, "订单有多少？", table)
+    allow(nora, sheet.knowledge_base)
+    assert offered(nora, "订单") == {"订单"}
+    assert open_to(nora, of(table)) == {f"{source.name}.{model.table}"}
+    assert open_to(nora, DataScope((), Scope(knowledge_base_ids=(sheet.knowledge_base_id,)))) == {
+        f"{source.name}.{model.table}"
+    }
+    assert open_to(nora, DataScope((CUSTOMER, table), of().documents, base_ids=(make_base().pk,))) == {"shop.customer"}
+    told = asked_of(nora, "金额合计是多少？", table)
+    assert words(told).startswith("2,700")
+
+
+def test_an_assistant_that_stays_in_its_bases_asks_data_as_before(nora: User) -> None:
+    base: KnowledgeBase = make_base("Handbook")
+    profile = AgentProfile.objects.create(name="shop assistant")
+    profile.knowledge_bases.add(base)
+    allow(nora, base)
+    told = asked(nora, HOW_MANY, options=Options(profile_id=str(profile.pk)))
+    assert words(told).startswith("75 ")
+
+
+def test_the_api_and_the_command_ask_tables(nora: User, sam: User) -> None:
+    def posted(person: User, *tables: TableName) -> Any:
+        session = create_session(Principal.of(person))
+        body = {"query": HOW_MANY, "tables": [{"source": each.source, "table": each.table} for each in tables]}
+        return client_of(person).post(f"/api/v1/sessions/{session.pk}/messages", body, "application/json")
+
+    answer = posted(nora, CUSTOMER)
+    assert (answer.status_code, answer.json()["content"][:3]) == (201, "75 ")
+    hidden, missing = posted(sam, CUSTOMER), posted(sam, MISSING)
+    assert (hidden.status_code, missing.status_code) == (404, 404)
+    assert hidden.content.decode().replace("customer", "warehouse") == missing.content.decode()
+    out = StringIO()
+    call_command("ask", HOW_MANY, "--as", nora.username, "--table", "shop.customer", stdout=out)
+    assert out.getvalue().startswith("75 ")
+    before = Session.objects.count()
+    for wrong, said in (("shop", "SOURCE.TABLE"), ("shop.warehouse", "There is no table warehouse")):
+        with pytest.raises(CommandError, match=said):
+            call_command("ask", HOW_MANY, "--as", nora.username, "--table", wrong)
+    assert Session.objects.count() == before
+
+
+def test_grants_on_one_table_open_it_to_a_scope_at_once(sam: User) -> None:
+    assert open_to(sam, of(CUSTOMER)) == set()
+    grant(None, DataSource.unscoped.get(name="shop"), to=sam, table="customer")
+    assert open_to(sam, of(CUSTOMER)) == {"shop.customer"}

@@ -1,0 +1,114 @@
+"""Every part of a question is read as its own words have it, or nothing is: no half, no condition of something else."""
+
+import pytest
+
+from business.logical_query.query import LogicalQuery
+from business.parsing.base import Clarification, Context, Unparseable
+from business.parsing.reader.changes import changed
+from business.parsing.reader.parser import parse
+from tests.unit.business.parsing.test_words import LEXICON, TODAY
+
+
+def read(question: str) -> LogicalQuery:
+    parsed = parse(question, LEXICON, Context("en", TODAY))
+    assert isinstance(parsed, LogicalQuery), parsed
+    return parsed
+
+
+def require_unread(*questions: str) -> None:
+    for question in questions:
+        assert isinstance(parse(question, LEXICON, Context("en", TODAY)), Unparseable), question
+
+
+def test_two_numbers_of_which_one_has_a_condition_are_not_read_as_one() -> None:
+    require_unread(
+        "How many customers do we have in total and how many of them are in Europe?",
+        "How many orders do we have, how many are cancelled?",
+        "Total number of customers and number of customers in Germany",
+        "一共有多少客户，欧洲有多少？",
+        "今年有多少订单，多少已取消？",
+        "客户总数和欧洲客户数",
+        "客户总数，欧洲客户数",
+    )
+
+
+@pytest.mark.parametrize("question", ["客户数量在欧洲有多少？", "欧洲有多少客户数", "欧洲的客户数量一共有多少"])
+def test_a_number_that_is_named_and_asked_for_is_one(question: str) -> None:
+    assert read(question) == read("欧洲有多少客户")
+
+
+def test_a_condition_of_one_number_is_not_put_on_another() -> None:
+    require_unread(
+        "Revenue in Europe and number of orders",
+        "Revenue in Europe and units sold in China",
+        "What is our revenue and how many orders came from Norway?",
+        "销售额和德国的订单数",
+    )
+    assert len(read("revenue and number of orders in Norway").metrics) == 2
+    assert len(read("今年德国的销售额和销量").metrics) == 2
+
+
+@pytest.mark.parametrize("question", ["今年每月累计销售额", "按月累计的订单数", "各季度累计销量"])
+def test_a_running_total_is_not_read_as_the_total_of_each_period(question: str) -> None:
+    require_unread(question)
+    assert isinstance(parse("今年累计销售额", LEXICON, Context("zh", TODAY)), LogicalQuery)
+
+
+def test_the_change_of_each_period_is_not_read_as_that_of_the_whole_time() -> None:
+    require_unread("2026年各季度销售额环比增长", "今年每月销售额增长率", "growth in revenue by month this year")
+    assert read("今年各季度销售额同比").comparison is not None
+    assert read("各地区本季度销售额环比").comparison is not None
+    earlier = read("今年的销售额环比")
+    for question in ("按月", "by month"):
+        assert not isinstance(changed(question, earlier, LEXICON, Context("zh", TODAY)), LogicalQuery | Clarification)
+
+
+def test_what_is_left_out_before_a_comma_is_not_what_comes_behind_it() -> None:
+    assert read("离职的不算，杭州有多少员工").filters == read("不是离职的员工杭州有多少").filters
+    require_unread("员工不算，杭州有多少人")
+
+
+@pytest.mark.parametrize("question", ["德国和挪威以外有多少客户", "德国、挪威除外有多少客户"])
+def test_all_values_of_a_run_are_left_out(question: str) -> None:
+    assert read(question) == read("除了德国和挪威有多少客户")
+
+
+def test_one_column_is_not_both_something_and_not_something_else() -> None:
+    require_unread("德国有多少客户，除了挪威")
+
+
+def test_what_an_exception_is_of_is_not_guessed() -> None:
+    require_unread("all customers except carriers in Germany", "除了德国的承运商有多少客户")
+    assert read("customers except carriers, in Germany") == read("除了承运商，德国的客户有哪些")
+    assert read("customers in Germany not in the port industry") == read("德国不在港口行业的客户有哪些")
+
+
+def test_a_time_of_which_only_one_end_is_read_is_not_read() -> None:
+    require_unread("revenue from July to spring", "revenue July to")
+    assert read("revenue from July to now") == read("7月至今的销售额")
+
+
+def test_an_average_of_each_group_is_not_one_of_all() -> None:
+    require_unread("各地区平均每个客户的销售额")
+    assert read("欧洲平均每个客户的销售额").outcome == "group_average"
+
+
+@pytest.mark.parametrize(
+    "question", ["How many orders have they placed?", "他们下了多少订单？", "这些客户有多少在德国"]
+)
+def test_things_that_nothing_names_are_not_all_there_are(question: str) -> None:
+    require_unread(question)
+
+
+def test_things_that_the_question_names_before_may_be_pointed_to() -> None:
+    assert read("德国的客户，他们有多少在港口行业") == read("德国的客户有多少在港口行业")
+    assert read("Of the customers in Germany how many of them are carriers?") == read("德国的承运商客户有多少")
+
+
+@pytest.mark.parametrize(
+    "question", ["德国和挪威的客户各有多少？", "德国和挪威各有多少客户？", "德国和挪威分别有多少客户？"]
+)
+def test_each_of_the_values_that_are_named_has_a_number(question: str) -> None:
+    parsed = read(question)
+    assert [each.name for each in parsed.dimensions] == ["customer.country"]
+    assert parsed.filters == read("德国和挪威有多少客户").filters
