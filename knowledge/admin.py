@@ -118,13 +118,21 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
             )
 
 
+class BaseFilter(admin.RelatedOnlyFieldListFilter):
+    """By the base, called as bases are: the column's own name is in no catalogue."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = KnowledgeBase._meta.verbose_name
+
+
 @admin.register(Folder)
 class FolderAdmin(WithRights[Folder]):
     """The tree, a row for each folder with its path; the rights on a folder hold for everything below it."""
 
     kind = "folder"
     list_display = ("path", "knowledge_base", "rights", "chunk_count")
-    list_filter = (("knowledge_base", admin.RelatedOnlyFieldListFilter),)
+    list_filter = (("knowledge_base", BaseFilter),)
     list_select_related = ("knowledge_base",)
     search_fields = ("name",)
     autocomplete_fields = ("parent",)
@@ -176,7 +184,7 @@ class DocumentAdmin(WithRights[Document]):
 
     kind = "document"
     list_display = ("title", "filename", "folder", "rights", "status", "updated_at")
-    list_filter = (("knowledge_base", admin.RelatedOnlyFieldListFilter),)
+    list_filter = (("knowledge_base", BaseFilter),)
     list_select_related = ("folder", "current_version")
     search_fields = ("title", "filename")
     readonly_fields = ("title", "filename", "folder", "language", "created_at", "updated_at")

@@ -17,7 +17,7 @@ from knowledge.services.folders import root_folder
 from knowledge.services.uploads import upload_document
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new_base(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """A base, who may read it and its first files. A file that is refused does not undo the rest: it is said why.

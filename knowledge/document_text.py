@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
 from authz.checks import get_visible
 from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
 from knowledge.ingestion.stages import load_parsed
 from knowledge.library import versions_of
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
-from knowledge.office_preview import Preview, preview_of
-from knowledge.page_images import PAGED_TYPES, marked_page, page_png
+from knowledge.office_preview import KINDS, Preview, Shown, preview_of
+from knowledge.page_images import PAGED_TYPES, marked_page, page_png, picture_png
 from knowledge.parsers.base import Box, ParsedDocument
 from knowledge.parsers.marks import PageMarks
 from knowledge.rendering import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
@@ -131,7 +134,7 @@ def open_document(
         part=index + 1,
         part_count=len(found),
         body=as_html(blocks, span, anchor="" if has_image else "cited"),
-        preview=preview_of(version.mime_type, blocks, span),
+        preview=preview_of(version.mime_type, blocks, span, _pictures(version, parsed, found, index)),
         unseen=as_html([Placed(block, 0) for block in unseen], heading_from=3),
         unseen_count=len(unseen),
         is_recognised=any(block.block.is_recognised for block in blocks),
@@ -196,11 +199,38 @@ def open_page(principal: Principal, document_id: UUID, version_number: int, page
     return png
 
 
+def open_picture(principal: Principal, document_id: UUID, version_number: int, number: int) -> bytes:
+    """A picture inside an Office file as PNG; number: from 1, in the order of the text. Recorded as shown. Raises NotFound."""
+    version = get_visible(
+        DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=list(KINDS)
+    )
+    if not is_read(version):
+        raise NotFound(_("This document has no such picture."))
+    png = picture_png(version, number)
+    record(principal, Action.PAGE_IMAGE_SHOWN, version.document, detail={"version": version_number, "picture": number})
+    return png
+
+
 def page_version(principal: Principal, document_id: UUID, version_number: int) -> DocumentVersion:
     """A version of a PDF or a picture. Raises NotFound."""
     return get_visible(
         DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=PAGED_TYPES
     )
+
+
+def _pictures(
+    version: DocumentVersion, parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int
+) -> list[Shown]:
+    """The pictures inside the part at `index`; one between two parts goes with the text that it follows."""
+    if version.mime_type not in KINDS:
+        return []
+    first = sum(len(part) for part in found[:index])
+    last = first + len(found[index])
+    return [
+        Shown(reverse("picture", args=[version.document_id, version.number, number]), each.at - first, each.page)
+        for number, each in enumerate(parsed.inner_pictures, 1)
+        if first < each.at <= last or (index == 0 and each.at == 0)
+    ]
 
 
 def _page_image(version: DocumentVersion, number: int, blocks: Sequence[Placed], cited: Span | None) -> PageImage:

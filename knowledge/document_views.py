@@ -1,17 +1,21 @@
 """Pages on which a document is looked after: what is known of it, its versions, its place, and the trash."""
 
+from collections.abc import Iterable
 from dataclasses import replace as replace_facts
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
-from authz.checks import get_visible
+from authz.checks import can, get_visible
+from authz.holders import people_with
 from authz.pages import signed_in
+from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.forms import checked
@@ -35,7 +39,18 @@ def facts_form(principal: Principal, document: Document) -> FactsForm:
         "review_on": document.review_on,
         "superseded_by": successor.filename if successor else "",
     }
-    return FactsForm(initial=said, others=_others(principal, document))
+    others = _others(principal, document)
+    form = FactsForm(initial=said, others=others)
+    form.offer(_owners(principal, document, others), others.exclude(pk=document.pk))
+    return form
+
+
+def _owners(principal: Principal, document: Document, others: QuerySet[Document]) -> QuerySet[User]:
+    """Who may read it, for those who govern its rights and are shown that there; else who keeps something here that one sees."""
+    if can(principal, Right.MANAGE, document):
+        return people_with(Right.VIEW, document.access)
+    keepers = Q(pk__in=others.values("owner")) | Q(pk__in=others.values("created_by")) | Q(pk=principal.user_id)
+    return User.objects.filter(keepers, is_active=True)
 
 
 def places_for_document(principal: Principal, document: Document) -> list[tuple[UUID, str]]:
@@ -107,7 +122,7 @@ def approve(request: HttpRequest, principal: Principal, document_id: UUID, versi
     return redirect("document", document_id)
 
 
-@require_GET
+@require_safe
 @signed_in
 def compare(request: HttpRequest, principal: Principal, document_id: UUID, older: int, newer: int) -> HttpResponseBase:
     found = compare_versions(principal, document_id, older=older, newer=newer)
@@ -130,15 +145,23 @@ def move(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpR
 @signed_in
 def remove(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
     row = trash_document(principal, document_id=document_id)
-    messages.success(
-        request,
-        _("“%(name)s” is in the trash. It can be restored for %(days)s days.") % {"name": row.title, "days": KEPT.days},
-    )
-    is_seen = Folder.objects.visible_to(principal).filter(pk=row.folder_id).exists()
-    return redirect("folder", row.folder_id) if is_seen else redirect("base", row.knowledge_base_id)
+    said = _("“%(name)s” is in the trash. It can be restored for %(days)s days.")
+    say_trashed(request, said % {"name": row.title, "days": KEPT.days}, [row.pk])
+    return to_its_folder(principal, row)
 
 
-@require_GET
+def say_trashed(request: HttpRequest, said: str, document_ids: Iterable[UUID]) -> None:
+    """Say what is in the trash now, with a way to undo it: the ids go along, and `partials/notices.html` makes the button."""
+    messages.success(request, said, extra_tags=" ".join(map(str, document_ids)))
+
+
+def to_its_folder(principal: Principal, document: Document) -> HttpResponse:
+    """The folder where it lies or lay; its base where this person does not see the folder."""
+    is_seen = Folder.objects.visible_to(principal).filter(pk=document.folder_id).exists()
+    return redirect("folder", document.folder_id) if is_seen else redirect("base", document.knowledge_base_id)
+
+
+@require_safe
 @signed_in
 def trash(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """What this person may put back, the latest first; a folder that they do not see is not named."""

@@ -10,13 +10,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.forms import checked
 from knowledge import library
+from knowledge.document_views import say_trashed, to_its_folder
 from knowledge.embedding.base import EmbeddingError
 from knowledge.finding import FindForm, find_documents
 from knowledge.forms import SelectionForm
@@ -24,10 +25,10 @@ from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.search_comparison import SearchTestForm, compare_settings
 from knowledge.services.documents import move_document
 from knowledge.services.fields import fields_of
-from knowledge.services.trash import trash_document
+from knowledge.services.trash import restore_document, trash_document
 
 
-@require_GET
+@require_safe
 @signed_in
 def find(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?q=` and the filters of FindForm, over everything that this person may read, or `?base=` or `?folder=`."""
@@ -50,7 +51,7 @@ def find(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     return render(request, "knowledge/find.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def search_test(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?q=`, `?base=`, `?left=` and `?right=` of SearchTestForm; without a question the empty form."""
@@ -73,8 +74,9 @@ def search_test(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_POST
 @signed_in
 def several(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """Move (`what=move`, `folder`), trash (`what=trash`) or go to the rights (`what=rights`) of the documents that `documents` names;
-    each by itself, so that one refusal stops no other. Back to the list that they were chosen in.
+    """Move (`what=move`, `folder`), trash (`what=trash`), put back out of the trash (`what=restore`) or go to the rights
+    (`what=rights`) of the documents that `documents` names; each by itself, so that one refusal stops no other. Back to the list
+    that they were chosen in; what was put back is shown in its folder.
     """
     chosen = checked(SelectionForm(request.POST))
     if chosen["what"] == "rights":
@@ -82,31 +84,39 @@ def several(request: HttpRequest, principal: Principal) -> HttpResponse:
     if chosen["what"] == "move" and chosen["folder"] is None:
         raise InvalidInput(_("Choose the folder that they shall lie in."))
 
-    def act(pk: UUID) -> object:
-        if chosen["what"] == "move":
-            return move_document(principal, document_id=pk, folder_id=chosen["folder"])
-        return trash_document(principal, document_id=pk)
-
-    done, refused = _each(principal, chosen["documents"], act)
+    acts: dict[str, Callable[[UUID], Document]] = {
+        "move": lambda pk: move_document(principal, document_id=pk, folder_id=chosen["folder"]),
+        "trash": lambda pk: trash_document(principal, document_id=pk),
+        "restore": lambda pk: restore_document(principal, document_id=pk),
+    }
+    done, refused = _each(principal, chosen["documents"], acts[chosen["what"]])
     if done:
-        said = (
-            ngettext("%(n)s document is moved.", "%(n)s documents are moved.", done)
-            if chosen["what"] == "move"
-            else ngettext("%(n)s document is in the trash.", "%(n)s documents are in the trash.", done)
-        )
-        messages.success(request, said % {"n": done})
+        _say(request, chosen["what"], done)
     for sentence in refused:
         messages.error(request, sentence)
+    if chosen["what"] == "restore":
+        return to_its_folder(principal, done[0]) if done else redirect("trash")
     return redirect(f"{reverse('find')}?{chosen['back']}")
 
 
-def _each(principal: Principal, ids: list[UUID], act: Callable[[UUID], object]) -> tuple[int, list[str]]:
-    """How many went well, and of each other one its title and the reason."""
-    done, refused = 0, []
+def _say(request: HttpRequest, what: str, done: list[Document]) -> None:
+    n = len(done)
+    if what == "trash":
+        said = ngettext("%(n)s document is in the trash.", "%(n)s documents are in the trash.", n)
+        say_trashed(request, said % {"n": n}, [row.pk for row in done])
+    elif what == "move":
+        messages.success(request, ngettext("%(n)s document is moved.", "%(n)s documents are moved.", n) % {"n": n})
+    else:
+        said = ngettext("%(n)s document is back where it was.", "%(n)s documents are back where they were.", n)
+        messages.success(request, said % {"n": n})
+
+
+def _each(principal: Principal, ids: list[UUID], act: Callable[[UUID], Document]) -> tuple[list[Document], list[str]]:
+    """Those that went well, and of each other one its title and the reason."""
+    done, refused = [], []
     for pk in ids:
         try:
-            act(pk)
-            done += 1
+            done.append(act(pk))
         except CopilotError as problem:
             title = Document.objects.visible_to(principal).filter(pk=pk).values_list("title", flat=True).first()
             refused.append(f"{title}: {problem}" if title else str(problem))

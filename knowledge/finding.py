@@ -56,6 +56,11 @@ def _types() -> list[tuple[str, Any]]:
     return [ANY, *((parser.extensions[0], parser.extensions[0].lstrip(".").upper()) for parser in parsers)]
 
 
+def _ages() -> list[tuple[str, Any]]:
+    """Made for each form: with its number in it, a text is of the language of that moment."""
+    return [ANY, *((str(days), _("in the last %(days)s days") % {"days": days}) for days in AGES)]
+
+
 class FindForm(forms.Form):
     """What is looked for. What cannot be read narrows nothing; a base or folder that is not seen holds nothing."""
 
@@ -66,7 +71,7 @@ class FindForm(forms.Form):
     owner = forms.CharField(label=capfirst(_("owner")), required=False, max_length=150)
     age = forms.TypedChoiceField(
         label=_("Changed"), required=False, coerce=int, empty_value=None,
-        choices=[ANY, *((str(days), _("in the last %(days)s days") % {"days": days}) for days in AGES)],
+        choices=_ages,
     )  # fmt: skip
     state = forms.ChoiceField(label=capfirst(_("state")), required=False, choices=[ANY, *STATES.items()])
     sort = forms.ChoiceField(
@@ -107,11 +112,13 @@ class FindForm(forms.Form):
 class FoundDocuments:
     """is_by_text: False where the model that reads texts did not answer: then titles and names alone were searched.
 
+    holds_words: whether one holds some of the words; False where those there are only come close to what they mean.
     changeable, superseded: ids of the shown documents that the person may change, and whose successor they may see.
     """
 
     page: Page[DocumentRow]
     is_by_text: bool
+    holds_words: bool
     changeable: frozenset[UUID]
     superseded: frozenset[UUID]
 
@@ -126,13 +133,14 @@ def find_documents(
     """
     documents = _narrowed(principal, given).filter(holds(conditions))
     order: tuple[Any, ...] = SORTS[given.get("sort") or "title"][1]
-    is_by_text = True
+    is_by_text = holds_words = True
     if words := given.get("q", "").strip():
         try:
-            by_text = _by_text(principal, words, given, conditions)
+            by_text, holds_words = _by_text(principal, words, given, conditions)
         except EmbeddingError:
             by_text, is_by_text = [], False
         named = Q(title__icontains=words) | Q(filename__icontains=words)
+        holds_words = holds_words or documents.filter(named).exists()
         documents = documents.filter(named | Q(pk__in=by_text))
         if not given.get("sort"):
             places = [When(named, then=Value(-1)), *(When(pk=pk, then=Value(at)) for at, pk in enumerate(by_text))]
@@ -149,6 +157,7 @@ def find_documents(
     return FoundDocuments(
         Page(rows, page.number, paginator),  # type: ignore[arg-type]
         is_by_text,
+        holds_words,
         frozenset(changeable),
         frozenset(superseded),
     )
@@ -169,8 +178,8 @@ def _place(document: Document, names: Mapping[UUID, str]) -> tuple[str, str]:
 
 def _by_text(
     principal: Principal, words: str, given: Mapping[str, Any], conditions: tuple[Condition, ...]
-) -> list[UUID]:
-    """Documents whose texts hold some of the words, or come closest to what they mean; best first."""
+) -> tuple[list[UUID], bool]:
+    """Documents whose texts hold some of the words, or come closest to what they mean, best first; and whether one holds any."""
     scope = Scope(
         knowledge_base_ids=(given["base"],) if "base" in given else (),
         folder_ids=(given["folder"],) if "folder" in given else (),
@@ -178,7 +187,8 @@ def _by_text(
     )
     hits = search_knowledge(principal, words, scope=scope, top_k=BY_TEXT).hits
     fitting = [hit for place, hit in enumerate(hits) if place < BY_MEANING or hit.scores.lexical_rank is not None]
-    return list(dict.fromkeys(hit.passage.document_id for hit in fitting))
+    holds_words = any(hit.scores.lexical_rank is not None for hit in hits)
+    return list(dict.fromkeys(hit.passage.document_id for hit in fitting)), holds_words
 
 
 def _narrowed(principal: Principal, given: Mapping[str, Any]) -> QuerySet[Document]:

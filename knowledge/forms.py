@@ -10,6 +10,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from copilot_site.lib.forms import PickedInput
 from knowledge.document_text import Cited
 from knowledge.library import PAGE_SIZE
 from knowledge.models import Document
@@ -17,6 +18,7 @@ from knowledge.rendering import Span
 from knowledge.services.folders import NAME_LENGTH
 from knowledge.services.metadata import Facts
 
+MOST_OFFERED = 200  # names that a field offers while somebody types
 MOST_OFFSET = 999_999_999  # characters into a text, parts of a document
 
 
@@ -126,6 +128,13 @@ class FactsForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._others = others
 
+    def offer(self, owners: QuerySet[User], successors: QuerySet[Document]) -> None:
+        """Choices to pick from, MOST_OFFERED of each; every other name can be typed."""
+        people = owners.order_by("username")[:MOST_OFFERED]
+        documents = successors.order_by("title", "pk").values_list("filename", "title")[:MOST_OFFERED]
+        self.fields["owner"].widget = PickedInput([(person.username, person.get_full_name()) for person in people])
+        self.fields["superseded_by"].widget = PickedInput(documents)
+
     def clean_owner(self) -> User | None:
         name: str = self.cleaned_data["owner"].strip()
         if not name:
@@ -186,6 +195,6 @@ class ChosenForm(forms.Form):
 class SelectionForm(ChosenForm):
     """Several documents, what is done to them, and the query of the list that they were chosen in."""
 
-    what = forms.ChoiceField(choices=[("move", ""), ("rights", ""), ("trash", "")])
+    what = forms.ChoiceField(choices=[("move", ""), ("rights", ""), ("trash", ""), ("restore", "")])
     folder = forms.UUIDField(required=False)
     back = forms.CharField(required=False, max_length=2_000)

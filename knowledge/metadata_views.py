@@ -25,7 +25,7 @@ EMPTY = 2  # forms for new fields
 FieldForms = formset_factory(FieldForm, extra=EMPTY, max_num=MOST_FIELDS)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def fields_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponseBase:
     """A form for each field and empty ones for new ones; a field without a name is taken away, with its values."""

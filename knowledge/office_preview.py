@@ -1,9 +1,10 @@
 """Office files as pages of structure: slides as cards, sheets as sections with their names, a document as a sheet of paper.
 
-It is made of the blocks that were read. What they do not hold is not shown: fonts, colours, places on a slide, pictures.
+It is made of the blocks that were read, and of the pictures between them. What they do not hold is not shown: fonts, colours, places on
+a slide.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -33,29 +34,68 @@ class Preview:
     sheets: tuple[tuple[str, str], ...] = ()
 
 
-def preview_of(mime_type: str, blocks: Sequence[Placed], cited: Span | None) -> Preview | None:
-    """A part of an office file; None for other files."""
+@dataclass(frozen=True)
+class Shown:
+    """A picture inside a part. before: how many of the part's blocks stand before it. page: the slide that it stands on."""
+
+    url: str
+    before: int
+    page: int | None = None
+
+
+def preview_of(
+    mime_type: str, blocks: Sequence[Placed], cited: Span | None, pictures: Sequence[Shown] = ()
+) -> Preview | None:
+    """A part of an office file; None for other files. pictures: in the order of the text."""
     match KINDS.get(mime_type):
         case "slides":
-            return Preview("slides", _slides(blocks, cited))
+            return Preview("slides", _slides(blocks, cited, pictures))
         case "sheets":
             return _sheets(blocks, cited)
         case "document":
-            return Preview("document", as_html(blocks, cited))
+            return Preview("document", _with_pictures(_in_order(blocks, pictures), cited))
         case _:
             return None
 
 
-def _slides(blocks: Sequence[Placed], cited: Span | None) -> SafeString:
-    slides = [(page, list(found)) for page, found in groupby(blocks, key=lambda each: each.block.page)]
+def _in_order(blocks: Sequence[Placed], pictures: Sequence[Shown]) -> Iterator[Placed | Shown]:
+    """Blocks and pictures as they follow each other."""
+    done = 0
+    for picture in pictures:
+        yield from blocks[done : picture.before]
+        yield picture
+        done = picture.before
+    yield from blocks[done:]
+
+
+def _with_pictures(found: Iterable[Placed | Shown], cited: Span | None) -> SafeString:
+    """As HTML, the pictures between the runs of blocks."""
+    what = _("Picture in the document")
+    runs: list[SafeString] = []
+    for is_picture, run in groupby(found, key=lambda each: isinstance(each, Shown)):
+        if is_picture:
+            addresses = [(each.url, what) for each in run if isinstance(each, Shown)]
+            runs.append(format_html_join("\n", '<img src="{}" alt="{}" loading="lazy">', addresses))
+        else:
+            runs.append(_anchored([each for each in run if isinstance(each, Placed)], cited))
+    return format_html_join("\n", "{}", ((run,) for run in runs))
+
+
+def _slides(blocks: Sequence[Placed], cited: Span | None, pictures: Sequence[Shown]) -> SafeString:
+    in_order = _in_order(blocks, pictures)
+    slides = [(page, list(found)) for page, found in groupby(in_order, key=_slide)]
     return format_html_join(
         "\n",
         '<section class="slide" aria-label="{}"><p class="slide-number">{}</p>\n{}</section>',
         (
-            (name := _("Slide %(number)s") % {"number": page or "–"}, name, _anchored(found, cited))
+            (name := _("Slide %(number)s") % {"number": page or "–"}, name, _with_pictures(found, cited))
             for page, found in slides
         ),
     )
+
+
+def _slide(each: Placed | Shown) -> int | None:
+    return each.page if isinstance(each, Shown) else each.block.page
 
 
 def _sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:

@@ -1,7 +1,9 @@
-"""Pages of PDFs and pictures as images, and where on them a span of the text stands."""
+"""Pages of PDFs and pictures as images, where on them a span of the text stands, and the pictures inside Office files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
 from uuid import UUID
 
 from django.core.files.base import ContentFile
@@ -9,14 +11,15 @@ from django.core.files.storage import Storage
 from django.utils.translation import gettext as _
 
 from copilot_site.lib.errors import InvalidInput, NotFound
-from knowledge.ingestion.stages import local_copy
+from knowledge.ingestion.stages import load_parsed, local_copy
 from knowledge.models import DocumentVersion
 from knowledge.models.documents import pages_folder
 from knowledge.parsers.base import Box, UnreadableFile
 from knowledge.parsers.marks import PageMarks
-from knowledge.parsers.sandbox import marks_in_child, page_in_child
+from knowledge.parsers.sandbox import marks_in_child, page_in_child, picture_in_child
 from knowledge.rendering import Placed, Span
 
+T = TypeVar("T", bytes, bytes | None)
 PAGED_TYPES = ("application/pdf", "image/png", "image/jpeg", "image/tiff", "image/webp")
 """The types of files whose pages are shown as images."""
 
@@ -26,19 +29,45 @@ def page_png(version: DocumentVersion, number: int) -> bytes:
 
     number: from 1. Raises NotFound where there is no such page, InvalidInput where it cannot be drawn.
     """
-    storage, name = version.file.storage, version.page_name(f"{number}.png")
-    if storage.exists(name):
-        with storage.open(name) as kept:
-            return bytes(kept.read())
+
+    def drawn(path: Path) -> bytes | None:
+        return page_in_child(path, filename=version.document.filename, page=number)
+
     try:
-        with local_copy(version) as path:
-            png = page_in_child(path, filename=version.document.filename, page=number)
+        png = _made_once(version, f"{number}.png", drawn)
     except UnreadableFile as problem:
         raise InvalidInput(_("This page cannot be shown as an image; its text is beside it.")) from problem
     if png is None:
         raise NotFound(_("This document has no such page."))
-    storage.save(name, ContentFile(png))
     return png
+
+
+def picture_png(version: DocumentVersion, number: int) -> bytes:
+    """A picture inside an Office file as PNG, made once and kept, as `page_png` has it. number: from 1, in the order of the text."""
+    pictures = load_parsed(version).inner_pictures
+    if not 1 <= number <= len(pictures):
+        raise NotFound(_("This document has no such picture."))
+
+    def drawn(path: Path) -> bytes:
+        return picture_in_child(path, filename=version.document.filename, name=pictures[number - 1].name)
+
+    try:
+        return _made_once(version, f"picture-{number}.png", drawn)
+    except UnreadableFile as problem:
+        raise InvalidInput(_("This picture cannot be shown; it is in the original.")) from problem
+
+
+def _made_once(version: DocumentVersion, name: str, make: Callable[[Path], T]) -> T | bytes:
+    """What the storage keeps of the version under this name, else what `make` makes of its file, kept from now on unless it is None."""
+    storage, kept_as = version.file.storage, version.page_name(name)
+    if storage.exists(kept_as):
+        with storage.open(kept_as) as kept:
+            return bytes(kept.read())
+    with local_copy(version) as path:
+        made = make(path)
+    if made is not None:
+        storage.save(kept_as, ContentFile(made))
+    return made
 
 
 def kept_images(storage: Storage, version_id: UUID) -> list[str]:

@@ -66,7 +66,7 @@ class PassagesForm(forms.Form):
         return Cutting(given["target"], given["most"], given["language"])
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def passages_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponseBase:
     """With `look` what was entered is shown on a document and not saved."""

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext as _
 
 from authz.permissions import Right
 from authz.principal import Principal
@@ -44,7 +45,7 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
     above = folders_above(principal, {document.folder_id for document in documents})
     return {
         document.pk: DocumentPlace(
-            (document.knowledge_base.name, *above[document.folder_id]),
+            (_name_of_base(document), *above[document.folder_id]),
             document.filename,
             _owner(document),
             document.current_version.created_at if document.current_version else document.updated_at,
@@ -53,6 +54,10 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
         )
         for document in documents
     }
+
+
+def _name_of_base(document: Document) -> str:
+    return _("A file of this conversation") if document.is_attached else document.knowledge_base.name
 
 
 def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, list[str]]:

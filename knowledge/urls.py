@@ -57,5 +57,10 @@ urlpatterns = [
         views.page_image,
         name="page-image",
     ),
+    path(
+        "documents/<uuid:document_id>/versions/<int:version_number>/pictures/<int:number>.png",
+        views.picture,
+        name="picture",
+    ),
     path("sources/<uuid:base_id>/<uuid:chunk_id>/", views.source, name="source"),
 ]

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from authz.checks import get_visible
 from authz.pages import signed_in
@@ -24,6 +24,7 @@ from knowledge.finding import FindForm
 from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
 from knowledge.metadata_forms import ValuesForm, shown_metadata, values_of
 from knowledge.models import Document, Folder, KnowledgeBase
+from knowledge.selectors import discoverable_folders
 from knowledge.services.attachments import in_its_conversation, where_it_is_read
 from knowledge.services.bases import may_make_bases
 from knowledge.services.documents import open_original, retry_document
@@ -32,7 +33,7 @@ from knowledge.services.folders import create_folder, delete_folder, move_folder
 from knowledge.services.paths import upload_at
 
 
-@require_GET
+@require_safe
 @signed_in
 def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     context = {
@@ -41,11 +42,12 @@ def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "find_form": FindForm(),
         "reviews_due": library.reviews_due(principal),
         "is_keeper": library.is_keeper(principal),
+        "may_ask": discoverable_folders(principal).exists(),
     }
     return render(request, "knowledge/bases.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
     """A knowledge base opens at its one visible top folder; with several, or documents beside them, the person chooses."""
@@ -58,7 +60,7 @@ def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpRespo
     return render(request, "knowledge/base.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
     row = get_visible(Folder, principal, pk=folder_id)
@@ -78,7 +80,7 @@ def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpR
     return render(request, "knowledge/folder.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def folder_progress(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
     """How many documents are unfinished at and below a folder, and the rows of those that `?id=` names, as HTML."""
@@ -162,7 +164,7 @@ def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -
     return redirect("base", row.knowledge_base_id)
 
 
-@require_GET
+@require_safe
 @signed_in
 def document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """`?chunk=&start=&end=` or `?part=` says where it opens; what cannot be read opens it at its beginning."""
@@ -193,7 +195,7 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
     return render(request, "knowledge/document.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def document_progress(request: HttpRequest, principal: Principal, document_id: UUID) -> JsonResponse:
     """The stages of the newest version as HTML, and whether they are still running."""
@@ -214,7 +216,7 @@ def retry(request: HttpRequest, principal: Principal, document_id: UUID) -> Http
     return redirect("document", document_id)
 
 
-@require_GET
+@require_safe
 @signed_in
 def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """The original, always as a download: a file of a stranger is never shown inside our own origin."""
@@ -227,7 +229,7 @@ def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> 
     )
 
 
-@require_GET
+@require_safe
 @signed_in
 def page_image(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, page: int
@@ -237,7 +239,19 @@ def page_image(
     return HttpResponse(document_text.open_page(reader, document_id, version_number, page), content_type="image/png")
 
 
-@require_GET
+@require_safe
+@signed_in
+def picture(
+    _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, number: int
+) -> HttpResponseBase:
+    """A picture inside an Office file as PNG. As for pages, the browser does not keep it."""
+    reader = in_its_conversation(principal, document_id)
+    return HttpResponse(
+        document_text.open_picture(reader, document_id, version_number, number), content_type="image/png"
+    )
+
+
+@require_safe
 @signed_in
 def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: UUID) -> HttpResponseBase:
     """The passage behind a citation, for the drawer; `?start=&end=` are offsets into it."""

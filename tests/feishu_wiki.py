@@ -3,15 +3,17 @@ as Markdown, permissions of pages, people. Errors are a code in the body. People
 """
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 APP_ID, SECRET, SPACE = "cli_a1b2c3", "tea", "6946843325487912356"
+RANGE = re.compile(r"(\w+)!A(\d+):(?=[A-Z]+(\d+))([A-Z]+)\d+")
 PAGE = 2  # nodes and members of one answer, whatever is asked for
 
 
@@ -21,8 +23,34 @@ def person(name: str, kind: str = "openid") -> dict[str, str]:
 
 
 @dataclass
+class Sheet:
+    """last_column: the letters of it. kind: what it holds; a `bitable` has no cells."""
+
+    id: str
+    title: str
+    values: list[list[Any]]
+    rows: int = 200
+    columns: int = 20
+    last_column: str = "T"
+    is_hidden: bool = False
+    kind: str = "sheet"
+
+    def said(self, index: int) -> dict[str, Any]:
+        grid = {"frozen_row_count": 0, "frozen_column_count": 0, "row_count": self.rows, "column_count": self.columns}
+        cells = {"grid_properties": grid} if self.kind == "sheet" else {}
+        return {
+            "sheet_id": self.id,
+            "title": self.title,
+            "index": index,
+            "hidden": self.is_hidden,
+            "resource_type": self.kind,
+            **cells,
+        }
+
+
+@dataclass
 class Node:
-    """readers: with whom it is shared when it is locked."""
+    """readers: with whom it is shared when it is locked. sheets: of a spreadsheet."""
 
     token: str
     title: str
@@ -33,6 +61,7 @@ class Node:
     is_shortcut: bool = False
     is_locked: bool = False
     readers: tuple[dict[str, str], ...] = ()
+    sheets: list[Sheet] = field(default_factory=list)
 
 
 @dataclass
@@ -54,19 +83,40 @@ class Wiki:
     def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
         first = {name: values[0] for name, values in query.items()}
         parts = path.split("/")
-        if path == f"wiki/v2/spaces/{SPACE}/nodes":
-            return _data(**self._page("items", self._below(first.get("parent_node_token", "")), first))
-        if path == f"wiki/v2/spaces/{SPACE}/members":
-            members = [{**each, "member_role": "member"} for each in self.members]
-            return _data(**self._page("members", members, first))
+        lists = {
+            "nodes": ("items", self._below(first.get("parent_node_token", ""))),
+            "members": ("members", [{**each, "member_role": "member"} for each in self.members]),
+        }
+        if parts[:3] == ["wiki", "v2", "spaces"] and parts[3] == SPACE and parts[4] in lists:
+            return _data(**self._page(*lists[parts[4]], first))
         if path == "contact/v3/users/batch":
             return self._people(query["user_ids"], first["user_id_type"])
         if path == "docs/v1/content" and (first["doc_type"], first["content_type"]) == ("docx", "markdown"):
             node = self.nodes[first["doc_token"].removeprefix("obj-")]
             return _data(content=f"# {node.title}\n\n{node.text}" if node.text else "")
+        if parts[0] == "sheets":
+            return self._spreadsheet(self.nodes[parts[3].removeprefix("obj-")], parts, first)
         if parts[:2] in (["drive", "v2"], ["drive", "v1"]) and first.get("type") == "wiki" and parts[3] in self.nodes:
             return self._permissions(self.nodes[parts[3]], parts[4])
         return 400, {"code": 131005, "msg": "not found"}
+
+    def _spreadsheet(self, node: Node, parts: list[str], query: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        if parts[1] == "v3" and parts[4:] == ["sheets", "query"]:
+            return _data(sheets=[sheet.said(index) for index, sheet in enumerate(node.sheets)])
+        options = (query["valueRenderOption"], query["dateTimeRenderOption"])
+        if parts[1] != "v2" or parts[4] != "values" or options != ("ToString", "FormattedString"):
+            return 404, {"code": 90202, "msg": "wrong path"}
+        sheet_id, first, last, width = RANGE.fullmatch(parts[5]).groups()  # type: ignore[union-attr]  # else a test fails
+        sheet = next(each for each in node.sheets if each.id == sheet_id)
+        if int(last) > sheet.rows or width != sheet.last_column:
+            return 400, {"code": 90202, "msg": "wrong range"}
+        values = sheet.values[int(first) - 1 : int(last)]
+        blank = [[None] * len(sheet.values[0])] * (min(int(last), sheet.rows) - int(first) + 1 - len(values))
+        return _data(
+            revision=7,
+            spreadsheetToken=f"obj-{node.token}",
+            valueRange={"majorDimension": "ROWS", "range": parts[5], "revision": 7, "values": values + blank},
+        )
 
     def _below(self, parent: str) -> list[dict[str, Any]]:
         return [self._said(node) for node in self.nodes.values() if node.parent == parent]
@@ -116,7 +166,7 @@ def serving_feishu() -> Iterator[Wiki]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
-            path = parts.path.removeprefix("/open-apis/")
+            path = unquote(parts.path.removeprefix("/open-apis/"))
             wiki.asked.append(path)
             if self.headers.get("Authorization") != "Bearer t-of-the-tenant":
                 self._send(400, {"code": 99991663, "msg": "Invalid access token"})

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 TENANT, CLIENT, SECRET = "example.onmicrosoft.com", "535fb089-9ff3", "tea"
 DRIVE, ROOT = "b!drive", "01ROOT"
-PAGE = 2  # changes of one answer
+SITE_ID, PAGES_LIST = "example.sharepoint.com,1,2", "468fc883-e278-4773-ba09-91351a1e42ed"
+PAGE = 2  # pages, or changes of one answer
 
 
 def user(name: str, *, has_mail: bool = True) -> dict[str, Any]:
@@ -49,6 +50,31 @@ def linked(scope: str, *identities: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass
+class SitePage:
+    """What is said in an entry of the same id, whose name ends in .aspx. level: `published`, `draft` or `checkout`."""
+
+    id: str
+    title: str
+    sections: list[list[list[dict[str, Any]]]] = field(default_factory=list)  # web parts of columns of sections
+    aside: list[dict[str, Any]] = field(default_factory=list)
+    level: str = "published"
+    version: str = "1.0"
+    address: str = ""  # another than that of the entry
+
+
+def text_part(inner_html: str) -> dict[str, Any]:
+    return {"@odata.type": "#microsoft.graph.textWebPart", "id": "f6d0ef70", "innerHtml": inner_html}
+
+
+def standard_part(*texts: str, **html: str) -> dict[str, Any]:
+    """As quick links are, or a list of people."""
+    plain = [{"key": f"items[{number}].title", "value": text} for number, text in enumerate(texts)]
+    made = {"searchablePlainTexts": plain, "htmlStrings": [{"key": key, "value": text} for key, text in html.items()]}
+    data = {"dataVersion": "2.2", "title": "Quick links", "properties": {}, "serverProcessedContent": made}
+    return {"@odata.type": "#microsoft.graph.standardWebPart", "id": "c0f2", "webPartType": "c70391ea", "data": data}
+
+
+@dataclass
 class Entry:
     """permissions: its own, in place of those of what it lies in; None where it inherits."""
 
@@ -64,7 +90,7 @@ class Entry:
 class Tenant:
     """log: ids in the order in which they changed. oldest: tokens before it are forgotten. is_hierarchical: whether the application
     may see sharing as a hierarchy. links, content: the roots of its links and downloads. throttled: answers 429 that are still
-    given. people: members of groups. vanished: what is gone since the changes were told.
+    given. people: members of groups. site_pages: by the id of their entry. vanished: what is gone since the changes were told.
     """
 
     url: str
@@ -74,6 +100,7 @@ class Tenant:
     is_hierarchical: bool = True
     throttled: int = 0
     people: dict[str, list[str]] = field(default_factory=dict)
+    site_pages: dict[str, SitePage] = field(default_factory=dict)
     vanished: str = ""
     links: str = ""
     content: str = ""
@@ -100,13 +127,15 @@ class Tenant:
     def answer(self, path: str, query: dict[str, str], prefer: str) -> tuple[int, Any]:
         if path.startswith(f"drives/{DRIVE}/"):
             return self._in_drive(path.removeprefix(f"drives/{DRIVE}/"), query, prefer)
+        if path.startswith(f"sites/{SITE_ID}/pages/"):
+            return self._in_pages(path.removeprefix(f"sites/{SITE_ID}/pages/"), query)
         found = self._directory().get(path)
         return (
             (200, found) if found else (404, {"error": {"code": "itemNotFound", "message": "It could not be found."}})
         )
 
     def _directory(self) -> dict[str, Any]:
-        site = {"id": "example.sharepoint.com,1,2", "webUrl": "https://example.sharepoint.com/sites/Handbook"}
+        site = {"id": SITE_ID, "webUrl": "https://example.sharepoint.com/sites/Handbook"}
         drive = {"id": DRIVE, "name": "Documents", "driveType": "documentLibrary"}
         members = {
             f"groups/aad-{name}/transitiveMembers/microsoft.graph.user": {
@@ -116,11 +145,47 @@ class Tenant:
         }
         return {
             "sites/example.sharepoint.com:/sites/Handbook": site,
-            "sites/example.sharepoint.com,1,2/drive": drive,
-            "sites/example.sharepoint.com,1,2/drives": {"value": [{"id": "b!other", "name": "Site Assets"}, drive]},
+            f"sites/{SITE_ID}/drive": drive,
+            f"sites/{SITE_ID}/lists/{PAGES_LIST}/drive": drive,
+            f"sites/{SITE_ID}/drives": {"value": [{"id": "b!other", "name": "Site Assets"}, drive]},
             "users/lin@example.com/drive": drive,
             "users/aad-mia": {"mail": "mia@example.com"},
             **members,
+        }
+
+    def _in_pages(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        page_id, _, kind = path.rpartition("/")
+        if kind != "microsoft.graph.sitePage":
+            return 400, {"error": {"code": "invalidRequest"}}
+        if not page_id:
+            found = [self._page(entry, page) for entry, page in self.site_pages.items()]
+            start = int(query.get("$skiptoken", 0))
+            selected = [{key: each[key] for key in query["$select"].split(",")} for each in found[start : start + PAGE]]
+            link = (
+                f"{self.links}/v1.0/sites/{SITE_ID}/pages/{kind}?$select={query['$select']}&$skiptoken={start + PAGE}"
+            )
+            return 200, {"value": selected, **({"@odata.nextLink": link} if start + PAGE < len(found) else {})}
+        entry, page = next((item for item in self.site_pages.items() if item[1].id == page_id), ("", None))
+        if page is None:
+            return 404, {"error": {"code": "itemNotFound"}}
+        canvas = {"canvasLayout": _canvas(page)} if query.get("$expand") == "canvasLayout" else {}
+        return 200, {**self._page(entry, page), **canvas}
+
+    def _page(self, entry: str, page: SitePage) -> dict[str, Any]:
+        at = (
+            page.address or f"https://example.sharepoint.com/sites/Handbook/Documents/{self._path(self.entries[entry])}"
+        )
+        return {
+            "@odata.type": "#microsoft.graph.sitePage",
+            "id": page.id,
+            "eTag": f'"{{{page.id.upper()}}},{page.version}"',
+            "name": self.entries[entry].name,
+            "webUrl": at,
+            "title": page.title,
+            "pageLayout": "article",
+            "promotionKind": "page",
+            "publishingState": {"level": page.level, "versionId": page.version},
+            "parentReference": {"listId": PAGES_LIST, "siteId": "45bb2a3b"},
         }
 
     def _in_drive(self, path: str, query: dict[str, str], prefer: str) -> tuple[int, Any]:
@@ -163,7 +228,7 @@ class Tenant:
             "id": entry.id,
             "name": entry.name,
             "eTag": f'"{{{entry.id}}},{entry.version}"',
-            "webUrl": f"https://example.sharepoint.com/sites/Handbook/Documents/{self._path(entry)}",
+            "webUrl": f"https://example.sharepoint.com/sites/Handbook/Documents/{quote(self._path(entry))}",
             "lastModifiedDateTime": "2026-11-20T10:00:00Z",
             "lastModifiedBy": user("mia"),
             "parentReference": {"driveId": DRIVE, "id": entry.parent},
@@ -183,6 +248,20 @@ class Tenant:
         if entry.permissions is None:
             return self._effective(self.entries[entry.parent])
         return entry.permissions
+
+
+def _canvas(page: SitePage) -> dict[str, Any]:
+    sections = [
+        {
+            "layout": "twoColumns",
+            "id": str(place),
+            "emphasis": "none",
+            "columns": [{"id": str(at), "width": 6, "webparts": parts} for at, parts in enumerate(columns, 1)],
+        }
+        for place, columns in enumerate(page.sections, 1)
+    ]
+    aside = {"verticalSection": {"emphasis": "none", "webparts": page.aside}} if page.aside else {}
+    return {"horizontalSections": sections, **aside}
 
 
 @contextmanager

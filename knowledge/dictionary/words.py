@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 import marisa_trie
-import wordfreq
 
 from knowledge.dictionary.cedict import DictionaryMissing, index_file
 from knowledge.retrieval.term_weights import WORDS, share_of_passages
 from knowledge.text.chinese_script import simplified
+from knowledge.text.everyday import everyday_rates
 from knowledge.text.terms import is_han, terms
 
 Rendering = tuple[str, ...]  # English stems that together translate a word
@@ -113,4 +113,4 @@ def _opened(file: Path) -> Dictionary:
 
 
 def _rates() -> dict[str, float]:
-    return wordfreq.get_frequency_dict("zh", "small")  # read once; wordfreq keeps it
+    return everyday_rates("zh")

@@ -14,11 +14,19 @@ def build_embedder(
     api_key: str | None = None,
     cache_dir: Path,
     threads: int = 1,
+    release_after: float | None = None,
 ) -> Embedder:
     """The embedder registered as `name`, told what it needs of the rest.
 
     Building does no I/O: models are loaded and services asked on first use. Raises UnknownName, and
     EmbedderMisconfigured when a needed value is absent. Keep the result: a process wants one.
     """
-    options = EmbedderOptions(model=model, base_url=base_url, api_key=api_key, cache_dir=cache_dir, threads=threads)
+    options = EmbedderOptions(
+        model=model,
+        base_url=base_url,
+        api_key=api_key,
+        cache_dir=cache_dir,
+        threads=threads,
+        release_after=release_after,
+    )
     return embedders.get(name)(options)

@@ -77,7 +77,7 @@ class EmbedderOptions:
     """Everything an embedder may be told; each takes what it needs.
 
     model: a model's name or path; base_url, api_key: of a served model; cache_dir: where converted and fetched models
-    live; threads: CPU threads for one call.
+    live; threads: CPU threads for one call; release_after: seconds without use until a loaded model leaves the memory.
     """
 
     cache_dir: Path
@@ -85,6 +85,7 @@ class EmbedderOptions:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     threads: int = 1
+    release_after: float | None = None
 
 
 embedders: Registry[Callable[[EmbedderOptions], Embedder]] = Registry("embedder")

@@ -1,8 +1,12 @@
 """The embedder that needs no network and no setting: multilingual-e5-small as int8 ONNX, Chinese and English alike."""
 
+import ctypes
+import gc
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -44,6 +48,7 @@ class BundledEmbedder:
     """multilingual-e5-small out of the folder that `prepare_model` filled.
 
     threads: texts of one call embedded side by side.
+    release_after: seconds without use after which the model leaves the memory, until it is used again; None: it stays.
     Traditional characters are read as simplified ones: both scripts have one vector.
     The files are opened on first use, once for all threads; that raises ModelMissing when they are absent or damaged.
     """
@@ -52,9 +57,11 @@ class BundledEmbedder:
     dimensions = 384
     max_tokens = 512
 
-    def __init__(self, cache_dir: Path, *, threads: int = 1) -> None:
+    def __init__(self, cache_dir: Path, *, threads: int = 1, release_after: float | None = None) -> None:
         self._cache_dir = cache_dir
         self._threads = threads
+        self._release_after = release_after
+        self._used = 0.0  # by the monotonic clock
         self._loading = threading.Lock()
         self._loaded: _Runtime | None = None
         self._encoded = lru_cache(RECENT_TEXTS)(self._encode)
@@ -124,15 +131,36 @@ class BundledEmbedder:
         return [result for _, result in sorted(zip(order, results, strict=True), key=lambda pair: pair[0])]
 
     def _runtime(self) -> _Runtime:
-        if self._loaded is None:
+        self._used = time.monotonic()
+        runtime = self._loaded
+        if runtime is None:
             with self._loading:
-                if self._loaded is None:
-                    self._loaded = _Runtime(checked_model(self._cache_dir))
-        return self._loaded
+                runtime = self._loaded
+                if runtime is None:
+                    runtime = self._loaded = _Runtime(checked_model(self._cache_dir))
+                    if self._release_after is not None:
+                        threading.Thread(target=self._release_when_idle, name="release-model", daemon=True).start()
+        return runtime
+
+    def _release_when_idle(self) -> None:
+        """Let the model go once it was not used for `release_after`; whoever holds it at that moment finishes with it."""
+        assert self._release_after is not None
+        while (left := self._used + self._release_after - time.monotonic()) > 0:
+            time.sleep(left)
+        with self._loading:
+            self._loaded = None
+        gc.collect()
+        _give_back_memory()
+
+
+def _give_back_memory() -> None:
+    """Return to the system what the C library keeps for later. Only glibc keeps it, and has a call for it."""
+    with suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _bundled(options: EmbedderOptions) -> Embedder:
-    return BundledEmbedder(options.cache_dir, threads=options.threads)
+    return BundledEmbedder(options.cache_dir, threads=options.threads, release_after=options.release_after)
 
 
 embedders.add("bundled", _bundled)

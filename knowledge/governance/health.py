@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from authz.admin_pages import admin_page, show
 from authz.governing import governed
@@ -98,7 +98,7 @@ def waiting_too_long(principal: Principal) -> QuerySet[DocumentVersion]:
 PAGE_SIZE = 50
 
 
-@require_GET
+@require_safe
 @admin_page
 def ingestion(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     page = Paginator(failed_versions(principal), PAGE_SIZE).get_page(request.GET.get("page"))

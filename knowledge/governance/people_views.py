@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from audit.actions import Action
 from audit.record import record
@@ -45,7 +45,7 @@ class AccessLine:
     rights: tuple[Explanation, ...]
 
 
-@require_GET
+@require_safe
 @admin_page
 def people_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """`?q=` looks in sign-in names, names and groups."""
@@ -64,7 +64,7 @@ def people_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
     return show(request, "admin/rights/people.html", context)
 
 
-@require_GET
+@require_safe
 @admin_page
 def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
     """One person with their groups, and what these and their own grants let them do."""
@@ -77,6 +77,7 @@ def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
         "user_shown": user,
         "memberships": sorted(whom.memberships.values(), key=lambda each: (len(each.below), each.name)),
         "access": lines,
+        "without": [name for name, found in lines if not found],
         "most": MOST_LINES,
         "names": holder_names() if principal.is_superuser else None,
     }

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from authz.admin_pages import admin_page, show
 from authz.models import RequestState
@@ -21,6 +21,7 @@ from knowledge.governance.changes import end_of
 from knowledge.models import Folder
 from knowledge.selectors import discoverable_folders
 from knowledge.services.access_requests import (
+    askable,
     grant_request,
     named_folders,
     refuse_request,
@@ -32,7 +33,7 @@ from knowledge.services.access_requests import (
 PAGE_SIZE = 50
 
 
-@require_GET
+@require_safe
 @admin_page
 def access_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """The requests that this person decides about."""
@@ -68,7 +69,7 @@ def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpR
     return redirect("access-requests")
 
 
-@require_GET
+@require_safe
 @signed_in
 def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """What the person has asked for and what became of it; `?folder=` opens the form for a folder that may be asked for now."""
@@ -78,6 +79,7 @@ def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     context = {
         "asked": [(each, each.folder_id in named, each.folder_id in visible) for each in asked],
         "folder": _asked_folder(request, principal),
+        "askable": askable(principal),
     }
     return render(request, "knowledge/requests.html", context)
 

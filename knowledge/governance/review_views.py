@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from authz.admin_pages import admin_page, show
 from authz.permissions import Right
@@ -17,7 +17,7 @@ from knowledge.governance.review import export_access, reviewed_matrix
 from knowledge.models import KnowledgeBase
 
 
-@require_GET
+@require_safe
 @admin_page
 def why(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
     """`?user=` is a sign-in name, `?right=` one of the five; without a person the page asks for one."""
@@ -44,7 +44,7 @@ def why(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -
     return show(request, "admin/rights/why.html", context)
 
 
-@require_GET
+@require_safe
 @admin_page
 def rights_matrix(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
     """Folders down, groups across."""
@@ -53,7 +53,7 @@ def rights_matrix(request: HttpRequest, principal: Principal, base_id: UUID) -> 
     return show(request, "admin/rights/matrix.html", {"title": title, "base": base, "matrix": found})
 
 
-@require_GET
+@require_safe
 @admin_page
 def export(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Everybody's effective access as CSV; `?base=` narrows it to one knowledge base."""

@@ -27,7 +27,7 @@ from knowledge.governance.parameters import NARROW, holder_names
 from knowledge.models import Document
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def several(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`documents`: ids. Those that this person does not govern are counted, and stay as they are.

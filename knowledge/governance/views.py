@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from authz.admin_pages import admin_page, show
 from authz.decision_reasons import Rulebook
@@ -40,7 +40,7 @@ from knowledge.models import Document, Folder
 MOST_PEOPLE = 200  # with access, on the page of a place; the export has all
 
 
-@require_GET
+@require_safe
 @admin_page
 def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?base=` chooses a knowledge base, `?at=` a folder to begin at."""
@@ -62,7 +62,7 @@ def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     return show(request, "admin/rights/tree.html", context)
 
 
-@require_GET
+@require_safe
 @admin_page
 def place(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
     """What is granted and denied here, what comes from above, and what that makes of whom."""

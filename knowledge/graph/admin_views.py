@@ -79,7 +79,7 @@ class RelationForm(forms.Form):
     back = forms.BooleanField(required=False)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def graph_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponseBase:
     base = get_governed(KnowledgeBase, by, pk=base_id)

@@ -2,9 +2,7 @@
 
 from uuid import UUID
 
-from celery import current_app
-from django.db import transaction
-
+from copilot_site.lib.queues import send_on_commit
 from knowledge.models import Document, Graph, GraphReading
 
 TASK = "knowledge.fill_graph"
@@ -26,4 +24,4 @@ def follow_on_commit(document_id: UUID) -> None:
 
 
 def fill_on_commit(base_id: UUID) -> None:
-    transaction.on_commit(lambda: current_app.send_task(TASK, args=(str(base_id),), queue=QUEUE), robust=True)
+    send_on_commit(TASK, base_id, queue=QUEUE)

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from audit.actions import Action
 from audit.record import record
@@ -17,7 +17,7 @@ from knowledge.graph.traversal import Reach, about_document, about_entity
 from knowledge.models import Document, GraphEntity
 
 
-@require_GET
+@require_safe
 @signed_in
 def of_document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """What a document names, and what else is said of it."""
@@ -34,7 +34,7 @@ def of_document(request: HttpRequest, principal: Principal, document_id: UUID) -
     return render(request, "knowledge/graph.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def of_entity(request: HttpRequest, principal: Principal, entity_id: UUID) -> HttpResponseBase:
     """What is said of an entity, in passages that this person may read."""

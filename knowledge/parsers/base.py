@@ -80,7 +80,8 @@ class ParsedDocument:
     """A document as text with structure. No blocks means no text was found (a scan, an empty sheet).
 
     blocks: what is split, indexed, quoted and given to a model. apart: what people do not see, for the document's page alone.
-    pictures: in the order of the file.
+    pictures: in the order of the file, those that are to be read. read_pictures: those inside a text that were read; what they say
+    follows.
     title: as the document itself states it, None when it does not. language: as declared by the document (BCP 47).
     """
 
@@ -88,6 +89,7 @@ class ParsedDocument:
     blocks: tuple[Block, ...] = ()
     apart: tuple[Apart, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    read_pictures: tuple[Picture, ...] = ()
     page_count: int | None = None
     language: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -111,15 +113,23 @@ class ParsedDocument:
                 seen.append(each)
         return cls(blocks=tuple(seen), apart=tuple(apart), pictures=tuple(pictures), **more)
 
+    @property
+    def inner_pictures(self) -> list[Picture]:
+        """The pictures inside the text, in its order."""
+        return sorted((each for each in (*self.pictures, *self.read_pictures) if each.name), key=lambda each: each.at)
+
     def with_recognised(self, found: Mapping[Picture, Sequence[Block]]) -> "ParsedDocument":
         """The same document with what was read from pictures: in the place of their page, or where they stand. The others stay."""
         replaced = {picture.page for picture in found if not picture.name}
         blocks: list[Block] = []
         places: list[int] = []  # how many of the new blocks stand before each of the old ones, and at the end
+        read: list[Picture] = []
         pictures = iter([*sorted(found, key=lambda each: each.at), None])
         following = next(pictures)
         for count, each in enumerate([*self.blocks, None]):
             while following and following.at == count:
+                if following.name:
+                    read.append(replace(following, at=len(blocks)))
                 blocks += found[following]
                 following = next(pictures)
             places.append(len(blocks))
@@ -130,7 +140,7 @@ class ParsedDocument:
         title = self.title or next(
             (each.text for each in blocks[:5] if each.kind == "heading" and each.page == 1), None
         )
-        return replace(self, title=title, blocks=tuple(blocks), apart=apart, pictures=left)
+        return replace(self, title=title, blocks=tuple(blocks), apart=apart, pictures=left, read_pictures=tuple(read))
 
     def with_hidden(self) -> "ParsedDocument":
         """The same document with everything in it answering, for a base that wants that."""
@@ -143,7 +153,7 @@ class ParsedDocument:
                 following = next(apart)
             if each:
                 blocks.append(each)
-        return replace(self, blocks=tuple(blocks), apart=(), pictures=())
+        return replace(self, blocks=tuple(blocks), apart=(), pictures=(), read_pictures=())
 
     @property
     def hidden_count(self) -> int:
@@ -157,8 +167,10 @@ class ParsedDocument:
     def from_json(cls, value: dict[str, Any]) -> "ParsedDocument":
         blocks = tuple(_block_from(block) for block in value["blocks"])
         apart = tuple(Apart(_block_from(each["block"]), each["at"]) for each in value.get("apart", ()))
-        pictures = tuple(Picture(**each) for each in value.get("pictures", ()))
-        return cls(**{**value, "blocks": blocks, "apart": apart, "pictures": pictures})
+        pictures = {
+            name: tuple(Picture(**each) for each in value.get(name, ())) for name in ("pictures", "read_pictures")
+        }
+        return cls(**{**value, "blocks": blocks, "apart": apart, **pictures})
 
 
 def _block_from(value: dict[str, Any]) -> Block:

@@ -3,12 +3,10 @@
 Importing this module loads the libraries (about a second and 150 MB); the models are loaded in the child, in a third of a second.
 """
 
-import io
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import numpy as np
 import pypdfium2 as pdfium
@@ -17,7 +15,7 @@ from rapidocr import RapidOCR
 
 from knowledge.parsers.base import Box, Picture
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.page_image import is_pdf, upright
+from knowledge.parsers.page_image import inner_picture, is_pdf, upright
 from knowledge.parsers.recognised import RecognisedLine, RecognisedPage
 
 DPI = 150  # of a page when it is read: 0.2 to 0.4 % of characters wrong, four seconds; 200 read no better
@@ -86,8 +84,7 @@ def _image_of(path: Path, picture: Picture, limits: ParseLimits) -> tuple[Image.
             image = page.render(scale=min(DPI / 72, LONGEST_SIDE / max(width, height))).to_pil().convert("RGB")
             return image, width, height
     if picture.name:
-        with ZipFile(path) as archive:
-            image = upright(io.BytesIO(archive.read(picture.name)), limits)
+        image = inner_picture(path, picture.name, limits)
     else:
         image = upright(path, limits, frame=(picture.page or 1) - 1)
     width, height = image.size

@@ -1,7 +1,11 @@
-"""A page of a PDF, or a picture, as an image. Runs in the confined child: PDFium and Pillow are large, and the file is a stranger's."""
+"""A page of a PDF, a picture, or a picture inside an Office file, as an image.
+
+Runs in the confined child: PDFium and Pillow are large, and the file is a stranger's.
+"""
 
 import io
 from pathlib import Path
+from zipfile import ZipFile
 
 import pypdfium2 as pdfium
 from PIL import Image, ImageOps
@@ -17,8 +21,23 @@ LONGEST_SIDE = 2400  # pixels; a poster must not cost a gigabyte
 def page_png(path: Path, number: int, limits: ParseLimits) -> bytes | None:
     """The page as PNG, None where there is no such page. number: from 1. Raises what the libraries raise for what is neither."""
     image = _pdf_page(path, number) if is_pdf(path) else _frame(path, number, limits)
-    if image is None:
-        return None
+    return None if image is None else _png(image)
+
+
+def inner_png(path: Path, name: str, limits: ParseLimits) -> bytes:
+    """A picture inside an Office file as PNG. name: of the part that holds it. Raises what the libraries raise for a damaged one."""
+    image = inner_picture(path, name, limits)
+    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    return _png(image)
+
+
+def inner_picture(path: Path, name: str, limits: ParseLimits) -> Image.Image:
+    """A picture inside an Office file, as `upright` has it. name: of the part that holds it."""
+    with ZipFile(path) as archive:
+        return upright(io.BytesIO(archive.read(name)), limits)
+
+
+def _png(image: Image.Image) -> bytes:
     stream = io.BytesIO()
     image.save(stream, "PNG")
     return stream.getvalue()

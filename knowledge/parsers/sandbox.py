@@ -58,6 +58,14 @@ def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits |
     return None if png is None else base64.b64decode(png)
 
 
+def picture_in_child(path: Path, *, filename: str, name: str, limits: ParseLimits | None = None) -> bytes:
+    """A picture inside the Office file at `path` as PNG, made in a child process. name: of the part of the file that holds it.
+
+    Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
+    """
+    return base64.b64decode(_ask(_Kind.LIGHT, path, filename, limits or ParseLimits(), drawn=name)["png"])
+
+
 def marks_in_child(
     path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box], limits: ParseLimits | None = None
 ) -> PageMarks | None:

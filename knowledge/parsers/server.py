@@ -2,8 +2,8 @@
 
 Run as `python -m knowledge.parsers.server MODULES PRELOAD [--end-when-idle]`. Protocol: a JSON object and a newline on
 stdin; on stdout eight bytes of length (big endian) and a JSON object: {"document": …}, {"png": base64 | null} for a
-request that names a `page`, {"marks": … | null} for one that names what is `quoted` on it, too, {"recognised": …} for one
-that names a `picture`, or {"error": "rejected" | "failed", "code": …, "params": {…}}.
+request that names a `page` or a picture that is `drawn`, {"marks": … | null} for one that names what is `quoted` on a page, too,
+{"recognised": …} for one that names a `picture`, or {"error": "rejected" | "failed", "code": …, "params": {…}}.
 """
 
 import base64
@@ -165,6 +165,8 @@ def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
     path, name = Path(request["path"]), "text"
     shared_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     try:
+        if "drawn" in request:  # no parser of Office files is needed for it, and this server may have none
+            return _inner_picture(path, request["drawn"], limits)
         parser = parser_for(path, request["filename"])
         name = parser.name
         if "quoted" in request:
@@ -191,7 +193,16 @@ def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
 def _page_image(path: Path, page: int, limits: ParseLimits) -> bytes:
     from knowledge.parsers.page_image import page_png
 
-    png = page_png(path, page, limits)
+    return _as_json(page_png(path, page, limits))
+
+
+def _inner_picture(path: Path, name: str, limits: ParseLimits) -> bytes:
+    from knowledge.parsers.page_image import inner_png
+
+    return _as_json(inner_png(path, name, limits))
+
+
+def _as_json(png: bytes | None) -> bytes:
     return json.dumps({"png": png and base64.b64encode(png).decode()}).encode()
 
 

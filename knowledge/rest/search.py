@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -19,6 +18,7 @@ from copilot_site.lib.openapi import operation
 from copilot_site.lib.strict_serializers import Input
 from knowledge.embedding.base import EmbeddingError
 from knowledge.rest.serializers import LANGUAGES
+from knowledge.retrieval.conditions import MOST_CONDITIONS
 from knowledge.retrieval.search import Found, Hit, Scope, Scores, search_knowledge
 from knowledge.services.fields import conditions_of
 
@@ -43,20 +43,6 @@ def ids(help_text: str) -> serializers.ListField:
     )
 
 
-class Within(Input):
-    """Narrows to a part of what the caller may see. null in a field is the field left out: so many clients write it."""
-
-    knowledge_base_ids = ids("Only these knowledge bases.")
-    knowledge_ids = ids("Only these documents.")
-    folder_ids = ids("Only these folders, with everything below them.")
-
-    def to_internal_value(self, data: Any) -> Any:
-        given = super().to_internal_value(data)
-        left_out = {name: self.fields[name] for name, value in given.items() if value is None}
-        defaults = {name: field.get_default() for name, field in left_out.items() if not field.required}
-        return {**given, **defaults}
-
-
 class ConditionInput(Input):
     """What a field of the documents must say; every part of it holds."""
 
@@ -67,17 +53,31 @@ class ConditionInput(Input):
     at_most = serializers.CharField(required=False)
 
 
-class SearchRequest(Within):
-    query = serializers.CharField(help_text="A question or words, Chinese or English.")
-    language = serializers.ChoiceField(
-        choices=LANGUAGES, default="", allow_blank=True, allow_null=True, help_text="Only documents in this language."
-    )
+class Within(Input):
+    """Narrows to a part of what the caller may see. null in a field is the field left out: so many clients write it."""
+
+    knowledge_base_ids = ids("Only these knowledge bases.")
+    knowledge_ids = ids("Only these documents.")
+    folder_ids = ids("Only these folders, with everything below them.")
     metadata = serializers.ListField(
         child=ConditionInput(),
         default=list,
         allow_null=True,
-        max_length=20,
+        max_length=MOST_CONDITIONS,
         help_text="Only documents whose fields say this; all conditions hold.",
+    )
+
+    def to_internal_value(self, data: Any) -> Any:
+        given = super().to_internal_value(data)
+        left_out = {name: self.fields[name] for name, value in given.items() if value is None}
+        defaults = {name: field.get_default() for name, field in left_out.items() if not field.required}
+        return {**given, **defaults}
+
+
+class SearchRequest(Within):
+    query = serializers.CharField(help_text="A question or words, Chinese or English.")
+    language = serializers.ChoiceField(
+        choices=LANGUAGES, default="", allow_blank=True, allow_null=True, help_text="Only documents in this language."
     )
     top_k = serializers.IntegerField(default=TOP_K, min_value=1, max_value=MOST_TOP_K, allow_null=True)
 
@@ -119,20 +119,19 @@ class SearchAnswer(serializers.Serializer[Found]):
     visible = serializers.IntegerField(help_text="Passages the caller could have been answered from.")
 
 
-def scope_of(given: Mapping[str, Any], *, language: str) -> Scope:
-    """The scope that a `Within` names, among documents of one language or, when it is empty, of all."""
+def scope_of(principal: Principal, given: Mapping[str, Any], *, language: str = "") -> Scope:
+    """The scope that a `Within` names, as this person may narrow it, among documents of one language or, when it is empty, of all.
+
+    Raises InvalidInput.
+    """
+    bases = tuple(given["knowledge_base_ids"])
     return Scope(
-        knowledge_base_ids=tuple(given["knowledge_base_ids"]),
+        knowledge_base_ids=bases,
         folder_ids=tuple(given["folder_ids"]),
         document_ids=tuple(given["knowledge_ids"]),
         language=language,
+        metadata=conditions_of(principal, given["metadata"], bases),
     )
-
-
-def search_scope(principal: Principal, given: Mapping[str, Any]) -> Scope:
-    """The scope that a `SearchRequest` names, as this person may narrow it. Raises InvalidInput."""
-    scope = scope_of(given, language=given["language"])
-    return replace(scope, metadata=conditions_of(principal, given["metadata"], scope.knowledge_base_ids))
 
 
 @contextmanager
@@ -155,6 +154,6 @@ class KnowledgeSearch(PrincipalView):
     def post(self, request: Request) -> Response:
         given = SearchRequest.checked(request.data)
         with searching():
-            scope = search_scope(self.principal, given)
+            scope = scope_of(self.principal, given, language=given["language"])
             found = search_knowledge(self.principal, given["query"], scope=scope, top_k=given["top_k"])
         return Response(self.get_serializer(found).data)

@@ -1,8 +1,8 @@
 """What a question is about, weighed: the words of everyday speech are told from those of the matter, also in a small base.
 
 In a base of sixty documents 自己 or "how long" is as rare as a name, for no document happens to say it. The frequencies of words in
-books, news, subtitles and talk, as the wordfreq package has them, stand for passages that every base is imagined to hold besides
-its own; in a large base they vanish. Source: Speer, wordfreq 3.1, 2023 (zenodo.org/records/7199437).
+books, news, subtitles and talk (`knowledge.text.everyday`) stand for passages that every base is imagined to hold besides
+its own; in a large base they vanish.
 """
 
 import math
@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-import wordfreq
-
+from knowledge.text.everyday import everyday_rates
 from knowledge.text.terms import is_han, query_weights, term_id, terms
 
 IMAGINED: Final = 1_000  # passages of ordinary text beside those of a base; 300 and 3,000 do much the same, ADR 0006
 WORDS: Final = 100  # of an ordinary passage
-_LANGUAGES: Final = ("en", "zh")
-_LIST: Final = "small"  # the words said at least once in a million; a rarer one is in a tenth of one imagined passage
+_LANGUAGES: Final = ("en", "zh")  # a word rarer than those of the lists is in a tenth of one imagined passage
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def share_of_passages(term: str) -> float:
 def _rates() -> _Rates:
     said, last, first = (defaultdict[str, float](float) for _ in range(3))
     for language in _LANGUAGES:
-        for word, rate in wordfreq.get_frequency_dict(language, _LIST).items():
+        for word, rate in everyday_rates(language).items():
             for term in terms(word):
                 said[term] += rate
             if is_han(word):

@@ -112,6 +112,12 @@ def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Off
     return {folder.pk: Offer(folder.pk, folder.name, states.get(folder.pk, "")) for folder in tellable}
 
 
+def askable(principal: Principal) -> list[Offer]:
+    """Every folder that this person may ask for, by name; without those for which they wait."""
+    every = offers(principal, discoverable_folders(principal).values_list("pk", flat=True))
+    return [offer for offer in every.values() if offer.state != RequestState.OPEN]
+
+
 def _open(by: Principal, request_id: int) -> AccessRequest:
     """Locked, so that two managers do not decide at once."""
     rows = AccessRequest.objects.select_for_update(of=("self",)).filter(folder__in=governed(Folder, by).values("pk"))

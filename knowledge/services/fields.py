@@ -144,18 +144,28 @@ _READ = {FieldKind.TEXT: _text, FieldKind.NUMBER: _number, FieldKind.DATE: _date
 
 def _condition(principal: Principal, given: Mapping[str, Any], base_ids: Sequence[UUID]) -> Condition:
     name = str(given["field"])
-    fields = DocumentField.objects.visible_to(principal).filter(name=name)
-    if base_ids:
-        fields = fields.filter(knowledge_base_id__in=base_ids)
-    found = list(fields.order_by("pk"))
+    found = list(_fields_in(principal, base_ids).filter(name=name).order_by("pk"))
     if not found:
-        raise InvalidInput(_("There is no field “%(name)s” that you may see.") % {"name": name[:NAME_LENGTH]})
+        raise InvalidInput(_no_field(principal, name, base_ids))
     if len({field.kind for field in found}) > 1:
         raise InvalidInput(_("“%(name)s” is of several kinds here: name the knowledge base, too.") % {"name": name})
     field = found[0]
     field.choices = [choice for each in found for choice in each.choices]
     bounds = {key: value_of(field, given.get(key)) for key in ("equals", "at_least", "at_most")}
     return Condition(name, contains=str(given.get("contains") or ""), **bounds)
+
+
+def _fields_in(principal: Principal, base_ids: Sequence[UUID]) -> QuerySet[DocumentField]:
+    fields = DocumentField.objects.visible_to(principal)
+    return fields.filter(knowledge_base_id__in=base_ids) if base_ids else fields
+
+
+def _no_field(principal: Principal, name: str, base_ids: Sequence[UUID]) -> str:
+    """The same for a field that is missing and one that is not theirs to see."""
+    said = _("There is no field “%(name)s” that you may see.") % {"name": name[:NAME_LENGTH]}
+    known = _fields_in(principal, base_ids).order_by("name").values_list("name", flat=True).distinct()[:MOST_FIELDS]
+    names = ", ".join(known)
+    return f"{said} {_('There are these: %(names)s.') % {'names': names}}" if names else said
 
 
 def _checked(specs: Sequence[FieldSpec]) -> dict[str, FieldSpec]:

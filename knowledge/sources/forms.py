@@ -83,6 +83,21 @@ class SourceForm(forms.ModelForm[Source]):
         return given
 
     @property
+    def parts(self) -> list[tuple[str, list[forms.BoundField], bool]]:
+        """The fields as they are read: a heading, its fields, and whether they are folded away until somebody wants them."""
+        when = ("is_active", "every_minutes", "at", "quiet_from", "quiet_until", "most_per_minute")
+        parts = (
+            (_("What is read"), ("name", *(f"set_{name}" for name in self._settings), "secret"), False),
+            (_("The folder that it fills"), ("base", "path"), False),
+            (_("When it is read, and how fast"), when, True),
+            (_("What is gone out there, and rights"), ("grace_hours", "takes_rights"), True),
+        )
+        found = ((title, [self[name] for name in names if name in self.fields], folds) for title, names, folds in parts)
+        return [
+            (title, fields, folds and not any(f.errors for f in fields)) for title, fields, folds in found if fields
+        ]
+
+    @property
     def secret(self) -> str:
         return str(self.cleaned_data.get("secret", ""))
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urljoin, urlsplit
 
 import requests
 from django.utils.translation import gettext as _
+from pydantic import AfterValidator
 from urllib3.exceptions import HTTPError
 
 from copilot_site.lib.outgoing import PUBLIC, AddressRefused, Policy, checked_url, pages, parsed_url
@@ -168,6 +169,12 @@ def plausible(url: str) -> str:
     except AddressRefused as error:
         raise ValueError(str(error)) from error
     return url
+
+
+Root = Annotated[str, AfterValidator(lambda url: plausible(url).rstrip("/"))]
+"""An address of settings, without a slash at its end."""
+RootOrNone = Annotated[str, AfterValidator(lambda url: plausible(url).rstrip("/") if url else "")]
+"""Likewise, which may be left empty."""
 
 
 def require_safe(url: str, *, has_secret: bool) -> None:

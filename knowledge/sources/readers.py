@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from django.contrib.auth.models import User
 from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
+from pydantic import AfterValidator
 
 PART = 1_000  # addresses of one statement
 
@@ -27,11 +28,15 @@ class Readers:
         return Readers(self.people() & other.people(), self.groups & other.groups)
 
 
-def checked_pairs(lines: list[str]) -> list[str]:
-    """Lines of `a name there = a name here`, for a field of settings. Raises ValueError for others."""
+def _pairs(lines: list[str]) -> list[str]:
+    """Raises ValueError for a line that is none."""
     if any("=" not in each for each in lines):
         raise ValueError(_("write each as a name there, = and a name here"))
     return lines
+
+
+Pairs = Annotated[list[str], AfterValidator(_pairs)]
+"""Lines of `a name there = a name here`, of settings."""
 
 
 def group_here(lines: list[str], *names: Any) -> str | None:

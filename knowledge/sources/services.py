@@ -6,7 +6,7 @@ The right is `knowledge.connect_source`, a superuser's by default. Whoever manag
 import hashlib
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from django.conf import settings as django_settings
@@ -23,7 +23,7 @@ from authz.governing import get_governed, governed
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from copilot_site.lib.sealing import SealBroken, seal, unseal
-from knowledge.models import Folder, Source, SourceItem, SourceRun
+from knowledge.models import Folder, RunState, Source, SourceItem, SourceRun
 from knowledge.services.originals import withdraw_document
 from knowledge.sources.files import remove_cache
 from knowledge.sources.reading import Preview, checked_settings, opened_secret, preview, sealed_secret
@@ -45,6 +45,18 @@ def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -
     """The sources this person looks after: those whose folder they manage, and all for whoever may say where they are."""
     rows = Source.unscoped.all() if may_connect(user) else governed(Source, principal)
     return rows.select_related("folder__knowledge_base")
+
+
+def newest_runs(sources: Iterable[Source]) -> dict[UUID, SourceRun]:
+    """The last run of each that has been read, by the source's id."""
+    runs = SourceRun.objects.filter(source__in=sources).order_by("source_id", "-started_at").distinct("source_id")
+    return {run.source_id: run for run in runs}
+
+
+def failing_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> int:
+    """How many of the sources that this person looks after were not read, or not all of them, when they were read last."""
+    runs = newest_runs(seen_sources(principal, user).filter(is_active=True))
+    return sum(run.state in (RunState.FAILED, RunState.PARTIAL) for run in runs.values())
 
 
 def get_source(principal: Principal, user: AbstractBaseUser | AnonymousUser, source_id: UUID) -> Source:

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from authz.admin_pages import admin_page, show
 from authz.governing import governed
@@ -31,6 +31,7 @@ from knowledge.sources.services import (
     may_connect,
     named_pages,
     named_problems,
+    newest_runs,
     save_source,
     seen_sources,
     try_source,
@@ -41,15 +42,14 @@ RUNS_SHOWN = 20
 MOST_BODY = 1_000_000  # bytes of a webhook's call; what it says is not read
 
 
-@require_GET
+@require_safe
 @admin_page
 def sources(request: HttpRequest, by: Principal) -> HttpResponseBase:
     rows = list(seen_sources(by, request.user))
     may = may_connect(request.user)
     if not rows and not may:
         raise NotFound(_("There is no source of documents that you look after."))
-    newest = SourceRun.objects.filter(source__in=rows).order_by("source_id", "-started_at").distinct("source_id")
-    runs = {run.source_id: run for run in newest}
+    runs = newest_runs(rows)
     load()
     context = {
         "title": _("Sources of documents"),
@@ -61,7 +61,7 @@ def sources(request: HttpRequest, by: Principal) -> HttpResponseBase:
     return show(request, "admin/sources/list.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def new_source(request: HttpRequest, by: Principal, kind: str) -> HttpResponseBase:
     if not may_connect(request.user):
@@ -102,7 +102,7 @@ def _made(request: HttpRequest, by: Principal, form: SourceForm) -> HttpResponse
     return redirect("source-of-documents", form.instance.pk)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def one_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
     """A source with its runs. Whoever may say where it is changes it here."""

@@ -4,7 +4,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import capfirst
@@ -52,12 +53,28 @@ class WebhookAdmin(admin.ModelAdmin[Webhook]):
     form = WebhookForm
     list_display = ("name", "url", "is_active", "created_at")
     actions = ("try_it",)
+    empty_sentence = _("No program is told anything yet. Add an address, and choose what it is told.")
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: forms.ModelForm[Any], change: bool) -> None:
         by, site = Principal.of(request.user), request.build_absolute_uri("/").rstrip("/")
         renew = form.cleaned_data["new_secret"]
         if secret := save_webhook(by, obj, site=site, renew=renew, fields=form.changed_data):
             messages.warning(request, _("The secret of the webhook, shown this once: %(secret)s") % {"secret": secret})
+
+    def response_add(self, request: HttpRequest, obj: Webhook, post_url_continue: str | None = None) -> HttpResponse:
+        """A new one is shown with its secret, and with what tries it."""
+        if "_addanother" in request.POST:
+            return super().response_add(request, obj, post_url_continue)
+        messages.success(request, _("“%(name)s” is saved.") % {"name": obj.name})
+        return self._tried(request, obj)
+
+    def response_change(self, request: HttpRequest, obj: Webhook) -> HttpResponse:
+        return self._tried(request, obj) if "_try" in request.POST else super().response_change(request, obj)
+
+    def _tried(self, request: HttpRequest, obj: Webhook) -> HttpResponse:
+        if "_try" in request.POST:
+            self.try_it(request, [obj])
+        return redirect("admin:knowledge_webhook_change", obj.pk)
 
     def delete_model(self, request: HttpRequest, obj: Webhook) -> None:
         delete_webhook(Principal.of(request.user), obj)

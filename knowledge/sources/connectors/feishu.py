@@ -10,32 +10,33 @@ from urllib.parse import quote
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from pydantic import field_validator
 
 from knowledge.sources import base
 from knowledge.sources.answers import dug, listed
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.feishu_api import PAGE, Feishu, Refused
+from knowledge.sources.feishu_sheets import read_spreadsheet
 from knowledge.sources.files import Choice
-from knowledge.sources.http import plausible, require_safe, site_of
-from knowledge.sources.readers import Readers, checked_pairs, group_here, usernames_with
+from knowledge.sources.http import Root, RootOrNone, require_safe, site_of
+from knowledge.sources.readers import Pairs, Readers, group_here, usernames_with
 from knowledge.sources.rules import prefixes_of
-from knowledge.sources.wiki_pages import name_of
+from knowledge.sources.wiki_pages import document_of, name_of
 
 _READING = {"view", "edit", "full_access"}
+_MADE = {"docx": ".md", "sheet": ".html"}  # of what is made from them
 _IDS = {"openid": "open_id", "userid": "user_id", "unionid": "union_id"}  # of members, as people are looked up by them
 
 
 class FeishuSettings(base.Settings):
-    url: str = asked(_("address of the API"), _("Lark: https://open.larksuite.com."), default="https://open.feishu.cn")
+    url: Root = asked(_("address of the API"), _("Lark: https://open.larksuite.com."), default="https://open.feishu.cn")
     app_id: str = asked(_("application"), _("Its App ID, like cli_…."), pattern=r"^[A-Za-z0-9_-]{1,100}$")
     space: str = asked(
         _("wiki space"), _("Its ID: the number in the address of its settings."), pattern=r"^[0-9]{1,30}$"
     )
-    site: str = asked(
+    site: RootOrNone = asked(
         _("address of the company"), _("Like https://company.feishu.cn. Empty: pages are not linked."), default=""
     )
-    groups: list[str] = asked(
+    groups: Pairs = asked(
         _("groups"),
         _(
             "One a line, like od-4e6ac4d14bcd = Engineering: a department or chat there, by its ID, and a group here. "
@@ -43,21 +44,6 @@ class FeishuSettings(base.Settings):
         ),
         default=[],
     )
-
-    @field_validator("url")
-    @classmethod
-    def _is_address(cls, url: str) -> str:
-        return plausible(url).rstrip("/")
-
-    @field_validator("site")
-    @classmethod
-    def _is_site(cls, site: str) -> str:
-        return plausible(site).rstrip("/") if site else ""
-
-    @field_validator("groups")
-    @classmethod
-    def _are_pairs(cls, groups: list[str]) -> list[str]:
-        return checked_pairs(groups)
 
     @property
     def address(self) -> str:
@@ -81,12 +67,12 @@ class _Node:
 class FeishuConnector(base.Connector):
     """Pages are known by their node tokens, which a move within the space keeps, and change with the time of their last edit.
 
-    Documents (docx) and uploaded files are read; shortcuts belong where they lead to. A locked page, which does not inherit, lies in a
-    folder of its own with what is below it.
+    Documents (docx), spreadsheets and uploaded files are read; shortcuts belong where they lead to. A locked page, which does not inherit,
+    lies in a folder of its own with what is below it.
     """
 
     label = _("Feishu or Lark wiki")
-    about = _("The documents and files of a wiki space of Feishu or Lark, with who may see them.")
+    about = _("The documents, spreadsheets and files of a wiki space of Feishu or Lark, with who may see them.")
     noun = _("wiki page")
     secret_label = _("App secret")
     takes_rights = True
@@ -119,7 +105,10 @@ class FeishuConnector(base.Connector):
                 yield self._item(node)
 
     def fetch(self, item: Item) -> Content:
-        token = quote(str(item.memory.get("token", "")), safe="")
+        obj_token = str(item.memory.get("token", ""))
+        if item.memory.get("type") == "sheet":
+            return Content(document_of(item.title, read_spreadsheet(self._api, obj_token, title=item.title)))
+        token = quote(obj_token, safe="")
         if item.memory.get("type") == "docx":
             said = self._api.ask("docs/v1/content", doc_token=token, doc_type="docx", content_type="markdown")
             text = str(said.get("content") or "").strip() or f"# {item.title}"
@@ -164,8 +153,8 @@ class FeishuConnector(base.Connector):
         return f"{path.stem} ({path.suffix[1:]})" if self._choice.takes(f"x{path.suffix}") else path.name
 
     def _file(self, said: Mapping[str, Any], name: str) -> str:
-        if said.get("obj_type") == "docx":
-            return f"{name}.md"
+        if ending := _MADE.get(str(said.get("obj_type"))):
+            return f"{name}{ending}"
         path = PurePosixPath(str(said.get("title")).replace("/", "-"))
         is_read = said.get("obj_type") == "file" and self._choice.takes(f"x{path.suffix}")
         return f"{name_of(path.stem)}{path.suffix}" if is_read else ""

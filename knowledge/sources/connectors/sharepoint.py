@@ -1,26 +1,28 @@
 """A document library of SharePoint, or somebody's OneDrive for work, by Microsoft Graph."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from pydantic import field_validator, model_validator
+from pydantic import model_validator
 
 from knowledge.sources import base
 from knowledge.sources.answers import dug, listed
 from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
 from knowledge.sources.files import Choice, require_not_too_large
-from knowledge.sources.http import plausible, require_safe, site_of
+from knowledge.sources.http import Root, RootOrNone, require_safe, site_of
 from knowledge.sources.microsoft_graph import Drive, DriveItem, Graph, NotThere, read_drive
-from knowledge.sources.readers import Readers, checked_pairs, group_here, username_with, usernames_with
+from knowledge.sources.readers import Pairs, Readers, group_here, username_with, usernames_with
 from knowledge.sources.rules import folder_path
+from knowledge.sources.sharepoint_pages import Page, edited, pages_of, place_of, read_page
 
 DEEPEST = 200  # folders below one another: a path has 400 characters
 _READING = {"read", "write", "owner"}  # roles that Graph's documentation names; of others nobody is sure
@@ -33,8 +35,14 @@ class SharePointSettings(base.Settings):
     client_id: str = asked(
         _("application"), _("The client ID of an app registration."), pattern=r"^[A-Za-z0-9-]{1,100}$"
     )
-    site: str = asked(
+    site: RootOrNone = asked(
         _("site"), _("Its address, like https://company.sharepoint.com/sites/Handbook. Empty: a OneDrive."), default=""
+    )
+    reads: Literal["files", "pages"] = asked(
+        _("what is read"),
+        _("The files of one library, or the pages of the site."),
+        default="files",
+        choices={"files": _("files"), "pages": _("pages of the site")},
     )
     library: str = asked(_("library"), _("Its name. Empty: the default one of the site."), default="")
     user: str = asked(
@@ -42,7 +50,7 @@ class SharePointSettings(base.Settings):
     )
     folder: str = asked(_("folder in it"), _("Only what lies there, like Rules/2026."), default="")
     leave_out: list[str] = asked(*LEAVE_OUT, default=[])
-    groups: list[str] = asked(
+    groups: Pairs = asked(
         _("groups"),
         _(
             "One a line, like Handbook Members = Engineering: a group there, by its name in SharePoint or its e-mail "
@@ -50,36 +58,23 @@ class SharePointSettings(base.Settings):
         ),
         default=[],
     )
-    url: str = asked(
+    url: Root = asked(
         _("address of Graph"),
         _("In China (21Vianet) https://microsoftgraph.chinacloudapi.cn."),
         default="https://graph.microsoft.com",
     )
-    login: str = asked(
+    login: Root = asked(
         _("address of the sign-in"),
         _("In China (21Vianet) https://login.chinacloudapi.cn."),
         default="https://login.microsoftonline.com",
     )
 
-    @field_validator("url", "login")
-    @classmethod
-    def _is_address(cls, url: str) -> str:
-        return plausible(url).rstrip("/")
-
-    @field_validator("site")
-    @classmethod
-    def _is_site(cls, site: str) -> str:
-        return plausible(site).rstrip("/") if site else ""
-
-    @field_validator("groups")
-    @classmethod
-    def _are_pairs(cls, groups: list[str]) -> list[str]:
-        return checked_pairs(groups)
-
     @model_validator(mode="after")
     def _is_one_place(self) -> "SharePointSettings":
         if bool(self.site) == bool(self.user):
             raise ValueError(gettext("Give either the address of a site or whose OneDrive it is."))
+        if self.reads == "pages" and (self.user or self.library):
+            raise ValueError(gettext("Pages are those of a site: leave the library and the OneDrive empty."))
         return self
 
     @property
@@ -90,11 +85,14 @@ class SharePointSettings(base.Settings):
 class SharePointConnector(base.Connector):
     """Files are known by their ids, which a move within the drive keeps, and change with their cTag or eTag.
 
-    A file with permissions of its own lies in a folder of its own: who may see it is said of that. Pages of the site are not read.
+    A file with permissions of its own lies in a folder of its own: who may see it is said of that. Pages of a site are files of a
+    library, too, which says who may read them; what they say is asked for as a page, once it is published.
     """
 
     label = _("SharePoint or OneDrive")
-    about = _("The files of a document library of SharePoint, or of a OneDrive for work, with who may see them.")
+    about = _(
+        "The files of a document library or the pages of a SharePoint site, or a OneDrive for work, with who may see them."
+    )
     noun = _("file")
     secret_label = _("Client secret")
     takes_rights = True
@@ -113,7 +111,8 @@ class SharePointConnector(base.Connector):
             pace=reading.pace,
         )
         self._drive: Drive | None = None
-        self._drive_id, self._top = "", ""
+        self._drive_id, self._top, self._site_id = "", "", ""
+        self._pages: dict[str, Page] = {}  # of the site, where they are what is read
         self._apart: dict[str, str] = {}  # the folder of its own that a file lies in, by its id
         self._problems: dict[str, Missed] = {}
         self._members: dict[str, frozenset[str]] = {}
@@ -148,10 +147,13 @@ class SharePointConnector(base.Connector):
         for *above, file in self._ways(drive):
             own = self._apart.get(file.id, "")
             yield self._item(file, [*(each.name for each in above), *filter(None, [own]), file.name])
+        yield from self._missed_pages(drive)
 
     def fetch(self, item: Item) -> Content:
         require_not_too_large(item.path, int(item.memory.get("size", 0)))
         self._find()
+        if self._settings.reads == "pages":
+            return read_page(self._graph, self._site_id, str(item.memory.get("page", "")))
         gone = gettext("%(path)s is not there any more.") % {"path": item.path}
         try:
             said = self._graph.ask(f"drives/{self._drive_id}/items/{quote(item.id, safe='')}")
@@ -191,11 +193,37 @@ class SharePointConnector(base.Connector):
         """The id of the library's drive. Raises NotThere, LookupError."""
         parts = urlsplit(self._settings.site)
         path = quote(unquote(parts.path).strip("/"))
-        site = self._graph.ask(f"sites/{parts.netloc}:/{path}" if path else f"sites/{parts.netloc}")["id"]
+        site = str(self._graph.ask(f"sites/{parts.netloc}:/{path}" if path else f"sites/{parts.netloc}")["id"])
+        if self._settings.reads == "pages":
+            return self._library_of_pages(site)
         if not self._settings.library:
             return str(self._graph.ask(f"sites/{site}/drive")["id"])
         drives = {str(each.get("name")).casefold(): each for each in self._graph.pages(f"sites/{site}/drives")}
         return str(drives[self._settings.library.casefold()]["id"])
+
+    def _library_of_pages(self, site: str) -> str:
+        """Likewise, of the one that the site's pages lie in."""
+        self._site_id, self._pages = site, pages_of(self._graph, site)
+        for page in self._pages.values():
+            return str(self._graph.ask(f"sites/{site}/lists/{quote(page.library, safe='')}/drive")["id"])
+        raise Unreadable(gettext("The site has no pages that this application may read."))
+
+    def _takes(self, way: list[DriveItem]) -> bool:
+        path = "/".join(each.name for each in way)
+        if self._settings.reads == "files":
+            return self._choice.takes(path)
+        page = self._pages.get(place_of(way[-1].url))
+        return page is not None and page.is_published and not self._choice.leaves(path)
+
+    def _missed_pages(self, drive: Drive) -> Iterator[Missed]:
+        """Those that were published and are edited now, of which stays what was read; and those of which nobody knows who may read them."""
+        files = {place_of(item.url): item for item in drive.items.values()}
+        for place, page in self._pages.items():
+            if place not in files:
+                why = gettext("“%(name)s” is not in the library of the site's pages, which says who may read it.")
+                yield Missed(f"page:{page.id}", why % {"name": page.title})
+            elif page.was_published and not page.is_published:
+                yield Missed(files[place].id, edited(page))
 
     def _ways(self, drive: Drive) -> Iterator[list[DriveItem]]:
         """For each document below the folder: what it lies in from there on, and itself."""
@@ -206,11 +234,11 @@ class SharePointConnector(base.Connector):
             while above != self._top and above in drive.items and len(way) < DEEPEST:
                 way.insert(0, drive.items[above])
                 above = drive.items[above].parent
-            if above == self._top and self._choice.takes("/".join(each.name for each in way)):
+            if above == self._top and self._takes(way):
                 yield way
 
     def _item(self, file: DriveItem, names: list[str]) -> Item:
-        return Item(
+        item = Item(
             id=file.id,
             path="/".join(names),
             version=file.version,
@@ -219,6 +247,11 @@ class SharePointConnector(base.Connector):
             modified_at=parse_datetime(file.modified_at),
             memory={"size": file.size},
         )
+        page = self._pages.get(place_of(file.url))
+        if page is None:
+            return item
+        path = f"{item.path.removesuffix('.aspx')}.html"
+        return replace(item, path=path, version=page.version, title=page.title, memory={"page": page.id})
 
     def _readers_now(self, item: DriveItem) -> Readers:
         """Nobody for what is gone since it was listed."""

@@ -151,7 +151,8 @@ class WebConnector(base.Connector):
             if "links" in memory:
                 self._follow(memory["links"], depth)
             elif depth > 0:  # nobody knows what it would have led to
-                yield Missed(self._settings.below, str(error), is_branch=True)
+                said = gettext("What %(url)s leads to is not known now: what was read from there before stays.")
+                yield Missed(self._settings.below, said % {"url": url}, is_branch=True)
 
     def _page(self, url: str, answer: Answer, depth: int) -> Iterator[Item | Missed]:
         page = read_page(answer.body, answer.url, answer.headers.get("Content-Type", ""))

@@ -16,7 +16,7 @@ from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import checked_settings, preview
 from knowledge.sources.services import save_source
 from tests.factories import make_group, make_user
-from tests.feishu_wiki import APP_ID, SECRET, SPACE, Node, Wiki, person, serving_feishu
+from tests.feishu_wiki import APP_ID, SECRET, SPACE, Node, Sheet, Wiki, person, serving_feishu
 from tests.integration.sources.shelf import counts, item_of, paths, read, who, who_sees
 
 Make = Callable[..., Source]
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def wiki(settings: Any) -> Iterator[Wiki]:
-    """指南 ▸ 部署 ▸ Night; Pay / bonus; forms.csv; a sheet that holds a page; chen and lin are members."""
+    """指南 ▸ 部署 ▸ Night; Pay / bonus; forms.csv; a mind note that holds a page; chen and lin are members."""
     settings.OUTGOING_ALLOW = ("127.0.0.1",)
     with serving_feishu() as wiki:
         wiki.members = [person("chen"), person("lin", "userid")]
@@ -35,8 +35,8 @@ def wiki(settings: Any) -> Iterator[Wiki]:
         wiki.put(Node("wikNight", "Night", parent="wikDeploy"))
         wiki.put(Node("wikBonus", "Pay / bonus"))
         wiki.put(Node("wikForms", "forms.csv", "name,days\nleave,30", kind="file"))
-        wiki.put(Node("wikSheet", "Budget", kind="sheet"))
-        wiki.put(Node("wikPlan", "Plan", parent="wikSheet"))
+        wiki.put(Node("wikMind", "Budget", kind="mindnote"))
+        wiki.put(Node("wikPlan", "Plan", parent="wikMind"))
         wiki.put(Node("wikLink", "A shortcut", is_shortcut=True))
         yield wiki
 
@@ -91,6 +91,51 @@ def test_a_page_without_text_says_its_title(source: Source, wiki: Wiki, folder: 
     wiki.nodes["wikGuide"].text = ""
     assert counts(read(source)) == {"added": 6}
     assert paths(folder)["指南.md"] == "# 指南\n"
+
+
+def spreadsheet(*sheets: Sheet) -> Node:
+    return Node("wikCost", "Costs", kind="sheet", sheets=list(sheets))
+
+
+def test_a_spreadsheet_is_one_document_with_the_sheets_that_are_seen(
+    source: Source, wiki: Wiki, folder: Folder
+) -> None:
+    link = [{"type": "url", "text": "the offer", "link": "https://example.com/offer"}]
+    costs: list[list[Any]] = [
+        ["Item", "Yuan", "By"],
+        ["Desk & lamp", 1200, "2026-11-01"],
+        [None, None, None],
+        [link, 3.5, None],
+    ]
+    wiki.put(
+        spreadsheet(
+            Sheet("s1", "2026", costs),
+            Sheet("s2", "Draft", [["secret", 1]], is_hidden=True),
+            Sheet("s3", "Base", [], kind="bitable"),
+            Sheet("s4", "Wide", [["a", *[None] * 28, "z"]], rows=4_001, columns=30, last_column="AD"),
+            Sheet("s5", "Empty", [[None]]),
+        )
+    )
+    assert counts(read(source)) == {"added": 7}
+    assert paths(folder)["Costs.html"] == (
+        '<html><head><meta charset="utf-8"><title>Costs</title></head><body><h1>Costs</h1>'
+        "<h2>2026</h2><table><tr><th>Item</th><th>Yuan</th><th>By</th></tr>"
+        "<tr><td>Desk &amp; lamp</td><td>1200</td><td>2026-11-01</td></tr><tr><td>the offer</td><td>3.5</td><td></td></tr></table>"
+        f"<h2>Wide</h2><table><tr><th>a</th>{'<th></th>' * 28}<th>z</th></tr></table><h2>Empty</h2></body></html>"
+    )
+    asked = [path.rpartition("/")[2] for path in wiki.asked if path.startswith("sheets/v2")]
+    assert asked == ["s1!A1:T200", "s4!A1:AD2000", "s4!A2001:AD4000", "s4!A4001:AD4001", "s5!A1:T200"]
+    wiki.asked.clear()
+    assert counts(read(source)) == {"unchanged": 7}
+    assert not [path for path in wiki.asked if path.startswith("sheets/")]
+
+
+def test_a_spreadsheet_that_is_too_large_is_named_and_the_rest_comes(source: Source, wiki: Wiki) -> None:
+    wiki.put(spreadsheet(Sheet("s1", "All", [["a"]], rows=50_001, columns=20)))
+    run = read(source)
+    assert counts(run) == {"added": 6, "failed": 1}
+    assert [each["why"] for each in run.problems] == ["“Costs” has more than 1000000 cells."]
+    assert not [path for path in wiki.asked if path.startswith("sheets/v2")]
 
 
 def test_rights_come_along_from_the_space_and_its_locked_pages(ruled: Source, wiki: Wiki, people: list[User]) -> None:

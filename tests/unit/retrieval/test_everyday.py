@@ -4,6 +4,7 @@ import pytest
 
 from knowledge.retrieval import term_weights
 from knowledge.retrieval.term_weights import matter_weights, share_of_passages
+from knowledge.text.everyday import everyday_rates
 from knowledge.text.terms import query_weights, term_id, terms
 
 QUESTION = "我自己的折扣是多少"
@@ -46,3 +47,10 @@ def test_the_share_of_passages_is_a_share() -> None:
     assert share_of_passages("the") > 0.9 > share_of_passages("discount") > 0
     assert share_of_passages("quarkfelder") == 0
     assert share_of_passages("我自") > 0, "one word ends and the next begins"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_lists_say_what_the_package_says(language: str) -> None:
+    import wordfreq
+
+    assert everyday_rates(language) == wordfreq.get_frequency_dict(language, "small")

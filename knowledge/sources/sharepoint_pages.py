@@ -1,0 +1,86 @@
+"""The modern pages of a site of SharePoint, by Microsoft Graph v1.0: which there are, and what one says.
+
+learn.microsoft.com/graph: sitePage, canvasLayout, webPart (textWebPart, standardWebPart), publicationFacet.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from django.utils.translation import gettext as _
+
+from knowledge.sources.answers import dug, listed
+from knowledge.sources.base import Content, Unreadable
+from knowledge.sources.microsoft_graph import Graph
+from knowledge.sources.wiki_pages import document_of, sections_of_html
+
+KIND = "microsoft.graph.sitePage"
+SELECT = "id,title,webUrl,eTag,publishingState,parentReference"
+
+
+@dataclass(frozen=True)
+class Page:
+    """library: id of the list that it lies in. is_published: as it is now; was_published: once, and is edited since."""
+
+    id: str
+    title: str
+    version: str
+    library: str
+    is_published: bool
+    was_published: bool
+
+
+def pages_of(graph: Graph, site: str) -> dict[str, Page]:
+    """The pages of a site, by `place_of` their addresses."""
+    found = graph.pages(f"sites/{site}/pages/{KIND}?$select={SELECT}")
+    return {place_of(str(each.get("webUrl") or "")): _page(each) for each in found}
+
+
+def place_of(url: str) -> str:
+    """The path of an address, which is the same for a page and for its file, however each is written."""
+    return unquote(urlsplit(url).path).casefold()
+
+
+def read_page(graph: Graph, site: str, page_id: str) -> Content:
+    """What a published page says. Raises NotThere, Unreadable."""
+    said = graph.ask(f"sites/{site}/pages/{quote(page_id, safe='')}/{KIND}?$expand=canvasLayout")
+    page = _page(said)
+    if not page.is_published:
+        raise Unreadable(edited(page))
+    body = f"<h1>{escape(page.title)}</h1>{''.join(_parts(said.get('canvasLayout')))}"
+    return Content(document_of(page.title, body), title=page.title, sections=sections_of_html(body))
+
+
+def edited(page: Page) -> str:
+    return _("“%(name)s” is being edited there: it is read again when it is published.") % {"name": page.title}
+
+
+def _page(said: Mapping[str, Any]) -> Page:
+    state = said.get("publishingState")
+    return Page(
+        id=str(said.get("id") or ""),
+        title=str(said.get("title") or ""),
+        version=str(said.get("eTag") or "")[:200],
+        library=str(dug(said, "parentReference", "listId") or ""),
+        is_published=dug(state, "level") == "published",
+        was_published=str(dug(state, "versionId") or "0").partition(".")[0] != "0",
+    )
+
+
+def _parts(canvas: Any) -> Iterator[str]:
+    """The web parts from top to bottom, those of the vertical section last."""
+    for section in listed(canvas, "horizontalSections"):
+        for column in listed(section, "columns"):
+            yield from map(_part, listed(column, "webparts"))
+    yield from map(_part, listed(canvas, "verticalSection", "webparts"))
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    """Text as it is; of another web part what SharePoint's own search reads of it."""
+    if isinstance(part.get("innerHtml"), str):
+        return f"<div>{part['innerHtml']}</div>"
+    made = dug(part, "data", "serverProcessedContent")
+    plain = [f"<p>{escape(str(each.get('value') or ''))}</p>" for each in listed(made, "searchablePlainTexts")]
+    return "".join([*plain, *(f"<div>{each.get('value') or ''}</div>" for each in listed(made, "htmlStrings"))])

@@ -1,0 +1,12 @@
+"""The number that a heading begins with: “2.1 ”, “第三章 ”, “四、”, and the marks of Markdown before it."""
+
+import re
+
+_NUMBER = re.compile(
+    r"[#\s]*(?:第[一二三四五六七八九十百\d]+[章节条]\s*|第?[一二三四五六七八九十\d]+(?:\.\d+)*[.)）、]?\s+|[一二三四五六七八九十\d]+、)?"
+)
+
+
+def without_number(heading: str) -> str:
+    """What a heading says, without its number; a number that it says later stays."""
+    return _NUMBER.sub("", heading, count=1).strip()
