@@ -13,6 +13,7 @@ from django.db import InterfaceError, OperationalError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from redis.exceptions import RedisError
 
+from agent.asked_in import MOST_TABLES, FieldSays, TableAsked, conditions
 from agent.conversations.sessions import get_session
 from agent.events import Error
 from agent.profiles import Options
@@ -30,6 +31,7 @@ from copilot_site.lib.errors import CopilotError, NotFound, as_ours
 from copilot_site.lib.json_input import loads
 from copilot_site.lib.sockets import message_of
 from copilot_site.lib.strict_serializers import MOST
+from knowledge.retrieval.conditions import MOST_CONDITIONS
 from knowledge.retrieval.search import Scope
 from knowledge.services.attachments import MOST_FILES
 
@@ -44,8 +46,9 @@ log = structlog.get_logger(__name__)
 class Ask(BaseModel):
     """A question. id: made by the client, which asks again with the same one where it does not know whether it was heard.
 
-    folder_ids: with all that lies below them. follows: the answer after which it is asked, else the last one. instead_of: the question
-    in whose place it is asked. is_wide: look at more passages, because the first ones said nothing. agent_id: of the assistant that was
+    folder_ids: with all that lies below them. metadata: what fields of the documents say. tables: of data sources; with them alone no
+    document is looked at. follows: the answer after which it is asked, else the last one. instead_of: the question in whose place it is
+    asked. is_wide: look at more passages, because the first ones said nothing. agent_id: of the assistant that was
     chosen; None: the default one. attachment_ids: of the conversation's files that it is asked with.
     """
 
@@ -57,6 +60,8 @@ class Ask(BaseModel):
     knowledge_base_ids: list[UUID] = []
     folder_ids: list[UUID] = []
     knowledge_ids: list[UUID] = []
+    metadata: list[FieldSays] = Field(default=[], max_length=MOST_CONDITIONS)
+    tables: list[TableAsked] = Field(default=[], max_length=MOST_TABLES)
     attachment_ids: list[UUID] = Field(default=[], max_length=MOST_FILES)
     follows: UUID | None = None
     instead_of: UUID | None = None
@@ -165,6 +170,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
             knowledge_base_ids=tuple(asked.knowledge_base_ids),
             folder_ids=tuple(asked.folder_ids),
             document_ids=tuple(asked.knowledge_ids),
+            metadata=await in_thread(conditions, principal, asked.metadata, asked.knowledge_base_ids),
         )
         run = await start(
             principal,
@@ -179,6 +185,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
                 instead_of=asked.instead_of,
                 is_wide=asked.is_wide,
                 attachments=tuple(asked.attachment_ids),
+                tables=tuple(each.named for each in asked.tables),
             ),
         )
         return launch(run)

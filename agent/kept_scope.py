@@ -1,19 +1,37 @@
 """What a question was narrowed to, as it is kept in a row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
 from uuid import UUID
 
+from business.data_scope import TableName
+from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.search import Scope
 
 _FIELDS = ("knowledge_base_ids", "folder_ids", "document_ids")
 
 
-def kept(scope: Scope) -> dict[str, list[str]]:
-    """The ids of each kind that narrows it; nothing of a scope that narrows nothing."""
-    return {field: [str(pk) for pk in ids] for field in _FIELDS if (ids := getattr(scope, field))}
+def kept(scope: Scope, tables: Iterable[TableName] = ()) -> dict[str, Any]:
+    """The ids of each kind that narrows it, what fields must say, and tables; nothing of a scope that narrows nothing."""
+    said: dict[str, Any] = {field: [str(pk) for pk in getattr(scope, field)] for field in _FIELDS}
+    said["metadata"] = [kept_condition(each) for each in scope.metadata]
+    said["tables"] = [asdict(each) for each in tables]
+    return {name: each for name, each in said.items() if each}
 
 
-def scope_of(row: Mapping[str, Sequence[str]]) -> Scope:
-    """What `kept` was made of."""
+def kept_condition(condition: Condition) -> dict[str, Any]:
+    """Its parts that say something; those of the API's `metadata`."""
+    return {name: value for name, value in asdict(condition).items() if value not in (None, "")}
+
+
+def scope_of(row: Mapping[str, Any]) -> Scope:
+    """What of documents `kept` was made of."""
     bases, folders, documents = (tuple(map(UUID, row.get(field, ()))) for field in _FIELDS)
-    return Scope(knowledge_base_ids=bases, folder_ids=folders, document_ids=documents)
+    metadata = tuple(Condition(**each) for each in row.get("metadata", ()))
+    return Scope(knowledge_base_ids=bases, folder_ids=folders, document_ids=documents, metadata=metadata)
+
+
+def tables_of(row: Mapping[str, Any]) -> tuple[TableName, ...]:
+    """The tables that `kept` was made of."""
+    return tuple(TableName(**each) for each in row.get("tables", ()))

@@ -140,6 +140,7 @@ def profile_from(row: AgentProfile, knowledge_base_ids: Iterable[UUID]) -> Profi
         uses_tools=row.uses_tools,
         judge=row.judge.name if row.judge else "",
         is_strict=row.is_strict,
+        asks_before_web=row.asks_before_web,
         knowledge_base_ids=tuple(knowledge_base_ids),
         budget=replace(common, **{name: limit for name, limit in limits.items() if limit is not None}),
     )

@@ -8,6 +8,7 @@ from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from agent.budget import Budget
+from business.data_scope import TableName
 
 
 class Icon(TextChoices):
@@ -35,6 +36,7 @@ class Profile:
     """tools: names; None means those that are on by default. model: name of a configured one, "" for the default.
 
     uses_tools: False means search once and write, without choosing tools. knowledge_base_ids: empty does not narrow.
+    asks_before_web: a search of the web waits for the person, whatever the service is set to.
     outside: tools of services outside that it switches on, as `agent.tools.base.Tool`.
     judge: name of the model that reads the sentences which facts do not settle, "" for the one that writes. is_strict: what is not
     checked is left out instead of marked. id: of its row, None for the product's own. tone: one of `Tone`, or "".
@@ -49,6 +51,7 @@ class Profile:
     knowledge_base_ids: tuple[UUID, ...] = ()
     judge: str = ""
     is_strict: bool = False
+    asks_before_web: bool = False
     outside: tuple[Any, ...] = ()
     budget: Budget = field(default_factory=Budget)
 
@@ -60,7 +63,7 @@ class Options:
 
     asked_as: what the client calls the question; the same again in a conversation is the same question. is_wide: look
     at more passages than an answer takes. follows, instead_of: its place in the conversation (`agent.conversations.branches.followed`).
-    attachments: ids of the conversation's files that the question is asked with.
+    attachments: ids of the conversation's files that the question is asked with. tables: of data sources that it is asked of.
     channel: where it was asked, for the audit log; "" for the pages and the API.
     """
 
@@ -74,4 +77,5 @@ class Options:
     follows: UUID | None = None
     instead_of: UUID | None = None
     attachments: tuple[UUID, ...] = ()
+    tables: tuple[TableName, ...] = ()
     channel: str = ""

@@ -185,7 +185,7 @@ def _reads(run: Run) -> bool:
     is_written = (
         run.stop_reason != StopReason.NOT_CONFIRMED
     )  # then passages are shown, and nothing that a model says of them
-    return run.model is not None and not run.model_gave_up and is_written
+    return not run.is_by_words and is_written
 
 
 def _is_quoted(run: Run) -> bool:

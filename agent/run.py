@@ -1,7 +1,8 @@
 """The run that carries the state: everything that changes while one question is answered."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from agent.attached import Attached
@@ -16,11 +17,13 @@ from agent.state import EvidenceItem, RunState, State, Subtask, Turn
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
+from business.data_scope import DataScope, TableName
 from business.logical_query.query import LogicalQuery
 from business.pipeline import HowRead
 from business.results.shown_query import QueryShown
 from business.results.visibility import Queried
 from copilot_site.lib.fair_queue import Ticket
+from knowledge.models import ATTACHMENTS
 from knowledge.retrieval.ranking import Scores
 from knowledge.retrieval.search import Found, Scope
 from knowledge.selectors import ShownPassage
@@ -76,7 +79,8 @@ class Run:
     by the words of the data, where that chose the way. earlier_query, logical_query: source and query that the conversation stood on, and
     stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read any
     more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits for it.
-    attached: files of its conversation.
+    attached: files of its conversation. chosen: what the person narrowed it to, as it is kept. tables: of the data it is asked of alone;
+    none where it is asked of documents alone, None where nothing narrows it.
     """
 
     session_id: UUID
@@ -118,8 +122,26 @@ class Run:
     is_held_back: bool = False
     ticket: Ticket | None = None
     attached: Attached = field(default_factory=Attached)
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    tables: tuple[TableName, ...] | None = None
     is_over: bool = False
     _told: int = 0
+
+    @property
+    def base_ids(self) -> tuple[UUID, ...]:
+        """The bases that its profile keeps it in, with the place of its files; none where it is not kept."""
+        ids = self.profile.knowledge_base_ids
+        return (*ids, ATTACHMENTS) if ids and self.attached.names else ids
+
+    @property
+    def data(self) -> DataScope:
+        """What of the data it is asked of."""
+        return DataScope(self.tables, self.scope, self.base_ids)
+
+    @property
+    def asks_tables_alone(self) -> bool:
+        """Whether the person chose tables, and nothing of the documents."""
+        return set(self.chosen) == {"tables"}
 
     @property
     def is_follow_up(self) -> bool:
@@ -140,6 +162,11 @@ class Run:
         """What documents are asked: the first step, or the whole question."""
         step = self.subtask("knowledge_search")
         return step.question if step else self.state.input.normalized_query
+
+    @property
+    def is_by_words(self) -> bool:
+        """Whether no model reads or writes: none is set up, or it gave up."""
+        return self.model is None or self.model_gave_up
 
     def add(self, findings: Iterable[Finding]) -> None:
         """New evidence; what is known already is not added again."""

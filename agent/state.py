@@ -94,7 +94,7 @@ class EvidenceItem(BaseModel):
 
 
 class TraceStep(BaseModel):
-    """One step, without text of documents. `in` may hold q, route and user; `out` evidence_added and a note."""
+    """One step, without text of documents. `in` may hold q, route, user and skill; `out` evidence_added and a note."""
 
     step_id: str
     ts_ms: int

@@ -14,6 +14,7 @@ NOTHING_FOUND = _("I cannot confirm this: I found nothing about it in what you m
 SEARCHED = ngettext_lazy(
     "%(count)d document was searched, in %(bases)s.", "%(count)d documents were searched, in %(bases)s.", "count"
 )
+COMMA = _(", ")  # between names
 AND_OTHERS = _("%(names)s and others")
 OTHER_WORDS = _("Other words may help.")
 WHOM_TO_ASK = _("Other words may help; or ask whoever keeps these documents: %(names)s.")
@@ -21,12 +22,16 @@ NEITHER_DATA_NOR_DOCUMENTS = _("I cannot answer this from the business data, and
 NOT_HELPED_WITH = _(
     "I do not help with that: I answer questions about documents and data that you may read, and change nothing."
 )
+NOT_IN_TABLES = _("The chosen tables do not answer this. Ask in other words, or choose other tables, or none.")
 NOTHING_IN_SCOPE = _("There is nothing in the chosen scope that you may read. Choose another one, or none.")
 ASKABLE_FOLDERS = _("These folders may hold it, and you may ask for access to them: %(names)s.")
 LIMIT_CAME_FIRST = _("A limit was reached before the search was done; a narrower question may help.")
 RIGHTS_CHANGED = _("What you may read changed while this was answered. Ask again.")
 READ_AS = _("I read: %(question)s")
 FIRST_PART_NOT_CONFIRMED = _("The documents you may read do not confirm the first part of the question.")
+FIRST_PART_CLOSEST = _(
+    "The documents you may read do not confirm the first part of the question. These passages come closest:"
+)
 
 # --- questions back -----------------------------------------------------------------------------------------------------
 WHO_I_AM = _("I answer from the documents and data that you may read, and show what each answer stands on.")

@@ -14,12 +14,12 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.http import urlencode
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from agent.conversations.attachments import unsent_attachments
 from agent.conversations.feedback import rate_answer
 from agent.conversations.first_page import first_page
-from agent.conversations.forms import FeedbackForm
+from agent.conversations.forms import AboutForm, FeedbackForm
 from agent.conversations.page import conversation_page, turn_page
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.steps import steps_of
@@ -32,7 +32,7 @@ from agent.conversations.sessions import (
     get_session,
     labels_of,
 )
-from agent.kept_scope import scope_of
+from agent.kept_scope import scope_of, tables_of
 from agent.models import Role, Session
 from agent.palette.places import places_in
 from agent.profile_choice import assistants_for
@@ -59,7 +59,7 @@ def address_of(session_id: UUID, message_id: UUID) -> str:
 Suggest = Callable[[Principal], Sequence[str]]
 
 
-@require_GET
+@require_safe
 @signed_in
 def chat(
     request: HttpRequest,
@@ -81,7 +81,7 @@ def chat(
         "first": None if shown else first_page(principal, request.user, language, suggested=suggested),
         "attachments": unsent_attachments(principal, session) if session else (),
         "accepted": accepted() if are_taken() else None,
-        "places": places_in(principal, scope_of(session.scope)) if session else (),
+        "places": places_in(principal, scope_of(session.scope), tables_of(session.scope)) if session else (),
         "question_length": QUESTION_LENGTH,
         "assistants": assistants_for(principal, language),
         **_of_messages(principal),
@@ -89,7 +89,7 @@ def chat(
     return render(request, "agent/chat.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """The conversations of the person, or those in whose title or questions the words of `?q=` stand; `?label=` filed under it,
@@ -112,13 +112,16 @@ def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBas
 
 @require_POST
 @signed_in
-def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
-    """A new conversation, made when its first question is sent."""
-    session = create_session(principal)
+def begin(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """A new conversation, made when its first question is sent; or its page, where somebody begins with a document or a folder."""
+    about = checked(AboutForm(request.POST))
+    session = create_session(principal, **about)
+    if any(about.values()):
+        return redirect("conversation", session.pk)
     return JsonResponse({"id": str(session.pk), "url": reverse("conversation", args=[session.pk])}, status=201)
 
 
-@require_GET
+@require_safe
 @signed_in
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
     """An answer as HTML with its question before it, to take the place of what was typed and streamed, and the menu as it is now."""
@@ -143,7 +146,7 @@ def _of_menu(principal: Principal, session: Session | None, shown: Sequence[Show
     }
 
 
-@require_GET
+@require_safe
 @signed_in
 def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
     """How one of their answers was made; figures of the machinery for those alone who look after it."""

@@ -3,7 +3,7 @@
 What must hold whatever a model writes is asserted: a run ends, no sentence that facts contradict is shown as checked, what cites nothing is
 no answer, nothing of a closed document is told or cited. How much it answers rightly is counted, printed, and written to REAL_LLM_REPORT.
 
-REAL_LLM_QUESTIONS: of each kind, the first so many (10).
+REAL_LLM_QUESTIONS: of each kind, the first so many (10). REAL_LLM_SECONDS: for each (120); one that takes longer ends with what it has.
 """
 
 import json
@@ -27,18 +27,19 @@ from agent.events import Complete, StopReason
 from agent.models import AgentProfile, Message
 from agent.profiles import Options
 from agent.providers import breaker
+from agent.providers.openai_compatible import ModelLimits
 from agent.quotations.answers import NAME as EXTRACTIVE
 from authz.principal import Principal
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import asked, stored
-from tests.real_model import PATIENT
 
 pytestmark = pytest.mark.django_db
 
 FOLDER = Path(__file__).parent / "evaluation" / "real_model"
 KINDS: dict[str, list[dict[str, Any]]] = yaml.safe_load((FOLDER / "questions.yaml").read_text(encoding="utf-8"))
 MOST = int(os.environ.get("REAL_LLM_QUESTIONS", "10"))
+SECONDS = int(os.environ.get("REAL_LLM_SECONDS", "120"))
 TOLD_BY_CLOSED = ("1,375,000", "88,400", "severance budget for it", "will close the Turin branch")
 COUNTED = ("asked", "right", "answered", "by the model", "not checked", "found", "nothing", "seconds")
 REPORT: dict[str, Counter[str]] = {}
@@ -72,8 +73,9 @@ def test_questions(kind: str, library: tuple[Principal, Document]) -> None:
     person, closed = library
     counts = REPORT.setdefault(kind, Counter())
     breaker._breakers.clear()
-    patient = Options(profile_id=str(AgentProfile.objects.create(name="patient", most_seconds=900).pk))
-    served = {"base_url": os.environ["REAL_LLM_URL"], "model": "smollm2", "limits": PATIENT, "context_tokens": 8_000}
+    patient = Options(profile_id=str(AgentProfile.objects.create(name="patient", most_seconds=SECONDS).pk))
+    limits = ModelLimits(first_s=SECONDS, between_s=SECONDS, total_s=SECONDS, attempts=1)
+    served = {"base_url": os.environ["REAL_LLM_URL"], "model": "smollm2", "limits": limits, "context_tokens": 8_000}
     with override_settings(LLM=settings.LLM | served):
         for question in KINDS[kind][:MOST]:
             began = time.monotonic()

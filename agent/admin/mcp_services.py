@@ -7,11 +7,11 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from agent.mcp_client.address import ServiceUnusable
 from agent.mcp_client.services import check_place, read_tools, save_service
 from agent.models import McpService
 from audit.actions import Action
@@ -19,6 +19,7 @@ from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.plain_text import visible
+from copilot_site.lib.site import site_address
 
 
 class McpServiceForm(forms.ModelForm[McpService]):
@@ -49,8 +50,8 @@ class McpServiceForm(forms.ModelForm[McpService]):
     class Meta:
         model = McpService
         fields = (
-            "name", "transport", "url", "header_name", "oauth_issuer", "oauth_client_id", "oauth_scope", "secret", "is_enabled",
-            "allowed_tools", "unasked_tools",
+            "name", "transport", "url", "header_name", "oauth_grant", "oauth_issuer", "oauth_client_id", "oauth_scope", "secret",
+            "is_enabled", "allowed_tools", "unasked_tools",
         )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -73,7 +74,7 @@ class McpServiceForm(forms.ModelForm[McpService]):
         super()._post_clean()  # type: ignore[misc]  # of Django, without types
         if not self.errors:
             try:
-                check_place(self.instance)
+                check_place(self.instance, self.cleaned_data["secret"])
             except CopilotError as error:
                 self.add_error("url", str(error))
 
@@ -92,13 +93,21 @@ class McpServiceAdmin(admin.ModelAdmin[McpService]):
     list_display = ("name", "transport", "url", "is_enabled", "read_at")
     actions = ("read_again",)
 
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
+        more = {"callback": site_address(request) + reverse("mcp-callback")}
+        return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
+
     def save_model(self, request: HttpRequest, obj: McpService, form: forms.ModelForm[Any], change: bool) -> None:
         by = Principal.of(request.user)
         if save_service(by, obj, secret=form.cleaned_data["secret"], fields=form.changed_data):
             said = _("The stored key was for the old address and is forgotten: enter the one for the new address.")
             messages.warning(request, said)
-        if obj.read_at is None:
-            self._read(request, by, obj)
+        if obj.is_signed_in_to and not obj.encrypted_sign_in:
+            messages.info(
+                request, _("Nobody is signed in to “%(name)s” yet: connect it on its page.") % {"name": obj.name}
+            )
+        elif obj.read_at is None:
+            tell_tools(request, obj)
 
     def delete_model(self, request: HttpRequest, obj: McpService) -> None:
         record(Principal.of(request.user), Action.AGENT_CHANGED, obj, detail={"deleted": True})
@@ -111,17 +120,19 @@ class McpServiceAdmin(admin.ModelAdmin[McpService]):
     @admin.action(description=_("Read the tools of the chosen services again"), permissions=["change"])
     def read_again(self, request: HttpRequest, queryset: Any) -> None:
         for row in queryset:
-            self._read(request, Principal.of(request.user), row)
+            tell_tools(request, row)
 
-    def _read(self, request: HttpRequest, by: Principal, row: McpService) -> None:
-        try:
-            count = read_tools(by, row)
-        except (ServiceUnusable, CopilotError) as error:
-            messages.error(request, str(error))
-            return
-        said = ngettext(
-            "“%(name)s” has %(count)d tool. Allow what may be used.",
-            "“%(name)s” has %(count)d tools. Allow what may be used.",
-            count,
-        )
-        messages.success(request, said % {"name": row.name, "count": count})
+
+def tell_tools(request: HttpRequest, row: McpService) -> None:
+    """Read the tools of a service, and say how many there are or why not."""
+    try:
+        count = read_tools(Principal.of(request.user), row)
+    except CopilotError as error:
+        messages.error(request, str(error))
+        return
+    said = ngettext(
+        "“%(name)s” has %(count)d tool. Allow what may be used.",
+        "“%(name)s” has %(count)d tools. Allow what may be used.",
+        count,
+    )
+    messages.success(request, said % {"name": row.name, "count": count})

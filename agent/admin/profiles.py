@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.widgets import FilteredSelectMultiple
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.text import capfirst
@@ -15,7 +16,7 @@ from agent.budget import Budget
 from agent.mcp_client.tool import outside_tools
 from agent.models import AgentProfile
 from agent.profile_choice import MOST_OPENINGS, lines_of
-from agent.tools.base import current_name, in_order
+from agent.tools.base import current_name, default_names, in_order
 from authz.governing import governed
 from authz.principal import Principal
 from knowledge.models import KnowledgeBase
@@ -45,14 +46,15 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
         model = AgentProfile
         fields = (
             "name", "description", "icon", "questions_en", "questions_zh", "groups", "is_default", "knowledge_bases",
-            "allowed_tools", "uses_tools", "language_model", "tone", "judge", "is_strict", "most_steps", "most_tool_calls",
-            "most_tokens", "most_seconds", "most_cost",
+            "allowed_tools", "uses_tools", "asks_before_web", "language_model", "tone", "judge", "is_strict", "most_steps",
+            "most_tool_calls", "most_tokens", "most_seconds", "most_cost",
         )  # fmt: skip
         widgets: ClassVar = {name: forms.Textarea(attrs={"rows": 6}) for name in OPENINGS}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial["allowed_tools"] = [current_name(name) for name in self.instance.allowed_tools or ()]
+        chosen = self.instance.allowed_tools
+        self.initial["allowed_tools"] = [current_name(name) for name in (chosen or default_names())]
         product = Budget()
         limits = {
             "most_steps": product.steps,
@@ -64,7 +66,9 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
             self.fields[name].help_text = _("Empty: %(limit)s.") % {"limit": limit}
 
     def clean_allowed_tools(self) -> list[str] | None:
-        return self.cleaned_data["allowed_tools"] or None
+        """Those that are on by default are no choice: where the product brings another one, it comes along."""
+        chosen: list[str] = self.cleaned_data["allowed_tools"]
+        return chosen if chosen and set(chosen) != set(default_names()) else None
 
     def clean_questions_en(self) -> str:
         return _few_lines(self.cleaned_data["questions_en"])
@@ -92,13 +96,23 @@ class AgentProfileAdmin(SettingsAdmin):
     form = AgentProfileForm
     empty_sentence = _("Everybody asks the assistant for everything. Add one for a subject or a team.")
     list_display = ("name", "description", "language_model", "is_default")
-    filter_horizontal = ("groups", "knowledge_bases")
+    filter_horizontal = ("knowledge_bases",)
     fieldsets = (
         (None, {"fields": ("name", "description", "icon", *OPENINGS)}),
         (_("Who and where"), {"fields": ("groups", "is_default", "knowledge_bases")}),
         (
             _("What it does"),
-            {"fields": ("allowed_tools", "uses_tools", "language_model", "tone", "judge", "is_strict")},
+            {
+                "fields": (
+                    "allowed_tools",
+                    "uses_tools",
+                    "asks_before_web",
+                    "language_model",
+                    "tone",
+                    "judge",
+                    "is_strict",
+                )
+            },
         ),
         (
             _("How far it goes"),
@@ -114,4 +128,8 @@ class AgentProfileAdmin(SettingsAdmin):
             chosen = AgentProfile.objects.filter(pk=opened) if opened else AgentProfile.objects.none()
             bases = KnowledgeBase.unscoped.filter(Q(pk__in=of_theirs) | Q(pk__in=chosen.values("knowledge_bases")))
             kwargs["queryset"] = bases.order_by("name")
+        if db_field.name == "groups":
+            kwargs["widget"] = FilteredSelectMultiple(
+                _("groups"), is_stacked=False
+            )  # what stands in the lists, not what it is for
         return super().formfield_for_manytomany(db_field, request, **kwargs)

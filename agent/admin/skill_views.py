@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from agent.models import AgentProfile, Skill, SkillVersion
 from agent.models.skills import Verdict
+from agent.providers.configured import model_names
 from agent.skills import services
 from agent.skills.catalog import EXECUTE, READ
 from agent.skills.looking import seen_version
@@ -44,7 +45,7 @@ class BindForm(forms.Form):
     )  # fmt: skip
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """Every skill; a POST adds a version: of the zip `package`, or of the skill of ours that `shipped` names."""
@@ -68,11 +69,12 @@ def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
         "may_add": services.may_add(_by(request)),
         "shipped": [name for name in shipped_names() if name not in known],
         "problem": problem,
+        "has_model": bool(model_names()),
     }
     return show(request, "admin/skills/list.html", context, status=400 if problem else 200)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> HttpResponseBase:
     """A skill, and the files of its newest version or of the one that `version` numbers; a POST does what `do` names."""

@@ -18,7 +18,7 @@ from agent.admin.language_models import LanguageModelForm
 from agent.admin.web_search import WebSearchProviderForm
 from agent.models import ChatBot, LanguageModel, WebSearchProvider
 from agent.providers.base import ModelError, ModelMisconfigured, ModelUnavailable
-from agent.providers.chunks import CLOSE
+from agent.providers.breaker import breaker_of
 from agent.providers.configured import served_by, try_reply
 from agent.service_keys import Keyed, take_key
 from agent.web.hosts import HostRules
@@ -43,8 +43,8 @@ SENTENCES: tuple[tuple[type[ModelError], Promise], ...] = (
 )
 
 THINKS_ALOUD = _(
-    "It sends what it thinks as its answer: “%(mark)s” comes without its beginning. "
-    "Switch on the reasoning parser of the service (vLLM, SGLang: --reasoning-parser)."
+    "It answers, and sends what it thinks without its beginning: that is kept out of its answers. The service tells them apart "
+    "better: switch on its reasoning parser (vLLM, SGLang: --reasoning-parser). Save it now."
 )
 
 
@@ -112,16 +112,14 @@ def _tried(  # noqa: PLR0917  # one call of each kind
 
 def _asked_model(row: LanguageModel) -> dict[str, object]:
     try:
-        first_s, said = asyncio.run(try_reply(served_by(row)))
+        first_s = asyncio.run(try_reply(served_by(row)))
     except ModelError as error:
         sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
         return {"ok": False, "sentence": sentence, "detail": str(error)}
     except CopilotError as error:
         return {"ok": False, "sentence": str(error)}
-    if (
-        CLOSE in said
-    ):  # its beginning stands in the prompt that the service makes: nothing tells thinking from answer while it comes
-        return {"ok": False, "sentence": THINKS_ALOUD % {"mark": CLOSE}}
+    if breaker_of(row.base_url, row.model).is_begun:
+        return {"ok": True, "sentence": THINKS_ALOUD}
     took = gettext("It answers: the first word came after %(seconds).1f s. Save it now.")
     return {"ok": True, "sentence": took % {"seconds": first_s}}
 

@@ -17,8 +17,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.answerability.answer_form import AnswerForm, form_of, says_whole
+from agent.answerability.assertion import is_asserted
 from agent.answerability.opposites import is_of_other_kind
 from agent.extractive.candidates import (
+    LACKS_KIND,
     MEASURES,
     Candidate,
     TermShares,
@@ -28,7 +31,7 @@ from agent.extractive.candidates import (
 )
 from agent.extractive.identifiers import is_row_of, letters_in, names, says_letter
 from agent.extractive.passages import Passage
-from agent.extractive.questions import Question, is_of_other_days, lacks_amount
+from agent.extractive.questions import AnswerKind, Question, has_answer_of, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading
 from knowledge.text.chinese_script import simplified
 
@@ -107,17 +110,28 @@ def judge(reading: Reading) -> Verdict:
     if reading.best is None:
         return Verdict(False, AbstainReason.NO_EVIDENCE, 0.0)
     model = MODELS["zh" if reading.question.is_chinese else "other"]
-    relevance = reading.passages[reading.best.passage].relevance
-    score, threshold = model.probability(signals(reading)), model.threshold
-    if relevance is not None:
-        score, threshold = relevance, RELEVANT
-    if _is_row_asked_for(reading, reading.best):
+    best, relevance = reading.best, reading.passages[reading.best.passage].relevance
+    score = model.probability(signals(reading)) if relevance is None else relevance
+    if _is_row_asked_for(reading, best):
         return Verdict(True, None, score)
-    best = reading.best
     doubt = beside(reading.question, reading.passages[best.passage], best.sentence.text)
-    if doubt is None and score < threshold:
+    if relevance is not None:
+        is_sure = relevance >= RELEVANT
+    else:
+        is_sure = _is_seen(reading, best, is_likely=score >= model.threshold)
+    if doubt is None and not (is_sure and is_asserted(best.sentence.text, reading.matter)):
         doubt = AbstainReason.UNCONFIRMED
     return Verdict(doubt is None, doubt, score)
+
+
+def _is_seen(reading: Reading, best: Candidate, *, is_likely: bool) -> bool:
+    """Whether the sentence can be seen to answer; a figure of all that is asked whatever the likeness, for short questions resemble no
+    sentence as much as the longer ones that the model was fitted on.
+    """
+    form = form_of(reading.question, best.sentence.text)
+    if form is AnswerForm.DEFAULT:
+        return is_likely
+    return (form is AnswerForm.FIGURE or (form is AnswerForm.FACT and is_likely)) and says_whole(reading, best)
 
 
 def _is_row_asked_for(reading: Reading, best: Candidate) -> bool:
@@ -127,7 +141,7 @@ def _is_row_asked_for(reading: Reading, best: Candidate) -> bool:
     is_row = best.sentence.kind == "row" and is_row_of(best.sentence.text, reading.question.codes)
     codes = _terms_of(reading.question.codes)
     says_all = covered(reading.matter, best.context | codes) >= SAYS_ALL * sum(reading.matter.values())
-    return is_row and says_all and not best.measures[MEASURES.index("lacks_kind")]
+    return is_row and says_all and not best.measures[LACKS_KIND]
 
 
 def beside(question: Question, passage: Passage, sentence: str) -> AbstainReason | None:
@@ -138,6 +152,7 @@ def beside(question: Question, passage: Passage, sentence: str) -> AbstainReason
         or (question.codes and not names(place, question.codes))
         or not all(says_letter(place, letter) for letter in letters_in(question.text))
         or lacks_amount(question, sentence)
+        or (question.kind is AnswerKind.NUMBER and not has_answer_of(question, sentence))
         or is_of_other_kind(question.text, sentence, passage.heading)
     ):
         return AbstainReason.OTHER_NAMES

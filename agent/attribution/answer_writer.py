@@ -36,7 +36,7 @@ from agent.extractive.overlap import nearest
 from agent.fencing import escaped, fenced
 from agent.notices import judge_failed
 from agent.prompting import count_tokens, prompt
-from agent.providers.base import Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
+from agent.providers.base import CUT, Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
 from agent.revocation import require_visible
 from agent.run import Finding, Run
 from agent.state import State
@@ -48,7 +48,6 @@ MOST_EVIDENCE = 12
 EVIDENCE_SHARE = 0.5  # of the model's context for evidence
 MOST_SENTENCES = 24
 NO_ANSWER = "NO_ANSWER"
-CUT = frozenset({"length", "max_tokens", "content_filter"})  # why a service ends an answer that the model has not ended
 STRENGTHS: Final = {
     Verdict.SUPPORTED: 1.0,
     Verdict.LIKELY: 0.8,
@@ -149,6 +148,9 @@ class Writer:
         assert self.run.model is not None
         sentences, finish, has_text, is_thinking = Sentences(), "", False, False
         async for delta in self.run.model.stream(self._messages(is_again=is_again)):
+            if delta.was_thought:
+                sentences, has_text = Sentences(), False
+                self._start_over()
             finish, has_text = finish or delta.finish, has_text or bool(delta.text.strip())
             if delta.reasoning:
                 yield Thinking(content=delta.reasoning)
@@ -164,6 +166,14 @@ class Writer:
             yield statement
         if is_cut or not has_text:
             raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
+
+    def _start_over(self) -> None:
+        """What was taken so far was thinking: none of it is of the answer."""
+        for taken in (self.kept, self.references, self.query_references, self.strengths, self.dropped, self.waiting):
+            taken.clear()
+        for numbered in (self.spans, self.queries, self.pages, self.lost, self._numbers):
+            numbered.clear()
+        self.run.answer, self.abstains = None, False
 
     def _is_in_other_language(self, text: str) -> bool:
         return is_in_other_language(text, self._language)

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from agent.conversations.attachments import attach, file_into, get_attachment, take_out, unsent_attachments
 from agent.conversations.forms import AttachForm, FileIntoForm
@@ -26,7 +26,7 @@ MOST_FOLDERS = 50  # offered at once; words find the others
 MOST_CHARACTERS = 200
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def attachments(request: HttpRequest, principal: Principal, session_id: UUID) -> HttpResponseBase:
     """The files that no question was asked with yet, and those that `id` names, as chips; POST attaches one (`file`)."""
@@ -54,7 +54,7 @@ def _chips(
     return JsonResponse({"html": html, "is_reading": is_reading, **made}, status=201 if made else 200)
 
 
-@require_GET
+@require_safe
 @signed_in
 def where_to_file(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
     """The folders that a file can be filed into; `?q=`: those whose names say the words."""

@@ -1,6 +1,5 @@
 """The page on which a conversation begins: what this person may ask here, and what to begin with."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,14 +19,13 @@ from business.sources import OpenSource, open_sources
 from knowledge.library import knowledge_bases_of
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.places import DocumentPlace, places_of
+from knowledge.selectors import discoverable_folders
 from knowledge.services.bases import may_make_bases
+from knowledge.text.headings import without_number
 
 MOST_SUGGESTIONS, MOST_AGAIN, MOST_RECENT, MOST_TABLES = 6, 3, 4, 12
 LOOKED_AT = 12  # documents, the latest ones, whose headings may become questions
 WEEK = timedelta(days=7)
-_NUMBERING = re.compile(
-    r"^(?:\d+(?:\.\d+)*[.)、]?\s+|第[一二三四五六七八九十百\d]+[章节条]\s*|[一二三四五六七八九十]+、\s*)"
-)
 
 
 @dataclass(frozen=True)
@@ -44,6 +42,7 @@ class FirstPage:
     name: how they are greeted. suggestions: questions in the language of the page. again: own questions of the last week that were
     answered, the latest first. recent: the documents that changed last. bases: with `documents`, the number that they may read; empty_base:
     one that they see and that has nothing to read. tables: what there is to count, in words; asks_data: whether there is any.
+    may_ask: whether there is a folder to ask access for.
     """
 
     name: str
@@ -55,6 +54,7 @@ class FirstPage:
     tables: tuple[str, ...]
     asks_data: bool
     may_make_bases: bool
+    may_ask: bool
 
     @property
     def reads_documents(self) -> bool:
@@ -81,6 +81,7 @@ def first_page(
         tuple(dict.fromkeys(_named(sources, language)))[:MOST_TABLES],
         bool(sources),
         may_make_bases(principal),
+        discoverable_folders(principal).exists(),
     )
 
 
@@ -126,7 +127,7 @@ def _of_headings(principal: Principal, language: str) -> Iterator[str]:
 
 def _asked_of(document: Document, headings: Iterable[str]) -> tuple[int, str]:
     """A question to a document, and how good it is, from 0: its own, about a part of it, about all of it."""
-    found = [_NUMBERING.sub("", heading).strip() for heading in headings]
+    found = [without_number(heading) for heading in headings]
     if question := next((each for each in found if each.endswith(("?", "？"))), ""):
         return 0, question
     parts = (each for each in found if each and each not in document.title and document.title not in each)

@@ -11,6 +11,13 @@ class FeedbackForm(forms.Form):
     is_shown_to_keepers = forms.BooleanField(required=False)
 
 
+class AboutForm(forms.Form):
+    """What a conversation begins with; neither: with everything."""
+
+    document = forms.CharField(required=False)
+    folder = forms.CharField(required=False)
+
+
 class AttachForm(forms.Form):
     file = forms.FileField(
         allow_empty_file=True, error_messages={"required": _("Choose a file: none came with this request.")}

@@ -11,18 +11,26 @@ from django.utils.translation import gettext as _
 from agent.conversations.branches import Tree
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.visibility import under_rights
+from agent.kept_scope import kept
 from agent.models import Message, Role, Session
 from audit.actions import Action, Outcome
 from audit.record import record
+from authz.checks import get_visible
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
+from knowledge.models import Document, Folder
+from knowledge.retrieval.search import Scope
 from knowledge.services.attachments import end_conversation
 
 TITLE_LENGTH = 60
 
 
-def create_session(principal: Principal) -> Session:
-    return Session.objects.create(user_id=principal.user_id, within=principal.folder_id)
+def create_session(principal: Principal, *, document: str = "", folder: str = "") -> Session:
+    """document, folder: the id of what it begins to ask about. Raises NotFound."""
+    documents = (get_visible(Document, principal, pk=document).pk,) if document else ()
+    folders = (get_visible(Folder, principal, pk=folder).pk,) if folder and not document else ()
+    scope = kept(Scope(document_ids=documents, folder_ids=folders))
+    return Session.objects.create(user_id=principal.user_id, within=principal.folder_id, scope=scope)
 
 
 def sessions_of(principal: Principal) -> QuerySet[Session]:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from agent.conversations.files import made_file
 from agent.conversations.forms import OrganiseForm
@@ -30,7 +30,7 @@ from copilot_site.lib.forms import checked
 PAGE_SIZE = 50  # questions of a list
 
 
-@require_GET
+@require_safe
 @signed_in
 def kept_questions(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Questions about documents that this person looks after, of people who let them see those."""
@@ -46,6 +46,12 @@ def change(request: HttpRequest, principal: Principal, session_id: UUID) -> Http
     form = OrganiseForm(request.POST)
     given = {name: value for name, value in checked(form).items() if name in request.POST}
     organise(principal, session_id, **given)
+    if given.get("is_archived"):
+        messages.success(request, _("The conversation is in the archive. “All conversations, and search” leads there."))
+    elif "is_archived" in given:
+        messages.success(request, _("The conversation is out of the archive."))
+    if given.get("label"):
+        messages.success(request, _("The conversation is filed under “%(label)s”.") % {"label": given["label"].strip()})
     return redirect(_back(request) or reverse("conversation", args=[session_id]))
 
 
@@ -64,7 +70,7 @@ def unshare(request: HttpRequest, principal: Principal, session_id: UUID, share_
     return redirect("conversation", session_id)
 
 
-@require_GET
+@require_safe
 @signed_in
 def shared(request: HttpRequest, principal: Principal, share_id: UUID) -> HttpResponseBase:
     """A conversation that somebody shares, as this person may read it now."""
@@ -79,7 +85,7 @@ def shared(request: HttpRequest, principal: Principal, share_id: UUID) -> HttpRe
     return render(request, "agent/shared.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def export_it(
     request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, form: str
@@ -106,7 +112,7 @@ def _back(request: HttpRequest) -> str:
     return asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else ""
 
 
-@require_GET
+@require_safe
 @signed_in
 def file_download(_request: HttpRequest, principal: Principal, session_id: UUID, file_id: UUID) -> HttpResponseBase:
     """No browser shows what a script wrote."""

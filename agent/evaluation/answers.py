@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from agent.answerability.classifier import SIGNALS, judge, signals
+from agent.answerability.classifier import SIGNALS, signals
 from agent.extractive.passages import Quote
 from agent.quotations import answers as extractive
 from agent.quotations.cross_lingual import look_across
@@ -97,11 +97,11 @@ class AnswerEvaluation:
             scope = scope_of(query, self.dataset, self.corpus, self.languages)
             found = search(self.reader, query.text, scope=scope, top_k=TOP_K)
             reading = extractive.read_found(query.text, found, embedder)
-            verdict = judge(reading)
-            outcome, given = self._given(query.text, reading.quotes if verdict.ok else (), found, scope, embedder)
+            quotes, verdict = extractive.concluded(reading)
+            outcome, given = self._given(query.text, quotes if verdict.ok else (), found, scope, embedder)
         gold = [plain(answer) for answer in query.answers]
-        text = plain(" ".join(quote.text for quote in reading.quotes))
-        cited = [plain(found.hits[quote.passage].passage.text) for quote in reading.quotes]
+        text = plain(" ".join(quote.text for quote in quotes))
+        cited = [plain(found.hits[quote.passage].passage.text) for quote in quotes]
         first = [plain(text) for text in given[:SHOWN]]
         if not article and found.hits:
             article = found.hits[0].passage.title
@@ -127,12 +127,11 @@ class AnswerEvaluation:
         """
         outcome: Outcome = "answered"
         answer = extractive.cited(quotes, found) if quotes else None
-        if answer is None and (
-            second := look_across(self.reader, question, embedder, query=question, scope=scope, top_k=TOP_K)
-        ):
-            answer, found = second.answer, second.found
         if answer is None:
-            outcome, answer = "found", extractive.closest_of(question, found, embedder, lead="")
+            across = look_across(self.reader, question, embedder, first=found, query=question, scope=scope, top_k=TOP_K)
+            told = across.answer if across else None
+            outcome, answer = "found", extractive.closest_of(question, found, embedder, lead="", across=told)
+            found = across.found if across else found
         if answer is None:
             return "nothing", []
         texts = {hit.passage.chunk_id: hit.passage.text for hit in found.hits}

@@ -25,8 +25,10 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
-from business.parsing.base import Clarification, Context, Example, Parsed, Parser, Unparseable
+from business.parsing.base import Clarification, Context, Example, Parsed, Unparseable
 from business.parsing.model.parser import ModelParser
+from business.parsing.reader.lexicon import Lexicon
+from business.parsing.reader.parser import parse
 from copilot_site.lib.errors import InvalidInput
 from knowledge.text.language import language_of
 from knowledge.text.normalise import normalise
@@ -37,28 +39,32 @@ _ASKED = "question: "  # before the question, in what a model is asked
 
 @dataclass(frozen=True)
 class Parsing:
-    """A parser over one layer. today: the company's date; None for now."""
+    """The words of one layer, or a model over it. today: the company's date; None for now."""
 
-    parser: Parser
+    parser: Lexicon | ModelParser
     catalog: Catalog
     today: date | None = None
 
     async def write(self, question: str) -> Statement:
         """Raises NotAnswered, and what the parser raises."""
-        return self._statement(await self.parser.parse(question, self.catalog, self.context(question)))
+        context = self.context(question)
+        if isinstance(self.parser, Lexicon):
+            return self._statement(parse(question, self.parser, context), context)
+        return self._statement(await self.parser.parse(question, self.catalog, context), context)
 
     async def repair(self, question: str, sql: str, why: str) -> Statement:
         """A free statement once more, after it was refused."""
         assert isinstance(self.parser, ModelParser)
-        return self._statement(await self.parser.repaired(question, self.catalog, self.context(question), sql, why))
+        context = self.context(question)
+        return self._statement(await self.parser.repaired(question, self.catalog, context, sql, why), context)
 
     def context(self, question: str) -> Context:
         today = self.today or datetime.now(ZoneInfo(self.catalog.layer.time_zone)).date()
         return Context(language_of(question) or "en", today)
 
-    def _statement(self, parsed: Parsed) -> Statement:
+    def _statement(self, parsed: Parsed, context: Context) -> Statement:
         if isinstance(parsed, LogicalQuery):
-            return Statement(compile_query(parsed, self.catalog, self.today), is_logical=True)
+            return Statement(compile_query(parsed, self.catalog, context.today), is_logical=True)
         if isinstance(parsed, Clarification):
             raise NotAnswered(f"several meanings: {' / '.join(choice.text for choice in parsed.choices)}")
         if isinstance(parsed, Unparseable):
@@ -81,8 +87,8 @@ class _Waiting:
             self.seconds += time.perf_counter() - began
 
 
-def by_words(parser: Parser, catalog: Catalog, today: date | None) -> Way:
-    return Way(Parsing(parser, catalog, today).write)
+def by_words(catalog: Catalog, today: date | None) -> Way:
+    return Way(Parsing(Lexicon.of(catalog), catalog, today).write)
 
 
 def by_model(model: ChatModel, linker: Linker, examples: Sequence[Example], today: date | None) -> Way:

@@ -3,7 +3,6 @@
 Measures are shares in [0, 1] where nothing else is said. The same code serves an answer and the fit of the weights.
 """
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from agent.extractive.amounts import amount_asked, asks_amount
 from agent.extractive.boilerplate import says_something
 from agent.extractive.passages import Passage
-from agent.extractive.questions import AnswerKind, Question, asks_only, has_answer_of
+from agent.extractive.questions import Question, asks_only, has_answer_of
 from agent.extractive.sentences import Sentence, split
 from knowledge.text.chinese_script import simplified
 from knowledge.text.terms import term_id, terms
@@ -25,27 +24,16 @@ TermShares = Mapping[int, float]
 Says = Callable[[str], frozenset[int]]
 
 MEASURES = (
-    "in_sentence",  # the question's idf that the sentence says
-    "in_titled",  # … with title and headings
-    "in_context",  # … with title, headings and the neighbouring sentences
-    "in_passage",  # … anywhere in the passage
-    "in_focus",  # share of what title and headings leave open that the sentence says; 0 where they say it all, 1 in a section of it
-    "dense",  # cosine of the passage
-    "lexical",  # absolute BM25 of the passage, 0 … 2.2
-    "coverage",  # MaxSim of the passage; 0 where it is not known
+    "in_context",  # the question's idf that the sentence says, with title, headings and the neighbouring sentences under the same heading
+    "in_focus",  # share of what title and headings leave open that the sentence says; 1 where they say it all
     "rank",  # 1 / place of the passage
-    "has_kind",  # the question expects a kind of answer, and the sentence holds one
     "lacks_kind",  # the question expects a kind of answer, and the sentence holds none
-    "givens",  # names and numbers of the question that the sentence repeats; 0.5 where there are none
     "title_asked",  # share of the title's terms that the question names: the page about the thing, not one that uses it
-    "new_terms",  # log(1 + terms that the question does not have)
-    "length",  # log(1 + characters)
     "position",  # 0 for the first sentence of the passage, towards 1 for the last
     "is_question",  # the sentence is a question itself
     "similarity",  # cosine of question and sentence
 )
 LEAST_FOCUS = 0.1  # share of the idf below which what is left open counts for less
-SAYS_ALL = 0.99  # share of what is asked from which a heading says all of it
 LONGEST_FURNITURE = 60  # characters beside the title
 _PAGE = re.compile(
     r"\W*(?:(?:page|p\.|seite|第)\s*)?\d{1,4}\s*(?:页|(?:of|/|／|共)\s*\d{1,4}\s*页?)?\W*", re.IGNORECASE
@@ -54,7 +42,7 @@ _SENTENCE_ENDS = re.compile(r"[.。!！?？;；]\W*\Z")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _NAMED_VALUE = re.compile(r"[^:=\s]+\s*[:=]\s*\S")
 SIMILARITY = MEASURES.index("similarity")
-HAS_KIND = MEASURES.index("has_kind")
+LACKS_KIND = MEASURES.index("lacks_kind")
 TITLE_ASKED = MEASURES.index("title_asked")
 
 
@@ -100,39 +88,28 @@ def candidates_in(
     says = says or term_ids
     asked = term_ids(question.text)
     found: list[Candidate] = []
-    is_page = any(_says_all(shares, says(passage.heading)) for passage in passages)
     for number, passage in enumerate(passages):
         sentences = [each for each in _under_headings(passage) if says_something(each[0], question.text)]
         said = [says(sentence.text) for sentence, _under in sentences]
-        headed = says(passage.heading)
-        everywhere = headed.union(*said)
-        title = says(passage.title)
+        headed, title = says(passage.heading), says(passage.title)
         title_asked = len(title & asked) / max(len(title), 1)
-        of_passage = (passage.dense, passage.lexical, passage.coverage or 0.0, 1 / (number + 1))
         for position, (sentence, under) in enumerate(sentences):
-            of_section = says(under)
-            heading = headed | of_section
+            heading = headed | says(under)
             focus = {term: share for term, share in shares.items() if term not in heading}
-            near = heading.union(*said[max(0, position - 1) : position + 2])
-            own = said[position]
+            left = sum(focus.values())
+            around = range(max(0, position - 1), min(position + 2, len(sentences)))
+            near = heading.union(*(said[place] for place in around if sentences[place][1] == under))
             measures = [
-                covered(shares, own),
-                covered(shares, own | heading),
                 covered(shares, near),
-                covered(shares, everywhere),
-                1.0
-                if not is_page and _says_all(shares, of_section)
-                else covered(focus, own) / max(sum(focus.values()), LEAST_FOCUS),
-                *of_passage,
-                *_of_kind(question, sentence.text),
-                said_givens(question, sentence.text),
+                1 - (left - covered(focus, said[position])) / max(left, LEAST_FOCUS),
+                1 / (number + 1),
+                float(not has_answer_of(question, sentence.text)),
                 title_asked,
-                math.log1p(len(own - asked)),
-                math.log1p(len(sentence.text)),
                 position / len(sentences),
                 float(sentence.text.endswith(("?", "？"))),
                 0.0,
             ]
+            own = said[position]
             found.append(Candidate(number, position, sentence, under, own, near, np.array(measures, np.float32)))
     return found
 
@@ -157,11 +134,6 @@ def _is_furniture(text: str, title: str) -> bool:
         return True
     rest = text.replace(title, "", 1) if title else text
     return rest != text and len(rest) <= LONGEST_FURNITURE and not _SENTENCE_ENDS.search(rest)
-
-
-def _says_all(shares: TermShares, heading: frozenset[int]) -> bool:
-    """Whether the terms of a heading say all that is asked: then what stands under it is what is looked for, a page before a section."""
-    return bool(heading) and covered(shares, heading) >= SAYS_ALL * sum(shares.values())
 
 
 def is_command(sentence: Sentence) -> bool:
@@ -190,9 +162,3 @@ def said_givens(question: Question, text: str) -> float:
 def named_terms(question: Question) -> dict[str, frozenset[int]]:
     """The terms in each name and number of a question; the 's of a name is none of them."""
     return {given: term_ids(_POSSESSIVE.sub("", given)) for given in question.givens}
-
-
-def _of_kind(question: Question, sentence: str) -> tuple[float, float]:
-    if question.kind is AnswerKind.ANY:
-        return 0.0, 0.0
-    return (1.0, 0.0) if has_answer_of(question, sentence) else (0.0, 1.0)

@@ -41,7 +41,7 @@ def closest(
     vectors = embedder.embed_passages([in_its_place(candidate, passages) for candidate in likely])
     for candidate, similarity in zip(likely, vectors @ embedder.embed_query(asked.text), strict=True):
         candidate.measures[SIMILARITY] = similarity
-    scores = scored(asked, likely, fitted.SENTENCE_WEIGHTS_WITHOUT_COVERAGE)
+    scores = scored(asked, likely, fitted.SENTENCE_WEIGHTS)
     best: dict[int, Quote] = {}
     for place in np.argsort(-scores, kind="stable"):
         one = likely[place]

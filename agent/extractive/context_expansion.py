@@ -16,6 +16,7 @@ from agent.extractive.questions import Question, asks_for_all, asks_for_steps
 from agent.extractive.sentences import Sentence, split, unwrapped
 from agent.extractive.wording import pattern
 from knowledge.text.chinese_script import simplified
+from knowledge.text.headings import without_number
 from knowledge.text.terms import is_han
 
 MOST_PARTS = 8  # items or rows up to which a list or a table is given whole
@@ -28,9 +29,6 @@ FRAGMENT = 45  # characters up to which a sentence is shown with the heading abo
 NAMED = 0.1  # share of the question's idf from which it names single rows, and does not ask for the table
 
 _REFERS_BACK = pattern("context", "refers_back")
-_NUMBERED = re.compile(
-    r"\s*(?:#+\s*|第?[一二三四五六七八九十\d]+(?:\.\d+)*[章节条]?[.、)）]?\s+|[一二三四五六七八九十]+、)"
-)
 _ONLY_SAYS_SO = pattern("context", "only_says_so")
 _ANNOUNCES = re.compile(r"[:：]\W*\Z")
 _TIER = pattern("context", "tier")
@@ -66,7 +64,7 @@ class _Place:
         """The sentences as quotations; a short one says its subject in the heading above it, and is shown with that."""
         texts = [each.text for each in sentences]
         if len(sentences) == 1 and sentences[0].kind in {"prose", "item"} and _width(texts[0]) <= FRAGMENT:
-            heading = _NUMBERED.sub("", self.heading)
+            heading = without_number(self.heading)
             is_new = not term_ids(heading) <= term_ids(texts[0])
             texts = [f"{heading.rstrip(' :：')}: {texts[0]}"] if is_new else texts
         return [

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 class Passage:
     """One chunk with what retrieval knows of it. A list of them comes best first.
 
-    dense: cosine of question and chunk. lexical: BM25 divided by the sum of the question's idf (0 … 2.2).
-    coverage: MaxSim of the question's tokens (-1 … 1) as `knowledge.retrieval.rerank.maxsim` gives it; None where another
-    reranker, or none, put the passages in order. relevance: of a cross-encoder, the probability that the passage answers; None
-    without one. shortfall: what it leaves to the other passages, as `maxsim.shortfalls` gives it.
+    dense: cosine of question and chunk. coverage: MaxSim of the question's tokens (-1 … 1) as
+    `knowledge.retrieval.rerank.maxsim` gives it; None where another reranker, or none, put the passages in order. relevance: of a
+    cross-encoder, the probability that the passage answers; None without one. shortfall: what it leaves to the other passages, as
+    `maxsim.shortfalls` gives it. position: its place in its document, from 0.
     """
 
     text: str
     title: str = ""
     heading_path: tuple[str, ...] = ()
     dense: float = 0.0
-    lexical: float = 0.0
     coverage: float | None = None
     relevance: float | None = None
     shortfall: float = 0.0
+    position: int = 0
 
     @property
     def heading(self) -> str:

@@ -56,6 +56,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*%?")
 _CAPITALISED = re.compile(
     r"(?<![.?!\w])(?:[A-Z][\w'’&.-]*|[A-Z]{2,}\w*)(?:\s+(?:of|the|de|la|du|von|van|and)?\s*[A-Z0-9][\w'’&.-]*)*"
 )
+_MYSELF = re.compile(r"i(?:['’](?:m|d|ve|ll))?", re.IGNORECASE)  # the one word that is written like a name and is none
 _LATIN = re.compile(r"[A-Za-z][\w.+#-]*[A-Za-z0-9]")
 
 
@@ -109,7 +110,8 @@ def _givens(text: str) -> tuple[str, ...]:
         while opening := _OPENING.match(body):
             body = body[opening.end() :]
         found += _CAPITALISED.findall(body)
-    return tuple(dict.fromkeys(given.strip(" .'’").lower() for given in found if given.strip(" .'’")))
+    bare = (given.strip(" .'’").lower() for given in found)
+    return tuple(dict.fromkeys(given for given in bare if given and not _MYSELF.fullmatch(given)))
 
 
 def asks_only(term: str) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from agent.extractive import weights as fitted
 from agent.extractive.candidates import (
-    HAS_KIND,
+    LACKS_KIND,
     SIMILARITY,
     TITLE_ASKED,
     Candidate,
@@ -32,8 +32,9 @@ PER_PASSAGE = 2  # sentences of an answer out of one passage: the third is worth
 SAME = 0.8  # share of common terms from which two sentences are versions of one statement
 ENOUGH = 0.97  # of support: what is likely enough answered needs no further sentence
 LEAST = 0.003  # of the best sentence's support: what is less likely than that is beside the point
-UNLIKELY = 0.05  # … and so is what is less likely than that and says, with what stands around it,
-SAYS_AS_MUCH = 0.7  # … less than this share of what the best sentence says of the question
+UNLIKELY = 0.05  # … and so is what is less likely than that and says itself
+NEARLY_AS_LIKELY = 0.5  # … and what stands before it in its passage and is at least this likely is shown first; by hand
+SAYS_AS_MUCH = 0.3  # … less than this share of what the best sentence says of the question: neighbours and headings say it for others, too
 EMBEDDED = 12  # sentences embedded for a question, most of the time; 24 change no figure by more than 0.2
 # By hand, in log-odds, on top of the fitted weight of title_asked: in the question sets nearly every passage found is about
 # the thing asked; in a manual many pages use what one page is about.
@@ -49,12 +50,13 @@ COMMAND_MALUS = 3.0  # log-odds; set by hand, for the question sets hold no code
 class Reading:
     """What was read for a question.
 
-    candidates: the sentences that were compared. shares: of the question's terms, by which they were chosen; matter: the same by
-    which the answer is judged. quotes: the answer, in the order to show. best: the likeliest of them.
+    measured: every sentence; candidates: those of them that were compared. shares: of the question's terms, by which they were chosen;
+    matter: the same by which the answer is judged. quotes: the answer, in the order to show. best: the likeliest of them.
     """
 
     question: Question
     passages: Sequence[Passage]
+    measured: Sequence[Candidate]
     candidates: Sequence[Candidate]
     shares: TermShares
     matter: TermShares
@@ -81,18 +83,20 @@ def read(
     asked = analyse(question)
     weighed = of_the_matter(question, shares if shares is not None else shares_of(question))
     judged = weighed if matter is None else of_the_matter(question, matter)
-    found = measured(asked, passages, weighed, embedder, says)
+    every = candidates_in(asked, passages, weighed, says)
+    found = compared(asked, passages, every, embedder)
     if not found:
-        return Reading(asked, passages, (), weighed, judged, (), None)
-    weights = fitted.SENTENCE_WEIGHTS if are_covered(passages) else fitted.SENTENCE_WEIGHTS_WITHOUT_COVERAGE
-    scores = scored(asked, found, weights)
+        return Reading(asked, passages, every, (), weighed, judged, (), None)
+    scores = scored(asked, found, fitted.SENTENCE_WEIGHTS)
     chosen = _best(_first_of_kind(asked, found, scores), found, sentences)
     support = _support(found, scores)
     likely = _to_the_point(asked, found, _beside_nothing(found, chosen, support, weighed))
     kept = _enough(asked, likely, support)
-    quotes = tuple(_quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept))
+    quotes = tuple(
+        _quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept, support)
+    )
     whole = completed(asked, weighed, quotes, passages, sentences)
-    return Reading(asked, passages, found, weighed, judged, whole, found[chosen[0]])
+    return Reading(asked, passages, every, found, weighed, judged, whole, found[chosen[0]])
 
 
 def _support(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,12 +118,12 @@ def _beside_nothing(
 ) -> list[int]:
     """The chosen sentences without those that are beside the point. support: of every candidate."""
     best = chosen[0]
-    enough = SAYS_AS_MUCH * covered(shares, candidates[best].context)
+    enough = SAYS_AS_MUCH * covered(shares, candidates[best].terms)
     return [
         index
         for index in chosen
         if support[index] >= UNLIKELY * support[best]
-        or (support[index] >= LEAST * support[best] and covered(shares, candidates[index].context) >= enough)
+        or (support[index] >= LEAST * support[best] and covered(shares, candidates[index].terms) >= enough)
     ]
 
 
@@ -155,7 +159,7 @@ def _first_of_kind(question: Question, candidates: Sequence[Candidate], scores: 
     """
     first, *rest = np.argsort(-scores, kind="stable").tolist()
     if question.kind is AnswerKind.DEFAULT:
-        rest.sort(key=lambda index: not candidates[index].measures[HAS_KIND])
+        rest.sort(key=lambda index: candidates[index].measures[LACKS_KIND])
     return [first, *rest]
 
 
@@ -177,17 +181,12 @@ def _best(order: Iterable[int], candidates: Sequence[Candidate], count: int) -> 
     return (first + later)[:count]
 
 
-def measured(
-    question: Question,
-    passages: Sequence[Passage],
-    shares: TermShares,
-    embedder: Embedder,
-    says: Says | None = None,
+def compared(
+    question: Question, passages: Sequence[Passage], every: Sequence[Candidate], embedder: Embedder
 ) -> list[Candidate]:
     """The most likely sentences by their words, with the similarity of each to the question filled in; none that is about another code
     of the series asked for, unless all are.
     """
-    every = candidates_in(question, passages, shares, says)
     found = [each for each in every if not names_others(each.sentence.text, question.codes)] or every
     if not found:
         return []
@@ -213,22 +212,32 @@ def scored(question: Question, candidates: Sequence[Candidate], weights: NDArray
     return np.asarray(rows @ weights + by_hand)
 
 
-def are_covered(passages: Sequence[Passage]) -> bool:
-    """Whether late interaction has judged all of the passages, so that its score can be weighed; -1: it had no vectors."""
-    return all(passage.coverage is not None and passage.coverage > -1 for passage in passages)
-
-
 def in_its_place(candidate: Candidate, passages: Sequence[Passage]) -> str:
     """The sentence under its headings, as chunks are embedded: a sentence alone often lacks its subject."""
     heading = " > ".join(part for part in (passages[candidate.passage].heading, candidate.under) if part)
     return f"{heading}\n{candidate.sentence.text}" if heading else candidate.sentence.text
 
 
-def _shown(candidates: Sequence[Candidate], chosen: Sequence[int]) -> list[int]:
-    """The sentence that answers first. Then passages in the order of their best sentence, the sentences of each as they stand in it."""
+def _shown(candidates: Sequence[Candidate], chosen: Sequence[int], support: NDArray[np.float64]) -> list[int]:
+    """The sentence that answers first, after what stands before it and is nearly as likely: that one may be the answer, and reads first.
+    Then passages in the order of their best sentence, the sentences of each as they stand in it. support: of every candidate.
+    """
+    best, *rest = chosen
+    likely = NEARLY_AS_LIKELY * support[best]
+    before = [
+        index
+        for index in rest
+        if candidates[index].passage == candidates[best].passage
+        and candidates[index].position < candidates[best].position
+        and support[index] >= likely
+    ]
     passages = list(dict.fromkeys(candidates[index].passage for index in chosen))
-    rest = sorted(chosen[1:], key=lambda index: (passages.index(candidates[index].passage), candidates[index].position))
-    return [*chosen[:1], *rest]
+
+    def place(index: int) -> tuple[bool, int, int]:
+        leads = index == best or index in before
+        return not leads, passages.index(candidates[index].passage), candidates[index].position
+
+    return sorted(chosen, key=place)
 
 
 def _quote(candidate: Candidate, score: float, support: float) -> Quote:

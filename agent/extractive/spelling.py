@@ -6,11 +6,9 @@ Nothing but ordinary English and the passages that the person was given decides:
 import re
 import string
 from collections.abc import Iterable
-from functools import cache
-
-import wordfreq
 
 from agent.extractive.candidates import term_ids
+from knowledge.text.everyday import everyday_rates
 
 SHORTEST = 5  # letters of a word: shorter ones are near to too many others
 _WORD = re.compile(r"(?<![\w@./-])[a-z]{5,}(?![\w@/-]|\.\w)")  # what begins with a capital is a name
@@ -43,6 +41,5 @@ def _slips(word: str) -> set[str]:
     return {each for each in near if len(each) >= SHORTEST and each in _rates()}
 
 
-@cache
 def _rates() -> dict[str, float]:
-    return wordfreq.get_frequency_dict("en", "small")  # read once; wordfreq keeps it
+    return everyday_rates("en")

@@ -1,7 +1,7 @@
 """Weights of the measures of a sentence, fitted on the dev halves of squad2_dev and cmrc2018: `weights.json`.
 
-Made by `python -m tests.benchmarks.fit_answers --write`, which also prints how they do on articles they were not fitted on. A score is the
-sum of weight times measure; its differences within one question are log-odds. In the order of MEASURES.
+Made by `python -m tests.benchmarks.fit_answers --write`, which also prints how they do on articles they were not fitted on; evidence may
+only raise a score. A score is the sum of weight times measure; its differences within one question are log-odds. In the order of MEASURES.
 """
 
 import json
@@ -22,7 +22,4 @@ def _kept(name: str) -> NDArray[np.float64]:
 
 
 LEXICAL_WEIGHTS = _kept("by_words")  # which sentences are worth embedding
-SENTENCE_WEIGHTS_WITHOUT_COVERAGE = _kept(
-    "without_coverage"
-)  # … which answer, where no late interaction judged the passages,
-SENTENCE_WEIGHTS = _kept("with_coverage")  # … and where it has
+SENTENCE_WEIGHTS = _kept("sentence")  # … and which of them answer

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from agent import service_keys
 from agent.mcp_client.oauth import OAuthClient
+from agent.mcp_client.signed_in import SignedIn
 from agent.models import McpService
 from agent.models.mcp_services import Transport
 from copilot_site.lib.errors import CopilotError
@@ -33,19 +34,25 @@ class Address:
     transport: str
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    oauth: OAuthClient | None = None
+    oauth: OAuthClient | SignedIn | None = None
     command: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def address_of(row: McpService) -> Address:
-    """Raises ServiceUnusable where its secret cannot be read, or its command is gone from the file; InvalidInput for a wrong address."""
+    """Raises ServiceUnusable where its secret cannot be read, nobody is signed in, or its command is gone from the file; InvalidInput for
+    a wrong address.
+    """
     if row.transport == Transport.LOCAL:
         command = local_commands().get(row.name)
         if command is None:
             raise ServiceUnusable(_("The server's file names no command for “%(name)s”.") % {"name": row.name})
         return Address(row.name, row.transport, command=command)
     require_plausible(parsed_url(row.url)[0], services_at(row.url))
-    secret = _opened(row)
+    if row.is_signed_in_to:
+        if not row.encrypted_sign_in:
+            raise ServiceUnusable(_("Nobody is signed in to “%(name)s”: connect it on its page.") % {"name": row.name})
+        return Address(row.name, row.transport, row.url, oauth=SignedIn(row.pk, secret_place(row)))
+    secret = secret_of(row)
     if row.oauth_issuer:
         client = OAuthClient(row.oauth_issuer, row.oauth_client_id, row.oauth_scope, secret)
         return Address(row.name, row.transport, row.url, oauth=client)
@@ -58,7 +65,9 @@ def sealed(row: McpService, secret: str) -> str:
 
 
 def secret_place(row: McpService) -> str:
-    """Where the secret of a row is sent, in one text."""
+    """Where the secret of a row is sent, and what a sign-in is for, in one text."""
+    if row.is_signed_in_to:
+        return f"{row.url} by a sign-in at {row.oauth_issuer or 'its issuer'} for {row.oauth_client_id or 'a registered client'}"
     return f"{row.url} by {row.oauth_issuer} for {row.oauth_client_id}" if row.oauth_issuer else row.url
 
 
@@ -79,7 +88,8 @@ def local_commands() -> dict[str, Mapping[str, Any]]:
         ) from error
 
 
-def _opened(row: McpService) -> str:
+def secret_of(row: McpService) -> str:
+    """Opened; "" for none. Raises ServiceUnusable."""
     try:
         return service_keys.opened(row.encrypted_secret, secret_place(row), of=KIND)
     except service_keys.KeyLost:

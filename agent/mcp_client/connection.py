@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.utils.translation import gettext as _
 
 from agent.mcp_client.address import Address, ServiceUnusable
-from agent.mcp_client.oauth import is_refusal
+from agent.mcp_client.oauth import sentence_for
 from agent.models.mcp_services import Transport
 from copilot_site.lib.outgoing import services
 from copilot_site.lib.outgoing_http import async_transport, refusal_in
@@ -25,12 +25,18 @@ MOST_BYTES = 4_000_000  # of all that a service sends over one connection
 
 async def asked(address: Address, ask: "Callable[[Client], Awaitable[T]]") -> T:
     """What `ask` gets out of a service. Raises ServiceUnusable; what takes too long is the caller's to end."""
+    async with in_one_sentence(address), _connected(address) as client:
+        return await ask(client)
+
+
+@asynccontextmanager
+async def in_one_sentence(address: Address) -> AsyncIterator[None]:
+    """Whatever goes wrong with a service is a ServiceUnusable."""
     try:
-        async with _connected(address) as client:
-            return await ask(client)
+        yield
+    except ServiceUnusable:
+        raise
     except Exception as error:
-        if isinstance(error, ServiceUnusable):
-            raise
         raise ServiceUnusable(_why(address, error)) from error
 
 
@@ -52,15 +58,15 @@ async def _connected(address: Address) -> "AsyncIterator[Client]":
                 address.url,
                 headers=dict(address.headers),
                 sse_read_timeout=ANSWER_S,
-                httpx_client_factory=partial(_http, address),
+                httpx_client_factory=partial(http_client, address),
             )
         else:
-            http = await stack.enter_async_context(_http(address, dict(address.headers)))
+            http = await stack.enter_async_context(http_client(address, dict(address.headers)))
             server = streamable_http_client(address.url, http_client=http)
         yield await stack.enter_async_context(Client(server, read_timeout_seconds=ANSWER_S))
 
 
-def _http(
+def http_client(
     address: Address,
     headers: dict[str, str] | None = None,
     timeout: "httpx2.Timeout | None" = None,
@@ -124,10 +130,11 @@ def _why(address: Address, error: BaseException) -> str:
     refused = refusal_in(_first(error))
     if refused is not None:
         return str(refused)
-    if is_refusal(_first(error)):
-        return _(
-            "The issuer of tokens for “%(name)s” gave none: look at the issuer, the client id, its secret and the scopes."
-        ) % {"name": address.name}
+    told = sentence_for(_first(error))
+    if told is not None:
+        return told % {"name": address.name}
+    if isinstance(_first(error), TimeoutError):
+        return _("The service “%(name)s” did not answer in time.") % {"name": address.name}
     return _("The service “%(name)s” did not answer as it should (%(kind)s).") % {
         "name": address.name,
         "kind": type(_first(error)).__name__,

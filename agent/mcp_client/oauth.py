@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
 from agent import service_keys
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 KIND = "mcp service token"  # that is sealed
 LONGEST_S, SHORTEST_S = 3_600, 300  # that a token is kept; where its issuer does not say how long it lives
-MARGIN_S = 30  # before its end
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ class OAuthClient:
         """Adds the token for a service. The secret goes to this issuer alone, whatever the service names."""
         from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 
-        return ClientCredentialsOAuthProvider(
+        from agent.mcp_client.authorization_code import Scoped
+
+        provider = ClientCredentialsOAuthProvider(
             server_url=url,
             storage=_Kept(self, url),
             client_id=self.client_id,
@@ -39,6 +41,9 @@ class OAuthClient:
             scope=self.scope or None,
             issuer=self.issuer,
         )
+        asks = provider.context.client_metadata
+        provider.context.client_metadata = Scoped.model_validate(asks.model_dump())
+        return provider
 
 
 class _Kept:
@@ -58,6 +63,8 @@ class _Kept:
             return None
 
     async def set_tokens(self, tokens: "OAuthToken") -> None:
+        from agent.mcp_client.authorization_code import MARGIN_S
+
         lives_s = min(tokens.expires_in or SHORTEST_S, LONGEST_S) - MARGIN_S
         if lives_s > 0:
             sealed = service_keys.sealed(tokens.model_dump_json(), self.key, of=KIND)
@@ -70,8 +77,23 @@ class _Kept:
         """Nothing to keep."""
 
 
-def is_refusal(error: BaseException) -> bool:
-    """Whether the issuer is what went wrong."""
-    from mcp.client.auth import OAuthFlowError
+def sentence_for(error: BaseException) -> str | None:
+    """What is told where the issuer is what went wrong, with a place for the service's `name`; None where it is not."""
+    from mcp.client.auth import OAuthFlowError, OAuthRegistrationError
 
-    return isinstance(error, OAuthFlowError)
+    from agent.mcp_client.authorization_code import NoPkce, NotWanted, Refused
+
+    told = {
+        NotWanted: _("“%(name)s” answers without a token: nobody needs to sign in to it."),
+        NoPkce: _("The issuer of tokens for “%(name)s” takes no PKCE (S256), and nobody signs in from here without."),
+        Refused: _("The sign-in to “%(name)s” has ended: an administrator connects it again on its page."),
+        OAuthRegistrationError: _(
+            "The issuer of tokens for “%(name)s” lets no program register itself: have it name a client id for this site, and enter it."
+        ),
+    }
+    if not isinstance(error, OAuthFlowError):
+        return None
+    other = _(
+        "The issuer of tokens for “%(name)s” gave none: look at the issuer, the client id, its secret and the scopes."
+    )
+    return told.get(type(error), other)

@@ -34,7 +34,7 @@ def save_service(by: Principal | None, row: McpService, *, secret: str = "", fie
     Returns whether a stored secret was emptied, because it was for another address. Raises InvalidInput for an address that is none or
     not allowed, and for a local one that the server's file does not name.
     """
-    check_place(row)
+    check_place(row, secret)
     before = McpService.objects.select_for_update().filter(pk=row.pk).first()
     is_moved = before is not None and (before.url, before.transport) != (row.url, row.transport)
     is_elsewhere = before is not None and (is_moved or secret_place(before) != secret_place(row))
@@ -42,6 +42,9 @@ def save_service(by: Principal | None, row: McpService, *, secret: str = "", fie
         row.encrypted_secret = sealed(row, secret)
     elif is_elsewhere:
         row.encrypted_secret = ""
+    if before is not None:  # tokens may have been renewed since the row was read
+        row.encrypted_sign_in = "" if is_elsewhere else before.encrypted_sign_in
+        row.signed_in_at = None if is_elsewhere else before.signed_in_at
     if is_moved:  # what was allowed was read from another service
         row.tools, row.allowed_tools, row.unasked_tools, row.read_at = [], [], [], None
     row.save()
@@ -52,18 +55,17 @@ def save_service(by: Principal | None, row: McpService, *, secret: str = "", fie
     return is_elsewhere and not secret and bool(before and before.encrypted_secret)
 
 
-def check_place(row: McpService) -> None:
+def check_place(row: McpService, secret: str = "") -> None:
     """Raises InvalidInput."""
     if row.transport != Transport.LOCAL:
         if not row.url:
             raise InvalidInput(_("Give the address of the service."))
         require_plausible(parsed_url(row.url)[0], services_at(row.url))
-        if bool(row.oauth_issuer) != bool(row.oauth_client_id):
-            raise InvalidInput(_("Give both the issuer of tokens and the client id, or neither."))
+        _check_client(row, secret)
         if row.oauth_issuer:
             require_plausible(parsed_url(row.oauth_issuer)[0], services_at(row.oauth_issuer))
         return
-    if row.oauth_issuer or row.oauth_client_id:
+    if row.oauth_issuer or row.oauth_client_id or row.is_signed_in_to:
         raise InvalidInput(_("A command from the server's file needs no tokens: leave issuer and client id empty."))
     if row.url:
         raise InvalidInput(_("A command from the server's file has no address: leave it empty."))
@@ -73,6 +75,17 @@ def check_place(row: McpService) -> None:
             _("The server's file names no command “%(name)s”. It names: %(known)s.")
             % {"name": row.name, "known": ", ".join(sorted(known)) or "-"}
         )
+
+
+def _check_client(row: McpService, secret: str) -> None:
+    if not row.is_signed_in_to:
+        if bool(row.oauth_issuer) != bool(row.oauth_client_id):
+            raise InvalidInput(_("Give both the issuer of tokens and the client id, or neither."))
+        return
+    if row.oauth_client_id and not row.oauth_issuer:
+        raise InvalidInput(_("Give the issuer of tokens that this client id is known to."))
+    if secret and not row.oauth_client_id:
+        raise InvalidInput(_("A key without a client id is for nobody: leave it empty, or give the client id."))
 
 
 def read_tools(by: Principal, row: McpService) -> int:

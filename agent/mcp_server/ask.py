@@ -6,6 +6,7 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.asked_in import MOST_TABLES, FieldSays, TableAsked, conditions
 from agent.conversations.sessions import create_session, get_session
 from agent.mcp_server.caller import Caller, Reply
 from agent.models import Session
@@ -16,6 +17,7 @@ from agent.runs.start import QUESTION_LENGTH, start
 from agent.tools.base import ToolArgs
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
+from knowledge.retrieval.conditions import MOST_CONDITIONS
 from knowledge.retrieval.search import Scope
 
 NAME = "ask"
@@ -34,6 +36,21 @@ class AskArgs(ToolArgs):
     knowledge_ids: list[UUID] = Field(
         default_factory=list, max_length=20, description="Only from these documents; leave it out for all."
     )
+    folder_ids: list[UUID] = Field(
+        default_factory=list,
+        max_length=20,
+        description="Only from these folders, with all that lies below; leave it out for all.",
+    )
+    metadata: list[FieldSays] = Field(
+        default_factory=list,
+        max_length=MOST_CONDITIONS,
+        description="Only from documents whose fields say this; leave it out for all.",
+    )
+    tables: list[TableAsked] = Field(
+        default_factory=list,
+        max_length=MOST_TABLES,
+        description="Only from these tables of data sources; leave it out for all. Without documents none is looked at.",
+    )
 
 
 async def ask(caller: Caller, args: AskArgs) -> Reply:
@@ -43,9 +60,14 @@ async def ask(caller: Caller, args: AskArgs) -> Reply:
     take a minute. Use it for a whole question; use knowledge_search where you want to read the passages yourself.
     """
     principal = caller.principal
+    scope = Scope(
+        knowledge_base_ids=tuple(args.knowledge_base_ids),
+        document_ids=tuple(args.knowledge_ids),
+        folder_ids=tuple(args.folder_ids),
+        metadata=await sync_to_async(conditions)(principal, args.metadata, args.knowledge_base_ids),
+    )
     session = await sync_to_async(_conversation)(principal, args.conversation_id)
-    scope = Scope(knowledge_base_ids=tuple(args.knowledge_base_ids), document_ids=tuple(args.knowledge_ids))
-    options = Options(disable_title=True)
+    options = Options(disable_title=True, tables=tuple(each.named for each in args.tables))
     try:
         run = await start(principal, session.pk, args.question, scope=scope, language=caller.language, options=options)
     except CopilotError:

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, JsonResponse
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from rest_framework.authentication import get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -13,6 +13,7 @@ from authz.access_tokens import bearer_of_access_token, issuers
 from authz.oidc import sign_ins
 from authz.rest.authentication import TokenAuthentication, TokenScheme
 from authz.tokens import Bearer, TokenRefused
+from copilot_site.lib.site import site_address
 
 
 class McpAuthentication(TokenAuthentication):
@@ -32,7 +33,7 @@ class McpAuthentication(TokenAuthentication):
         """Where a program reads who gives it a token."""
         if not is_offered(request._request):
             return super().authenticate_header(request)
-        return f'Bearer resource_metadata="{_site(request._request)}{reverse("mcp-metadata")}"'
+        return f'Bearer resource_metadata="{site_address(request._request)}{reverse("mcp-metadata")}"'
 
 
 class McpScheme(TokenScheme):  # type: ignore[no-untyped-call]
@@ -40,7 +41,7 @@ class McpScheme(TokenScheme):  # type: ignore[no-untyped-call]
     name = "tokenOrSignIn"
 
 
-@require_GET
+@require_safe
 def metadata(request: HttpRequest) -> JsonResponse:
     """The metadata of `/mcp` as a protected resource; nothing where no sign-in is set up."""
     if not is_offered(request):
@@ -61,8 +62,4 @@ def is_offered(request: HttpRequest) -> bool:
 
 
 def resource(request: HttpRequest) -> str:
-    return _site(request) + reverse("mcp")
-
-
-def _site(request: HttpRequest) -> str:
-    return settings.SITE_URL or request.build_absolute_uri("/").rstrip("/")
+    return site_address(request) + reverse("mcp")

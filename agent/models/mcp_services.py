@@ -22,6 +22,13 @@ class Transport(models.TextChoices):
     LOCAL = "local", _("a command from the server's file")
 
 
+class OAuthGrant(models.TextChoices):
+    """How tokens for a service are got, by their names in OAuth."""
+
+    CLIENT_CREDENTIALS = "client_credentials", _("this site asks for them as itself (client credentials)")
+    AUTHORIZATION_CODE = "authorization_code", _("an administrator signs in (authorization code)")
+
+
 class McpService(models.Model):
     """A service outside. name: how its tools begin for models; never changed, as profiles name the tools.
 
@@ -40,24 +47,33 @@ class McpService(models.Model):
         default="Authorization",
         validators=[RegexValidator(r"^[A-Za-z0-9-]+$")],
     )
+    oauth_grant = models.CharField(
+        _("tokens (OAuth)"), max_length=24, choices=OAuthGrant.choices, default=OAuthGrant.CLIENT_CREDENTIALS
+    )
     oauth_issuer = models.CharField(
         _("issuer of tokens"),
         max_length=300,
         blank=True,
         help_text=_(
-            "https://… of who gives this site tokens for the service (OAuth, client credentials). Empty: the key stands in its header."
+            "https://… of who gives this site tokens for the service. Empty: the key stands in its header; where an administrator signs in,"
+            " the service names the issuer."
         ),
     )
     oauth_client_id = models.CharField(
         _("client id"),
         max_length=200,
         blank=True,
-        help_text=_("What the issuer calls this site; the key below is its secret."),
+        help_text=_(
+            "What the issuer calls this site; the key below is its secret. Empty, where an administrator signs in: this site registers"
+            " itself."
+        ),
     )
     oauth_scope = models.CharField(
         _("scopes"), max_length=300, blank=True, help_text=_("By spaces; empty: what the service asks for.")
     )
     encrypted_secret = models.TextField(blank=True, editable=False)
+    encrypted_sign_in = models.TextField(blank=True, editable=False)
+    signed_in_at = models.DateTimeField(_("signed in"), null=True, editable=False)
     tools = models.JSONField(default=list, editable=False)
     allowed_tools = models.JSONField(_("allowed tools"), default=list, blank=True)
     unasked_tools = models.JSONField(_("tools that run without asking"), default=list, blank=True)
@@ -71,6 +87,11 @@ class McpService(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_signed_in_to(self) -> bool:
+        """Whether its tokens come of an administrator's sign-in."""
+        return self.oauth_grant == OAuthGrant.AUTHORIZATION_CODE
 
 
 class ApprovalState(models.TextChoices):

@@ -82,6 +82,13 @@ class AgentProfile(models.Model):
         default=False,
         help_text=_("Otherwise a sentence that could not be checked against its source is shown with a mark."),
     )
+    asks_before_web = models.BooleanField(
+        _("ask before a question leaves"),
+        default=False,
+        help_text=_(
+            "Whoever asks sees the exact words, and allows each search of the web. The service may ask for it everywhere."
+        ),
+    )
     knowledge_bases = models.ManyToManyField(
         "knowledge.KnowledgeBase",
         blank=True,

@@ -4,7 +4,7 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agent.oversight.gaps import Gap, gaps
 from agent.oversight.rating_views import PERIODS
@@ -18,7 +18,7 @@ PAGE_SIZE = 50
 USUAL_DAYS = 30
 
 
-@require_GET
+@require_safe
 @admin_page
 def gap_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?days=` is one of PERIODS; anything else is the usual one. Who asked is told in a replay only, which is recorded, too."""

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from agent.oversight.dry_run import dry_run
 from agent.oversight.impersonation import Impersonation, impersonated
@@ -38,7 +38,7 @@ class LookForm(forms.Form):
     text = forms.CharField(required=False, strip=False)
 
 
-@require_GET
+@require_safe
 @admin_page
 def choose(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """Whose eyes? `?user=` is a sign-in name."""
@@ -54,7 +54,7 @@ def choose(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     return redirect("see-as", user.pk)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
     """`?folder=` opens a folder. POST with `what` = `search` or `ask` and `text`: a form, so that it stays out of addresses and logs."""

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agent.models import Message, QuestionSet, Rating
 from agent.oversight.replay import answers
@@ -24,7 +24,7 @@ PAGE_SIZE = 50
 PERIODS = (7, 30, 90)  # days to choose from
 
 
-@require_GET
+@require_safe
 @admin_page
 def rating_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?rating=` helpful or not_helpful, `?user=` a sign-in name, `?days=` of the answer's age, `?comment=1` those with words alone.

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from agent.models import Message, Role
 from agent.oversight.dry_run import DryRun, dry_run
-from agent.runs.report import RunReport, run_report
+from agent.runs.report import NAMES, RunReport, run_report
 from agent.state import EvidenceItem
 from audit.deferred import DeferredEntries
 from authz.models import PermissionSnapshot
@@ -140,7 +140,7 @@ def _lines(versions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if isinstance(value, Mapping):
             yield from ((f"{label} {inner}", str(each)) for inner, each in value.items())
         elif value:
-            yield label, str(value)
+            yield label, str(NAMES.get(value, value))
 
 
 def _snapshot(state: Mapping[str, Any]) -> PermissionSnapshot | None:

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agent.models import QuestionSet
 from agent.oversight.answer_filter import AnswerFilter
@@ -23,7 +23,7 @@ from authz.snapshot import take_snapshot
 PAGE_SIZE = 50
 
 
-@require_GET
+@require_safe
 @admin_page
 def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """`?user=` is a sign-in name, `?run=` the id of a run, as the audit log has it; the rest is of AnswerFilter."""
@@ -43,7 +43,7 @@ def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
     return show(request, "admin/oversight/answers.html", context)
 
 
-@require_GET
+@require_safe
 @admin_page
 def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) -> HttpResponseBase:
     """The answer as it was, and what the same person would get now."""

@@ -1,31 +1,46 @@
-"""The places that a question can be narrowed to: knowledge bases, folders and documents."""
+"""The places that a question can be narrowed to: knowledge bases, folders, documents, what fields of documents say,
+and tables of data sources."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import get_language
 
+from agent.kept_scope import kept_condition
 from authz.principal import Principal
+from business.data_scope import TableName
+from business.table_choice import AskableTable, tables_called, tables_named
+from knowledge.field_values import field_values
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.places import folders_above, places_of
+from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.plan import documents_in
 from knowledge.retrieval.search import Scope
 
 MOST = 5  # of each kind
+MOST_TITLED = 50  # documents of which spreadsheets are looked for
 FIELDS: Final[Mapping[str, str]] = {"base": "knowledge_base_ids", "folder": "folder_ids", "document": "document_ids"}
 
 
 @dataclass(frozen=True)
 class Place:
-    """kind: of FIELDS. path: names of what it lies in, from the top down. count: documents there that this person is answered from."""
+    """kind: of FIELDS, "field" or "table". id: of these what is asked for, as JSON. path: names of what it lies in, from the top
+    down. count: documents there that this person is answered from.
+    """
 
     kind: str
-    id: UUID
+    id: UUID | str
     name: str
     path: tuple[str, ...] = ()
     count: int = 1
+
+
+NOWHERE: Final = Place("document", UUID(int=0), "", count=0)
+"""Where nothing is: what takes the place of a condition that this person may not be told any more."""
 
 
 def in_all(words: str, *fields: str) -> Q:
@@ -37,19 +52,23 @@ def in_all(words: str, *fields: str) -> Q:
 
 
 def find_places(principal: Principal, words: str) -> list[Place]:
-    """Bases, folders and documents whose names say all the words; without words the bases, and what changed last."""
+    """Bases, folders, tables, values of fields and documents that say all the words; without words the bases, tables of databases, and
+    what changed last.
+    """
     documents = (
         Document.objects.visible_to(principal).exclude(current_version=None).filter(in_all(words, "title", "filename"))
     )
     return [
         *named_bases(principal, words),
         *(found_folders(principal, words) if words else ()),
+        *_tables(principal, words),
+        *(_values(principal, words) if words else ()),
         *_documents(principal, documents.order_by("-updated_at", "pk")[:MOST]),
     ]
 
 
-def places_in(principal: Principal, scope: Scope) -> list[Place]:
-    """The places of a scope as this person may see them now; what they may not see is without a name and counts nothing."""
+def places_in(principal: Principal, scope: Scope, tables: Collection[TableName] = ()) -> list[Place]:
+    """The places of a scope, and tables, as this person may see them now; what they may not see is without a name and counts nothing."""
     bases = KnowledgeBase.objects.visible_to(principal).filter(pk__in=scope.knowledge_base_ids)
     folders = Folder.objects.visible_to(principal).filter(pk__in=scope.folder_ids)
     documents = Document.objects.visible_to(principal).filter(pk__in=scope.document_ids)
@@ -57,7 +76,7 @@ def places_in(principal: Principal, scope: Scope) -> list[Place]:
     known = {place.id for place in seen}
     asked = ((kind, pk) for kind, field in FIELDS.items() for pk in getattr(scope, field))
     hidden = [Place(kind, pk, "", count=0) for kind, pk in asked if pk not in known]
-    return [*seen, *hidden]
+    return [*seen, *hidden, *(_said(principal, each) for each in scope.metadata), *_named(principal, tables)]
 
 
 def named_bases(principal: Principal, words: str) -> list[Place]:
@@ -89,3 +108,46 @@ def _documents(principal: Principal, rows: QuerySet[Document]) -> Iterator[Place
     places = places_of(principal, found)
     for pk, title in found.items():
         yield Place("document", pk, title, places[pk].path if pk in places else ())
+
+
+def _values(principal: Principal, words: str) -> Iterator[Place]:
+    for each in field_values(principal, words, most=MOST):
+        condition = Condition(each.field, equals=each.value)
+        yield Place("field", _as_id(kept_condition(condition)), worded(condition), count=each.count)
+
+
+def _said(principal: Principal, condition: Condition) -> Place:
+    """What no document that they may read says is a place that holds nothing, without its words."""
+    count = documents_in(principal, Scope(metadata=(condition,))).count()
+    return Place("field", _as_id(kept_condition(condition)), worded(condition), count=count) if count else NOWHERE
+
+
+def _tables(principal: Principal, words: str) -> Iterator[Place]:
+    """Of databases, and of spreadsheets whose titles or file names say the words."""
+    titled = Document.objects.visible_to(principal).filter(in_all(words, "title", "filename"))
+    sheets = titled.order_by("-updated_at", "pk").values_list("pk", flat=True)[:MOST_TITLED] if words else ()
+    yield from map(_table, tables_called(principal, words, sheets, most=MOST))
+
+
+def _named(principal: Principal, names: Collection[TableName]) -> Iterator[Place]:
+    known = tables_named(principal, names) if names else {}
+    for name in names:
+        yield _table(known[name]) if name in known else NOWHERE
+
+
+def _table(table: AskableTable) -> Place:
+    return Place("table", _as_id(asdict(table.name)), table.said(get_language() or "en"))
+
+
+def _as_id(asked: Mapping[str, Any]) -> str:
+    return json.dumps(asked, ensure_ascii=False)
+
+
+def worded(condition: Condition) -> str:
+    """“State: valid”, “Year: 2024 – 2026”, “Client: …müller…”."""
+    equals, lowest, highest = (
+        "" if value is None else str(value) for value in (condition.equals, condition.at_least, condition.at_most)
+    )
+    contains = f"…{condition.contains}…" if condition.contains else ""
+    between = f"{lowest} – {highest}".strip() if lowest or highest else ""
+    return f"{condition.field}: {', '.join(filter(None, (equals, contains, between)))}"

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agent.palette.finding import find
 from agent.palette.places import find_places
@@ -16,7 +16,7 @@ def _words(request: HttpRequest) -> str:
     return request.GET.get("q", "").strip()[:MOST_CHARACTERS]
 
 
-@require_GET
+@require_safe
 @signed_in
 def palette(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?q=`: what says the words, as a fragment."""
@@ -25,7 +25,7 @@ def palette(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     return render(request, "agent/palette/_found.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def places(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?q=`: where a question can be asked, as a fragment."""

@@ -29,13 +29,19 @@ class Usage:
 
 @dataclass(frozen=True)
 class Delta:
-    """One step of a stream. finish: why it ended, on the last one that says it."""
+    """One step of a stream. finish: why it ended, on the last one that says it. was_thought: what was given as text before this step was
+    thinking.
+    """
 
     text: str = ""
     reasoning: str = ""
     calls: tuple[CallPiece, ...] = ()
     finish: str = ""
     usage: Usage | None = None
+    was_thought: bool = False
+
+
+CUT = frozenset({"length", "max_tokens", "content_filter"})  # why a service ends an answer that the model has not ended
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,15 @@ FAILURES, REST_S = 5, 30.0
 class Breaker:
     """Of one served model; shared by the runs of this process. clock: seconds, monotonic.
 
-    is_plain: it was seen to take only requests without options that not every service knows.
+    is_plain: it was seen to take only requests without options that not every service knows. is_begun: to end thinking that never
+    began, as `Thoughts` takes it.
     """
 
     failures: int = FAILURES
     rest_s: float = REST_S
     clock: Callable[[], float] = time.monotonic
     is_plain: bool = False
+    is_begun: bool = False
     _failed: int = 0
     _opened: float | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)

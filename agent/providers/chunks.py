@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from agent.providers.base import CallPiece, Delta, Usage
+from agent.providers.base import CUT, CallPiece, Delta, Usage
 
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")  # what no database keeps and no socket sends: NUL, halves of a pair
 
@@ -99,35 +99,65 @@ class Thoughts:
     """Takes the deltas of one reply in order and gives them with the thinking where it belongs, however the service cuts them.
 
     A block of thinking may stand anywhere. A mark is a word like others behind a backtick, and inside a sentence where nothing closes it.
+    Some services begin the thinking in the prompt, so that only its end comes. is_begun: this one was seen to; its replies begin as
+    thinking. What turns out to have been thinking, or no thinking, is given once more as what it was.
     """
 
+    is_begun: bool = False
     _held: str = ""
     _is_inside: bool = False
     _is_past: bool = False  # the answer has begun, with its first word
     _has_thought: bool = False
     _last: str = ""  # what was said before what is held
     _is_block: bool = False  # the mark that is open begins a sentence, so that nobody takes it for a word
+    _assumed: str = ""  # what was given as thinking because the last replies began so
+
+    def __post_init__(self) -> None:
+        self._is_inside = self._is_block = self.is_begun
 
     def take(self, delta: Delta) -> Delta:
         if not delta.text:
             return delta
         self._held += delta.text
-        spoken, thought = "", delta.reasoning
+        spoken, thought, was_thought = "", delta.reasoning, False
         while True:
-            said, thinks, is_done = self._thinking() if self._is_inside else self._speaking()
+            if self._is_inside:
+                said, thinks, is_done = self._thinking()
+            elif (before := self._unbegun()) is not None:
+                said, thinks, is_done = "", f"{spoken}{before}", False
+                spoken, was_thought = "", True
+            else:
+                said, thinks, is_done = self._speaking()
             spoken, thought = spoken + said, thought + thinks
             if is_done:
-                return replace(delta, text=spoken, reasoning=thought)
+                return replace(delta, text=spoken, reasoning=thought, was_thought=was_thought)
 
-    def rest(self) -> Delta:
-        """What is held back at the end."""
+    def rest(self, finish: str = "") -> Delta:
+        """What is held back at the end. finish: why the reply ended."""
         held, self._held = self._held, ""
+        if self._is_inside and self.is_begun and not self._has_thought:
+            said = f"{self._assumed}{held}"
+            return Delta(reasoning=held) if finish in CUT else Delta(text=said.lstrip())
         if self._is_inside and self._is_block:
             return Delta(reasoning=held)
         return Delta(text=f"{OPEN if self._is_inside else ''}{held}")
 
+    def _unbegun(self) -> str | None:
+        """What comes before the end of a thinking that never began, which is taken out; None where there is no such end."""
+        before, close, rest = self._held.partition(CLOSE)
+        if not close or self._has_thought or OPEN in before or not _BEGINS.search(f"{self._last}{before}"):
+            return None
+        self.is_begun = self._has_thought = True
+        self._is_past, self._last, self._held = False, "", rest
+        return before
+
     def _thinking(self) -> tuple[str, str, bool]:
         """What can be said and thought of what is held, and whether no more can be."""
+        if self.is_begun and not self._has_thought and not self._assumed:
+            begun = self._held.lstrip()
+            if OPEN.startswith(begun) and begun != OPEN:
+                return "", "", True
+            self._held = self._held if not begun.startswith(OPEN) else begun.removeprefix(OPEN)
         thought, close, rest = self._held.partition(CLOSE)
         if close:
             self._is_inside, self._has_thought, self._held = False, True, rest
@@ -136,6 +166,7 @@ class Thoughts:
             return "", "", True
         sure = max(0, len(self._held) - len(CLOSE) + 1)  # the mark may have begun
         thought, self._held = self._held[:sure], self._held[sure:]
+        self._assumed += thought if self.is_begun and not self._has_thought else ""
         return "", thought, True
 
     def _speaking(self) -> tuple[str, str, bool]:
@@ -147,7 +178,8 @@ class Thoughts:
                 return "", "", True
         said, mark, rest = self._held.partition(OPEN)
         if not mark:
-            kept = next((size for size in range(len(OPEN) - 1, 0, -1) if said.endswith(OPEN[:size])), 0)
+            marks = (OPEN,) if self._has_thought else (OPEN, CLOSE)
+            kept = max(size if said.endswith(mark[:size]) else 0 for mark in marks for size in range(len(mark)))
             said, self._held = said[: len(said) - kept], said[len(said) - kept :]
             return self._said(said), "", True
         self._held = rest

@@ -49,17 +49,19 @@ async def probe(served: ServedModel) -> None:
             return
 
 
-async def try_reply(served: ServedModel) -> tuple[float, str]:
-    """Seconds to the first word of a tiny reply, and what of it came in 20 s. Raises ModelError where nothing did."""
-    began, first_s, said = time.monotonic(), 0.0, ""
+async def try_reply(served: ServedModel) -> float:
+    """Seconds to the first word of a tiny reply, which is read for 20 s: how it thinks is known then. Raises ModelError where nothing
+    came.
+    """
+    began, first_s = time.monotonic(), 0.0
     try:
         async with aclosing(_tiny_reply(served)) as reply:
-            async for text in reply:
-                first_s, said = first_s or time.monotonic() - began, said + text
+            async for _text in reply:
+                first_s = first_s or time.monotonic() - began
     except ModelError:
         if not first_s:
             raise
-    return first_s, said
+    return first_s
 
 
 async def _tiny_reply(served: ServedModel) -> AsyncGenerator[str, None]:

@@ -178,13 +178,14 @@ class OpenAICompatible:
         # already, and makes a model of every chunk
         asked = self._client.post("/chat/completions", cast_to=object, body=request, stream=True, stream_cls=_chunks())
         stream = await _by(until, asked)
-        begun, finish, thoughts = False, "", Thoughts()
+        begun, finish, thoughts = False, "", Thoughts(self._breaker.is_begun)
         try:
             chunks = aiter(stream)
             while (chunk := await _by(until, anext(chunks, _END))) is not _END:
                 if (said := delta_of(chunk)) != Delta():
                     if (delta := thoughts.take(said)) != Delta():
                         yield delta
+                    self._breaker.is_begun = thoughts.is_begun or self._breaker.is_begun
                     begun, finish = True, finish or said.finish
                     wait = min(limits.between_s, COUNTED_S) if finish else limits.between_s
                     until = min(time.monotonic() + wait, deadline)
@@ -193,7 +194,7 @@ class OpenAICompatible:
                 raise
         finally:
             await stream.close()
-        if (rest := thoughts.rest()) != Delta():
+        if (rest := thoughts.rest(finish)) != Delta():
             yield rest
         if begun and not finish and stream.is_done:
             yield Delta(finish="stop")

@@ -59,6 +59,8 @@ class Reply:
 
     def take(self, delta: Delta) -> None:
         """Add one delta."""
+        if delta.was_thought:
+            self.text, self.reasoning = "", f"{self.reasoning}{self.text}"
         self.text += delta.text
         self.reasoning += delta.reasoning
         self.finish = delta.finish or self.finish

@@ -87,13 +87,13 @@ def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)
     result = async_to_sync(confirm)(principal, opened, question=kept.question, sql=sql)
-    fresh = _shown(opened, result, kept, statement=sql.strip(), meaning=None)
+    fresh = _shown(opened, result, kept, statement=sql.strip(), meaning=Meaning())
     notice = gettext_noop("Corrected by you. The query is an example for the questions to come.")
     return _answer(principal, place, source, fresh, notice=notice)
 
 
 def _shown(
-    opened: OpenSource, result: QueryResult, kept: QueryShown, *, statement: str, meaning: Meaning | None
+    opened: OpenSource, result: QueryResult, kept: QueryShown, *, statement: str, meaning: Meaning
 ) -> QueryShown:
     return query_shown(
         result,

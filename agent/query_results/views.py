@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from agent.query_results.results import Place, correct, exported, result_at, run_again
 from authz.pages import signed_in
@@ -35,7 +35,7 @@ class Correction(forms.Form):
     )
 
 
-@require_GET
+@require_safe
 @signed_in
 def download(
     _request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
@@ -59,7 +59,7 @@ def again(request: HttpRequest, principal: Principal, session_id: UUID, message_
     return _to_answer(session_id, answer_id)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def correction(
     request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int

@@ -1,6 +1,7 @@
 """Changing sets of questions, and starting and stopping runs over them: for whoever may oversee, and recorded."""
 
 from collections.abc import Iterable
+from typing import NotRequired, TypedDict, Unpack
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -21,6 +22,17 @@ from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.governance.parameters import user_named
 
 Who = User | AnonymousUser  # whoever may not oversee is refused
+
+
+class Given(TypedDict):
+    """A question as somebody types it. answers, documents, forbidden: one a line."""
+
+    question: str
+    person: str
+    is_answerable: bool | None
+    answers: NotRequired[str]
+    documents: NotRequired[str]
+    forbidden: NotRequired[str]
 
 
 def get_set(user: Who, set_id: UUID) -> QuestionSet:
@@ -57,31 +69,43 @@ def delete_set(user: Who, set_id: UUID) -> None:
 
 
 @transaction.atomic
-def add_case(
-    user: Who,
-    set_id: UUID,
-    *,
-    question: str,
-    person: str,
-    is_answerable: bool | None,
-    answers: str = "",
-    documents: str = "",
-    forbidden: str = "",
-) -> Case:
-    """answers, documents, forbidden: one a line. Raises PermissionDenied, NotFound, InvalidInput."""
+def add_case(user: Who, set_id: UUID, **given: Unpack[Given]) -> Case:
+    """Raises PermissionDenied, NotFound, InvalidInput."""
     within = get_set(user, set_id)
     _require_room(within, 1)
-    made = Case.objects.create(
-        question_set=within,
-        question=check_question(question),
-        person=user_named(person),
-        is_answerable=is_answerable,
-        answers=texts_in(answers),
-        documents=texts_in(documents),
-        forbidden=texts_in(forbidden),
-    )
+    made = _filled(Case(question_set=within), given)
     _record(user, within, added=1)
     return made
+
+
+@transaction.atomic
+def change_case(user: Who, set_id: UUID, case_id: UUID, **given: Unpack[Given]) -> Case:
+    """What runs found before stays as they found it. Raises like `add_case`, and Conflict while a run asks the set's questions."""
+    within = get_set(user, set_id)
+    case = get_case(within, case_id)
+    _require_no_run(within)
+    _filled(case, given)
+    _record(user, within, changed=1, case=str(case.pk))
+    return case
+
+
+def get_case(within: QuestionSet, case_id: UUID) -> Case:
+    """Raises NotFound."""
+    found = within.cases.select_related("person").filter(pk=case_id).first()
+    if found is None:
+        raise NotFound(_("There is no such question in the set."))
+    return found
+
+
+def _filled(case: Case, given: Given) -> Case:
+    """The row with what was typed, saved. Raises InvalidInput."""
+    case.question, case.person = check_question(given["question"]), user_named(given["person"])
+    case.is_answerable = given["is_answerable"]
+    case.answers = texts_in(given.get("answers", ""))
+    case.documents = texts_in(given.get("documents", ""))
+    case.forbidden = texts_in(given.get("forbidden", ""))
+    case.save()
+    return case
 
 
 @transaction.atomic
@@ -131,8 +155,7 @@ def add_answer(user: Who, set_id: UUID, message: Message) -> Case:
 def remove_case(user: Who, set_id: UUID, case_id: UUID) -> None:
     """With what became of it in runs. Raises PermissionDenied, NotFound."""
     within = get_set(user, set_id)
-    if not within.cases.filter(pk=case_id).delete()[0]:
-        raise NotFound(_("There is no such question in the set."))
+    get_case(within, case_id).delete()
     _record(user, within, removed=1)
 
 
@@ -142,9 +165,7 @@ def start_run(user: Who, set_id: UUID, *, language: str, profile_id: str = "") -
     from agent.tasks import evaluate_next
 
     within = get_set(user, set_id)
-    QuestionSet.objects.select_for_update().get(pk=within.pk)
-    if within.runs.filter(ended_at=None, stopped_at=None).exists():
-        raise Conflict(_("A run over this set is on its way: wait for it, or stop it."))
+    _require_no_run(within)
     profile = AgentProfile.objects.filter(pk=profile_id).first() if profile_id else None
     cases = list(within.cases.values_list("pk", flat=True))
     if not cases:
@@ -163,6 +184,13 @@ def stop_run(user: Who, set_id: UUID, run_id: UUID) -> None:
     if not within.runs.filter(pk=run_id, ended_at=None).update(stopped_at=timezone.now()):
         raise NotFound(_("There is no such run on its way."))
     _record(user, within, stopped=str(run_id))
+
+
+def _require_no_run(within: QuestionSet) -> None:
+    """Until the transaction ends none is started either."""
+    QuestionSet.objects.select_for_update().get(pk=within.pk)
+    if within.runs.filter(ended_at=None, stopped_at=None).exists():
+        raise Conflict(_("A run over this set is on its way: wait for it, or stop it."))
 
 
 def _require_room(within: QuestionSet, more: int) -> None:

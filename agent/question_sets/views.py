@@ -1,6 +1,6 @@
 """Pages of evaluation: sets of questions, each with whom it is asked as; runs in the background; two runs beside each other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -11,9 +11,10 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from agent.models import AgentProfile, Case, SetRun
 from agent.oversight.replay import get_answer
@@ -32,6 +33,7 @@ from knowledge.governance.parameters import holder_names
 
 PAGE_SIZE = 50
 FILE_BYTES = 5_000_000
+FILES_ID = "id_file_%s"  # the form of a question stands on the same page, and names a person, too
 
 
 class CaseForm(forms.Form):
@@ -63,6 +65,15 @@ class CaseForm(forms.Form):
     )  # fmt: skip
 
 
+def filled_form(case: Case) -> CaseForm:
+    """The form as it would have been filled in for this question."""
+    lists = {name: "\n".join(getattr(case, name)) for name in ("answers", "documents", "forbidden")}
+    answerable = "" if case.is_answerable is None else str(int(case.is_answerable))
+    return CaseForm(
+        initial={"question": case.question, "person": case.person.username, "is_answerable": answerable, **lists}
+    )
+
+
 class FilesForm(forms.Form):
     questions = forms.FileField(
         label=gettext_lazy("Questions"),
@@ -83,7 +94,7 @@ class FilesForm(forms.Form):
     )
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def set_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """Every set; a POST makes one by its `name`."""
@@ -98,27 +109,31 @@ def set_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     return show(request, "admin/evaluation/list.html", context, status=400 if problem else 200)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def set_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpResponseBase:
-    """A set with its questions and runs; a POST does what `do` names."""
+    """A set with its questions and runs, and `case` to be changed; a POST does what `do` names."""
     within = services.get_set(request.user, set_id)
-    case_form, files_form = CaseForm(), FilesForm(initial={"person": principal.username})
+    given, do = request.POST or request.GET, request.POST.get("do", "")
+    case = services.get_case(within, _id(given["case"])) if "case" in given and do in {"", "change"} else None
+    case_form = filled_form(case) if case else CaseForm()
+    files_form = FilesForm(initial={"person": principal.username}, auto_id=FILES_ID)
     problem = ""
     if request.method == "POST":
-        case_form = CaseForm(request.POST) if request.POST.get("do") == "add" else case_form
-        files_form = FilesForm(request.POST, request.FILES) if request.POST.get("do") == "upload" else files_form
+        case_form = CaseForm(request.POST) if do in {"add", "change"} else case_form
+        files_form = FilesForm(request.POST, request.FILES, auto_id=FILES_ID) if do == "upload" else files_form
         try:
             return _done(request, within.pk, case_form, files_form)
         except CopilotError as error:
             problem = str(error)
     page = Paginator(within.cases.select_related("person"), PAGE_SIZE).get_page(request.GET.get("page"))
-    _record_look(principal, list(page.object_list))
+    _record_look(principal, {*page.object_list, *([case] if case else [])})
     context = {
         "title": _("Evaluation set %(name)s") % {"name": within.name},
         "set": within,
         "page": page,
         "runs": figures_of(within.runs.select_related("started_by", "profile")[:PAGE_SIZE]),
+        "case": case,
         "case_form": case_form,
         "files_form": files_form,
         "profiles": AgentProfile.objects.all(),
@@ -136,6 +151,12 @@ def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: F
     def add() -> HttpResponseBase:
         services.add_case(user, set_id, **_valid(case_form))
         return back
+
+    def change() -> HttpResponseBase:
+        services.change_case(user, set_id, _id(given.get("case", "")), **_valid(case_form))
+        messages.success(request, _("The question is changed."))
+        page = urlencode({"page": request.GET.get("page", "1")})
+        return redirect(f"{reverse('evaluation', args=[set_id])}?{page}")
 
     def upload() -> HttpResponseBase:
         files = _valid(files_form)
@@ -163,12 +184,12 @@ def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: F
         return redirect("evaluations")
 
     known: dict[str, Callable[[], HttpResponseBase]] = {
-        "add": add, "upload": upload, "remove": remove, "start": start, "stop": stop, "delete": delete,
+        "add": add, "change": change, "upload": upload, "remove": remove, "start": start, "stop": stop, "delete": delete,
     }  # fmt: skip
     return known.get(given.get("do", ""), lambda: back)()
 
 
-@require_GET
+@require_safe
 @admin_page
 def run_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpResponseBase:
     """`second`: the run that is looked at; `first`: the one beside it, by default the one before."""
@@ -238,7 +259,7 @@ def _text(file: UploadedFile[Any]) -> str:
         raise InvalidInput(_("The file is not UTF-8 text: save it as UTF-8.")) from error
 
 
-def _record_look(principal: Principal, cases: list[Case]) -> None:
+def _record_look(principal: Principal, cases: Iterable[Case]) -> None:
     """Whose words are about to be shown: those of questions that are from conversations."""
     if read := [str(case.message_id) for case in cases if case.message_id]:
         record(principal, Action.QUESTIONS_READ, detail={"answers": read})

@@ -21,32 +21,50 @@ NAME = "extractive"
 
 
 def quote(question: str, found: Found, embedder: Embedder) -> tuple[CitedAnswer | None, Verdict]:
-    """The at most three sentences that answer, cited in the order they are shown, or how the section begins that the question
-    names; None where the verdict is no. Raises what the embedder raises.
+    """How the section begins that the question names, else the at most three sentences that answer, cited in the order they are shown;
+    None where the verdict is no. Raises what the embedder raises.
     """
-    reading = read_found(question, found, embedder)
-    quotes, verdict = reading.quotes, judge(reading)
-    if not verdict.ok and (section := named_section(question, reading.passages, reading.matter)):
-        quotes, verdict = section, Verdict(True, None, verdict.score)
+    quotes, verdict = concluded(read_found(question, found, embedder))
     return (cited(quotes, found) if verdict.ok else None), verdict
 
 
-def closest_of(question: str, found: Found, embedder: Embedder, *, lead: str) -> CitedAnswer | None:
-    """The passages that come closest, each with its best sentence, after the sentence that says what they are; None where none
-    speaks of the matter. Raises what the embedder raises.
+def concluded(reading: Reading) -> tuple[tuple[Quote, ...], Verdict]:
+    """What answers, or would, and the verdict: the section that is named, else the sentences that were chosen."""
+    verdict = judge(reading)
+    if section := named_section(reading):
+        return section, Verdict(True, None, verdict.score)
+    return reading.quotes, verdict
+
+
+def closest_of(
+    question: str, found: Found, embedder: Embedder, *, lead: str, across: CitedAnswer | None = None
+) -> CitedAnswer | None:
+    """The passages that come closest, each with its best sentence, a line each after the sentence that says what they are; None where
+    none speaks of the matter. across: what documents of the other language say, which comes first. Raises what the embedder raises.
     """
     shares = found.asked.weights if found.asked else None
     quotes = closest(question, passages_of(found), embedder, shares=shares)
-    if not quotes:
-        return None
-    answer = cited(quotes, found)
-    return replace(answer, sentences=(CitedSentence(lead, ()), *answer.sentences), separator="\n")
+    sentences = [CitedSentence(lead, ())]
+    spans: list[CitedSpan] = []
+    for answer in [across, cited(quotes, found) if quotes else None]:
+        if answer is not None:
+            shown = {span.chunk_id for span in spans}
+            new = {
+                span.number: len(spans) + place
+                for place, span in enumerate((each for each in answer.citations if each.chunk_id not in shown), 1)
+            }
+            spans += [replace(span, number=new[span.number]) for span in answer.citations if span.number in new]
+            sentences += [
+                replace(each, citations=tuple(new[number] for number in each.citations))
+                for each in answer.sentences
+                if all(number in new for number in each.citations)
+            ]
+    return CitedAnswer(NAME, tuple(sentences), tuple(spans), separator="\n") if spans else None
 
 
 def read_and_judge(question: str, found: Found, embedder: Embedder) -> tuple[tuple[Quote, ...], Verdict]:
-    """The best sentences, whatever the verdict, and the verdict."""
-    reading = read_found(question, found, embedder)
-    return reading.quotes, judge(reading)
+    """What answers, or would, and the verdict."""
+    return concluded(read_found(question, found, embedder))
 
 
 def read_found(question: str, found: Found, embedder: Embedder) -> Reading:
@@ -72,10 +90,10 @@ def _passage(hit: Hit, shortfall: float) -> Passage:
         title=hit.passage.title,
         heading_path=hit.passage.heading_path,
         dense=hit.scores.dense,
-        lexical=hit.scores.lexical,
         coverage=hit.scores.rerank if settings.RERANKER == "maxsim" else None,
         relevance=hit.scores.rerank if settings.RERANKER == "cross_encoder" else None,
         shortfall=shortfall,
+        position=hit.passage.position,
     )
 
 

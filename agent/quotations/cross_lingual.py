@@ -1,4 +1,5 @@
-"""A second look, in the documents of the other language, where those of the question's own language confirm no answer.
+"""A second look, in the documents of the other language, where those of the question's own language confirm no answer. What it
+brings is shown first among what comes closest, and confirms nothing.
 
 The same search under the same rights, in documents of the other language alone; the same reader, to which a sentence says a word of
 the question where a translation of it stands (`TermBridge`); a verdict of its own, for similarity and words weigh otherwise across
@@ -18,11 +19,11 @@ from numpy.typing import NDArray
 from agent.answerability.classifier import AbstainReason, Verdict, model_in
 from agent.answerability.opposites import is_of_other_kind
 from agent.cited_answer import CitedAnswer
-from agent.extractive.candidates import MEASURES, Candidate
+from agent.extractive.candidates import MEASURES, Candidate, said_givens
 from agent.extractive.identifiers import spelt_names
 from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, analyse, is_of_other_days, lacks_amount
-from agent.extractive.reader import Reading, are_covered, read
+from agent.extractive.reader import Reading, read
 from agent.extractive.term_bridge import TermBridge
 from agent.extractive.wording import pattern
 from agent.quotations.answers import cited, passages_of
@@ -53,6 +54,7 @@ MOST_WORDS = (
 )
 LEAST_IN_CONTEXT = 0.5  # share of the question's words that the context says; this and what follows by hand
 LEAST_OF_MATTER = 0.35  # … of those that are no names and numbers
+FURTHER = 0.15  # MaxSim by which the other language's best passage may be less near than the best one in the question's own; by hand
 FEWEST_WORDS = 2  # of the matter: one word alone (“Is it allowed?”) is said by any page
 MOST_UNSAID = 1  # words of the question that tell something, and that the context does not say
 TELLS_SOMETHING = {True: 4.6, False: 3.4}  # rarity from which a word does: of a Chinese question, of an English one
@@ -62,7 +64,7 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True)
 class CrossLingualFallback:
-    """What the documents of the other language gave. found: what was searched; answer: out of its hits."""
+    """What the documents of the other language gave. found: the first search with their hits behind it; answer: out of these."""
 
     found: Found
     answer: CitedAnswer
@@ -70,12 +72,12 @@ class CrossLingualFallback:
 
 
 def look_across(
-    principal: Principal, question: str, embedder: Embedder, *, query: str, scope: Scope, top_k: int
+    principal: Principal, question: str, embedder: Embedder, *, first: Found, query: str, scope: Scope, top_k: int
 ) -> CrossLingualFallback | None:
-    """An answer out of the documents of the other language; None where they confirm none, without a dictionary, and for a question of
-    more than MOST_WORDS words.
+    """What the documents of the other language say; None where a verdict of its own finds no answer in them, where those of the
+    question's own come clearly nearer, without a dictionary, and for a question of more than MOST_WORDS words.
 
-    question: as it is read; query: as it is searched. Raises what `search` and the embedder raise.
+    question: as it is read; query: as it is searched; first: what that brought. Raises what `search` and the embedder raise.
     """
     asked = analyse(question)
     try:
@@ -85,9 +87,22 @@ def look_across(
     if scope.language or len(bridge.weights) > MOST_WORDS:
         return None
     found = search(principal, query, scope=replace(scope, language=OTHER[asked.is_chinese]), top_k=top_k)
-    reading = read_across(question, passages_of(found), embedder, bridge)
+    passages = passages_of(found)
+    own = [passage for passage in passages_of(first) if bridge.is_own(passage.text)]
+    if nearest(passages) < nearest(own) - FURTHER:
+        return None
+    reading = read_across(question, passages, embedder, bridge)
     verdict = judge_across(reading, bridge)
-    return CrossLingualFallback(found, cited(reading.quotes, found), verdict) if verdict.ok else None
+    if not verdict.ok:
+        return None
+    known = {hit.passage.chunk_id for hit in first.hits}
+    both = [*first.hits, *(hit for hit in found.hits if hit.passage.chunk_id not in known)]
+    return CrossLingualFallback(replace(first, hits=both), cited(reading.quotes, found), verdict)
+
+
+def nearest(passages: Sequence[Passage]) -> float:
+    """MaxSim of the passage that comes closest, -1 … 1; -1 where none was judged by late interaction."""
+    return max((passage.coverage for passage in passages if passage.coverage is not None), default=-1.0)
 
 
 def read_across(question: str, passages: Sequence[Passage], embedder: Embedder, bridge: TermBridge) -> Reading:
@@ -100,7 +115,7 @@ def read_across(question: str, passages: Sequence[Passage], embedder: Embedder, 
 
 def judge_across(reading: Reading, bridge: TermBridge) -> Verdict:
     """Whether the reading confirms an answer; never where no late interaction has judged the passages, for it was fitted with it."""
-    if reading.best is None or not are_covered(reading.passages):
+    if reading.best is None or not _are_covered(reading.passages):
         return Verdict(False, AbstainReason.NO_EVIDENCE, 0.0)
     score = MODEL.probability(signals(reading, bridge))
     if score < MODEL.threshold or not is_said(reading.question, reading.best, bridge):
@@ -117,6 +132,11 @@ def judge_across(reading: Reading, bridge: TermBridge) -> Verdict:
     return Verdict(True, None, score)
 
 
+def _are_covered(passages: Sequence[Passage]) -> bool:
+    """Whether late interaction has judged all of the passages; -1: it had no vectors."""
+    return all(passage.coverage is not None and passage.coverage > -1 for passage in passages)
+
+
 def signals(reading: Reading, bridge: TermBridge) -> NDArray[np.float64]:
     """The numbers the verdict rests on, in the order of SIGNALS. Raises ValueError where no sentence was read."""
     best = reading.best
@@ -131,7 +151,7 @@ def signals(reading: Reading, bridge: TermBridge) -> NDArray[np.float64]:
         "in_sentence": bridge.share(best.terms),
         "in_context": bridge.share(best.context),
         "in_passage": bridge.share(bridge.says(passage.heading) | bridge.says(passage.text)),
-        "givens": measure["givens"],
+        "givens": said_givens(reading.question, best.sentence.text),
     }
     return np.array([values[name] for name in SIGNALS], float)
 

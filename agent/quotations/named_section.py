@@ -1,55 +1,71 @@
-"""“What does X say about Y?”: a document by its title and a section by its heading are named, and that section is the answer.
+"""“What does X say about Y?”: a document by its title and a section by its heading are named, and that section is the answer; where the
+title alone is named (“What does X say?”, “What is X?”), it is how the document begins.
 
 No sentence of it need resemble the question, which is why no measure of resemblance confirms it.
 """
 
-import re
 from collections.abc import Sequence
 
+from agent.answerability.answer_form import unweighed
 from agent.answerability.classifier import beside
-from agent.extractive.candidates import Candidate, TermShares, candidates_in, covered, term_ids
-from agent.extractive.passages import Passage, Quote
-from agent.extractive.questions import AnswerKind, analyse
+from agent.extractive.candidates import Candidate, covered, named_terms, term_ids
+from agent.extractive.passages import Quote
+from agent.extractive.questions import AnswerKind, Question, asks_for_steps
+from agent.extractive.reader import Reading
+from knowledge.text.headings import without_number
 
 MOST = 8  # sentences, items and rows of the section
 LONGEST = 1_000  # characters of them together
 NAMED = (
     0.75  # share of the question's matter that title and heading say: the rest only asks (“say”, “有什么要求”); by hand
 )
-_NUMBERING = re.compile(
-    r"^[#\s]*(?:第?[一二三四五六七八九十\d]+(?:\.\d+)*[章节条]?[.、)）]?\s+|[一二三四五六七八九十]+、\s*)?"
-)
 
 
-def named_section(question: str, passages: Sequence[Passage], matter: TermShares) -> tuple[Quote, ...]:
-    """How the section begins that a question names, with its document; () where it names none, or asks for one fact of it (when,
-    who, how many). matter: {term id: share of the question's idf}, without the words that only ask.
+def named_section(reading: Reading) -> tuple[Quote, ...]:
+    """How the section begins that a question names, with its document, or the document where it names no more; () where it names none,
+    or asks for one fact of it (when, who, how many).
     """
-    asked = analyse(question)
+    asked, matter = reading.question, reading.matter
     if asked.kind is not AnswerKind.ANY:
         return ()
     words = term_ids(asked.text)
-    named = [number for number, passage in enumerate(passages) if _is_named(term_ids(passage.title), words)]
-    for number in named:
-        passage = passages[number]
+    for number, passage in enumerate(reading.passages):
         title = term_ids(passage.title)
+        if not _is_named(title, words, asked):
+            continue
 
         def names(heading: str, title: frozenset[int] = title) -> bool:
-            said = term_ids(_NUMBERING.sub("", heading))
+            said = term_ids(without_number(heading))
             says_all = covered(matter, title | said) >= NAMED * sum(matter.values())
             return bool(said) and said <= words and not said <= title and says_all
 
         is_whole = names(passage.heading_path[-1]) if passage.heading_path else False
-        section = [each for each in candidates_in(asked, [passage], matter) if is_whole or names(each.under)]
-        quotes = _beginning(number, section)
+        mine = [each for each in reading.measured if each.passage == number]
+        quotes = _beginning(number, [each for each in mine if is_whole or names(each.under)])
         if quotes and beside(asked, passage, " ".join(quote.text for quote in quotes)) is None:
             return quotes
+    return _named_document(reading, words)
+
+
+def _named_document(reading: Reading, words: frozenset[int]) -> tuple[Quote, ...]:
+    """How the document begins whose title says what the question is about; () where its beginning was not found, or how to do something
+    is asked, which no beginning tells.
+    """
+    asked, matter = reading.question, reading.matter
+    if asks_for_steps(asked):
+        return ()
+    for number, passage in enumerate(reading.passages):
+        title = term_ids(passage.title)
+        is_all = covered(matter, title) >= NAMED * sum(matter.values()) and unweighed(asked.text, matter) <= title
+        if passage.position == 0 and is_all and _is_named(title, words, asked):
+            return _beginning(number, [each for each in reading.measured if each.passage == number])
     return ()
 
 
-def _is_named(title: frozenset[int], words: frozenset[int]) -> bool:
-    """Few say the company's name before “员工手册”."""
-    return bool(title) and len(title & words) * 2 >= len(title)
+def _is_named(title: frozenset[int], words: frozenset[int], asked: Question) -> bool:
+    """By half of its title, for few say the company's name before “员工手册”; or by every name and number of the question in it."""
+    names = frozenset().union(*named_terms(asked).values())
+    return (bool(title) and len(title & words) * 2 >= len(title)) or (bool(names) and names <= title)
 
 
 def _beginning(passage: int, section: Sequence[Candidate]) -> tuple[Quote, ...]:

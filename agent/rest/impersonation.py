@@ -33,7 +33,7 @@ from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.rest.bases import KnowledgeBaseSerializer
 from knowledge.rest.documents import DocumentFilters, chosen_documents
 from knowledge.rest.folders import FolderFilters, FolderSerializer, seen_folders
-from knowledge.rest.search import SearchAnswer, SearchRequest, search_scope, searching
+from knowledge.rest.search import SearchAnswer, SearchRequest, scope_of, searching
 from knowledge.rest.serializers import DocumentSerializer
 from knowledge.retrieval.search import search
 
@@ -217,7 +217,7 @@ class KnowledgeSearchAs(_SeeAs):
         given = SearchAs.checked(request.data)
         query = given["query"]
         with impersonated(self.principal, user_named(given["user"]), what="search", text=query) as look, searching():
-            scope = search_scope(look.sees, given)
+            scope = scope_of(look.sees, given, language=given["language"])
             found = search(look.sees, query, scope=scope, top_k=given["top_k"])
             return seen(look, SearchAnswer(found).data)
 

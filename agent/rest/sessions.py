@@ -1,5 +1,7 @@
 """Conversations of the person asking."""
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -10,6 +12,7 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from agent.asked_in import MOST_TABLES
 from agent.conversations.feedback import COMMENT_LENGTH, rate_answer
 from agent.conversations.sessions import (
     create_session,
@@ -25,6 +28,7 @@ from agent.rest.serializers import MessageSerializer, SessionSerializer
 from agent.rest.synchronous_answer import answered, asked
 from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.scopes import TokenScope
+from business.data_scope import TableName
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.pagination import CappedCursor
 from copilot_site.lib.strict_serializers import CursorFilters, Filters, Input
@@ -37,14 +41,33 @@ class NewSession(Input):
     """Nothing: a conversation takes its title from its first question."""
 
 
+class TableInput(Input):
+    source = serializers.CharField(  # type: ignore[assignment]  # fields leave the class
+        max_length=50, help_text="Name of the data source."
+    )
+    table = serializers.CharField(max_length=63, help_text="Name of the table in its semantic layer.")
+
+
 class Question(Within):
     query = serializers.CharField(help_text="The question, Chinese or English.")
+    tables = serializers.ListField(
+        child=TableInput(),
+        default=list,
+        allow_null=True,
+        max_length=MOST_TABLES,
+        help_text="Only these tables of data sources. With tables alone no document is looked at, with documents alone no database.",
+    )
     attachment_ids = ids("Files of the conversation that the question is asked with, instead of chosen places.")
     language = serializers.ChoiceField(
         choices=INTERFACE_LANGUAGES,
         required=False,
         help_text="Of the words that are not from documents; else the request's `Accept-Language`.",
     )
+
+
+def table_names(given: Mapping[str, Any]) -> tuple[TableName, ...]:
+    """Those that a `Question` names."""
+    return tuple(TableName(**each) for each in given["tables"])
 
 
 class GivenFeedback(Input):
@@ -107,8 +130,8 @@ class Messages(PrincipalView):
     def post(self, request: Request, pk: UUID) -> HttpResponse:
         given = Question.checked(request.data)
         language = given.get("language") or get_language() or "en"
-        scope = scope_of(given, language="")
-        options = Options(attachments=tuple(given["attachment_ids"]))
+        scope = scope_of(self.principal, given)
+        options = Options(attachments=tuple(given["attachment_ids"]), tables=table_names(given))
         run = asked(self.principal, pk, given["query"], scope=scope, language=language, options=options)
         return answered(self, request, run)
 

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from agent.models import Message
 from agent.profiles import Options
 from agent.rest.event_schema import StreamedEvent
-from agent.rest.sessions import Question
+from agent.rest.sessions import Question, table_names
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
 from agent.rest.synchronous_answer import asked
 from agent.runs.follow import require_answer
@@ -116,9 +116,10 @@ class Chat(StreamView):
             searches_web=given["web_search_enabled"],
             disable_title=given["disable_title"],
             attachments=tuple(given["attachment_ids"]),
+            tables=table_names(given),
         )
         language = given.get("language") or get_language() or "en"
-        scope = scope_of(given, language="")
+        scope = scope_of(self.principal, given)
         run = asked(self.principal, session_id, given["query"], scope=scope, language=language, options=options)
         return begun(self.principal, run)
 

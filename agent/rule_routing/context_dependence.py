@@ -26,10 +26,17 @@ _GOES_ON = re.compile(r"^(?:and|but|or|also)\b|^(?:而|但|或者?|也)(?!许|�
 _CORRECTS = re.compile(r"^(?:no|nope|not|wrong|不对?|不是|错了?)\b\s*[,，:：]|^(?:不对|不是|错了)", re.IGNORECASE)
 
 
+_ASKS = re.compile(
+    r"什么|啥|谁|哪|几|多少|多久|吗|呢|是否|有没有|能否|需要|需不需要|如何|怎么|怎样|为何|规定|流程|要求|处罚|处分"
+    r"|\b(?:how|what|why|when|who|whom|whose|which|where|policy|rules?|process)\b|^\s*(?:may|can|could|does|do|did|is|are|was|were|has|have|should|must|will|would)\b",
+    re.IGNORECASE,
+)
+
+
 class Lean(StrEnum):
-    PART = "part"  # names what is to stand in the place of a part: “What about Norway?”
+    PART = "part"  # names what is to stand in the place of a part, or beside it: “What about Norway?”, “and by region?”
     POINTS_BACK = "points back"  # by a pronoun
-    GOES_ON = "goes on"  # begins as the second half of a sentence, or leaves out what the first one was about
+    GOES_ON = "goes on"  # begins as the second half of a sentence, or leaves out what the first one was about, and asks something
     CORRECTS = "corrects"
     NONE = ""
 
@@ -54,7 +61,15 @@ def leaning_of(question: str) -> Leaning:
         return Leaning(Lean.PART, text[start:end].strip())
     if len(text) <= SHORT and _POINTS_BACK.search(plain):
         return Leaning(Lean.POINTS_BACK, text)
-    return Leaning(Lean.GOES_ON if _GOES_ON.search(plain) else Lean.NONE, text)
+    if not (begins := _GOES_ON.search(plain)):
+        return Leaning(Lean.NONE, text)
+    rest = text[begins.end() :].strip() if begins.start() == 0 else text
+    return Leaning(Lean.GOES_ON if len(text) > SHORT or asks(rest) else Lean.PART, rest)
+
+
+def asks(text: str) -> bool:
+    """Whether a text has a word that asks, or one for the rules of something."""
+    return bool(_ASKS.search(simplified(text)))
 
 
 def is_vague(question: str) -> bool:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.rule_routing.intents import asks, asks_for_data
+from agent.rule_routing.context_dependence import asks
+from agent.rule_routing.intents import asks_for_data
+from knowledge.text.language import language_of
 
 _SENTENCE = re.compile(r"[?？。！!；;]\s*|\.\s+")
 _CLAUSE = re.compile(
@@ -21,6 +23,15 @@ _HALF = re.compile(
 )
 _POINTS_BACK = re.compile(
     r"这些|其中|它们|上述|这几|该些|\b(?:of|in|for|at|on|by) (?:them|these|those|which)\b|\bthese\b|\bthose\b|\bthey\b|\bthem\b",
+    re.IGNORECASE,
+)
+
+_OPENS = re.compile(
+    r"(?:^|[,;:.]\s*|\b(?:know|say|tell|explain|ask|wonder|out|me|us)\s+)(?:(?:and|so|also|then|but|please)\s+)*"
+    r"(?:(?:in|on|at|by|for|to|of|from|with|under|until|since|after|before)\s+)?"
+    r"(?:how|what|why|who|whom|whose|which"
+    r"|(?:when|where)\s+(?:is|are|was|were|do|does|did|can|could|must|should|may|might|will|would|has|have|had))\b"
+    r"|\b(?:policy|rules?|process)\b|^\s*(?:may|can|could|does|do|did|is|are|was|were|has|have|should|must|will|would)\b",
     re.IGNORECASE,
 )
 
@@ -40,13 +51,15 @@ class Steps:
 def steps_of(question: str) -> Steps | None:
     """The two steps of a question: its parts up to the first that asks for numbers or lists, and the rest.
 
-    None where there is one part, or the first one asks for data already.
+    None where there is one part, the first one asks for data already, or the first ones are a condition of the rest: “In Europe, how
+    many customers do we have?”
     """
     parts = [part for sentence in _parts(question, _SENTENCE) for part in _parts(sentence, _CLAUSE)]
     first = next((place for place, part in enumerate(parts) if asks_for_data(part)), 0)
     if first == 0:
         return None
-    return Steps(_whole(parts[:first], question), _whole(parts[first:], question))
+    steps = Steps(_whole(parts[:first], question), _whole(parts[first:], question))
+    return steps if steps.points_back or any(map(_is_question, parts[:first])) else None
 
 
 def halves_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
@@ -56,7 +69,7 @@ def halves_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
     The question is one that the data do not read as a whole.
     """
     parts = _parts(question, _HALF)
-    if len(parts) != 2 or not all(map(asks, parts)):
+    if len(parts) != 2 or not all(map(_is_question, parts)):
         return None
     read = [is_data(part) for part in parts]
     if read.count(True) != 1:
@@ -64,6 +77,11 @@ def halves_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
     place = read.index(True)
     steps = Steps(_whole([parts[1 - place]], question), _whole([parts[place]], question))
     return None if steps.points_back else steps
+
+
+def _is_question(part: str) -> bool:
+    """Whether a part asks by itself. “Excluding people who left” and “when Europe is left out” have words that ask, and ask nothing."""
+    return asks(part) if language_of(part) == "zh" else bool(_OPENS.search(part))
 
 
 def _parts(text: str, between: re.Pattern[str]) -> list[str]:

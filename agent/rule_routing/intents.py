@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
-from agent.rule_routing.context_dependence import is_vague
+from agent.rule_routing.context_dependence import asks, is_vague
 from agent.state import Route
 from business.pipeline import QUESTION_LENGTH
 from knowledge.text.chinese_script import simplified
@@ -37,11 +37,6 @@ _AROUND = re.compile(
 _CHANGES = re.compile(
     r"^\s*(?:请|帮我|麻烦)?(?:删除|清空|修改|更新|插入)(?:所有|全部|这个|那个)?(?:用户|员工|订单|数据|记录|表|数据库|文档)"
     r"|^\s*(?:please\s+)?(?:drop|truncate|delete|wipe)\s+(?:all\s+|the\s+)?(?:users?|employees?|orders?|tables?|data(?:base)?|records?)\b",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"什么|啥|谁|哪|几|多少|多久|吗|呢|是否|有没有|能否|需要|需不需要|如何|怎么|怎样|为何|规定|流程|要求|处罚|处分"
-    r"|\b(?:how|what|why|when|who|whom|whose|which|where|policy|rules?|process)\b|^\s*(?:may|can|does|do|did|is|are|should|must)\b",
     re.IGNORECASE,
 )
 _GREETING = re.compile(
@@ -99,11 +94,6 @@ def is_greeting(question: str) -> bool:
 def asks_for_data(text: str) -> bool:
     """Whether a text has one of the specification's words for numbers and lists."""
     return bool(_SQL.search(simplified(text)))
-
-
-def asks(text: str) -> bool:
-    """Whether a text has a word that asks, or one for the rules of something."""
-    return bool(_ASKS.search(simplified(text)))
 
 
 def _refusal(text: str) -> str:

@@ -139,8 +139,13 @@ def _steps(trace: Sequence[Mapping[str, Any]]) -> Iterator[ShownStep]:
             timing_ms=step["timing_ms"],
             start=round(100 * (step["ts_ms"] - began) / whole, 2),
             width=round(max(100 * step["timing_ms"] / whole, 0.5), 2),
-            counts=tuple(_counts(out)),
+            counts=(*_skill(step), *_counts(out)),
         )
+
+
+def _skill(step: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
+    if skill := (step.get("in") or {}).get("skill"):
+        yield _("skill"), skill
 
 
 def _counts(out: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:

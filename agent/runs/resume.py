@@ -1,6 +1,6 @@
 """What goes on when the person has allowed a call."""
 
-from agent.kept_scope import scope_of
+from agent.kept_scope import scope_of, tables_of
 from agent.models import AgentProfile, ToolApproval
 from agent.outside import AllowedCall
 from agent.profiles import Options
@@ -29,4 +29,4 @@ async def go_on(principal: Principal, row: ToolApproval) -> Run:
 
 def _options(row: ToolApproval) -> Options:
     profile = AgentProfile.objects.filter(name=row.profile).first() if row.profile else None
-    return Options(profile_id=str(profile.pk) if profile else "", follows=row.message_id)
+    return Options(profile_id=str(profile.pk) if profile else "", follows=row.message_id, tables=tables_of(row.scope))

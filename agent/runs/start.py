@@ -23,6 +23,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent import texts
+from agent.asked_in import require_tables
 from agent.attached import Attached
 from agent.conversations.attachments import for_question, of_replaced
 from agent.conversations.branches import followed
@@ -43,6 +44,7 @@ from agent.threads import in_thread, is_waited_for
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
+from business.table_choice import NO_DOCUMENTS
 from copilot_site.lib.errors import InvalidInput, TooMany, Unavailable
 from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
 from knowledge.retrieval.search import Scope
@@ -126,7 +128,7 @@ def begin(
         # it goes on when they sign out; its readers are gone then
         principal=principal.signed_in(None).in_conversation(session.pk),
         question=check_question(question),
-        scope=scope,
+        scope=Scope(),
         language=language,
         profile=profile_of(principal, options),
         follows=followed(session, follows=options.follows, instead_of=options.instead_of),
@@ -137,10 +139,7 @@ def begin(
         goes_on=allowed_call is not None,
     )
     run.attached = Attached(_attachments(principal, session, options))
-    if run.attached.asked_with and scope != Scope():
-        raise InvalidInput(
-            _("A question is asked of its files, or in the places that were chosen: take one of them out.")
-        )
+    _narrow(run, scope, options)
     give_model(run)
     run.ticket = admitted(principal, has_model=run.model is not None)
     finalize(
@@ -152,6 +151,24 @@ def begin(
         run.ticket.leave()
         raise
     return run
+
+
+def _narrow(run: Run, scope: Scope, options: Options) -> None:
+    """Documents alone, tables alone, or both, as the person chose; everything where they chose nothing. The files of a question in whose
+    place it is asked come before.
+
+    Raises InvalidInput (files besides), NotFound and PermissionDenied (tables).
+    """
+    if options.attachments and (scope != Scope() or options.tables):
+        raise InvalidInput(
+            _("A question is asked of its files, or in the places that were chosen: take one of them out.")
+        )
+    if run.attached.asked_with:
+        return
+    require_tables(run.principal, options.tables)
+    run.chosen = kept(scope, options.tables)
+    run.tables = options.tables if run.chosen else None
+    run.scope = NO_DOCUMENTS if run.asks_tables_alone else scope
 
 
 def _attachments(principal: Principal, session: Session, options: Options) -> list[UUID]:
@@ -200,8 +217,8 @@ def _store_question(run: Run, session: Session, channel: str) -> UUID:
     answer_id = _answer_id(session.pk, run.asked_as)
     answer = Message(id=answer_id, session=session, parent=question, role=Role.ASSISTANT, is_complete=False)
     Message.objects.bulk_create([question, answer])
-    if (session.profile_id, session.scope) != (run.profile.id, kept(run.scope)):
-        Session.objects.filter(pk=session.pk).update(profile=run.profile.id, scope=kept(run.scope))
+    if (session.profile_id, session.scope) != (run.profile.id, run.chosen):
+        Session.objects.filter(pk=session.pk).update(profile=run.profile.id, scope=run.chosen)
     detail: dict[str, object] = {"characters": len(run.question)}
     detail |= {"channel": channel} if channel else {}
     detail |= {"audience": len(run.principal.audience)} if run.principal.audience else {}

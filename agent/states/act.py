@@ -270,6 +270,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         _keep_readings(run, result)
     if called.tool and called.tool.node is State.CALCULATE and result.success:
         run.workings.append(result.output)
+    skill = result.data.get("skill_name")  # of one that there is
     err = None
     out: dict[str, object] = {"evidence_added": len(run.findings) - known}
     if called.is_error:
@@ -282,6 +283,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         tool=called.name,
         timing_ms=max(ms, 1),
         status="error" if err else "ok",
+        in_={"skill": skill} if skill else {},
         out=out | ({"note": UNREAD[called.problem]} if called.problem in UNREAD else {}),
         err=err,
     )

@@ -1,5 +1,6 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from typing import Final
 
 from asgiref.sync import sync_to_async
 
@@ -8,9 +9,17 @@ from agent.conversations.history import history_of
 from agent.events import Event
 from agent.run import Goto, Run
 from agent.state import Authz, State
-from agent.tools.base import within
+from agent.tools.base import allowed_names, within
 from authz.snapshot import take_snapshot
-from knowledge.models import ATTACHMENTS
+from business.sources import is_any_open
+
+QUERY: Final = "database_query"
+OF_DOCUMENTS: Final = frozenset(
+    {
+        "knowledge_search", "grep_chunks", "list_knowledge_chunks", "query_knowledge_graph", "get_document_info",
+        "data_analysis", "data_schema",
+    }
+)  # fmt: skip
 
 
 async def load_authz(run: Run) -> AsyncIterator[Event | Goto]:
@@ -23,8 +32,9 @@ def _load(run: Run) -> None:
     run.principal = run.principal.again()
     run.attached = replace(run.attached, names=readable(run.principal, run.session_id))
     run.told_inside += run.attached.names.values()
-    bases = run.profile.knowledge_base_ids
-    run.scope = within(run.scope, knowledge_base_ids=(*bases, ATTACHMENTS) if bases and run.attached.names else bases)
+    run.scope = within(run.scope, knowledge_base_ids=run.base_ids)
+    if run.chosen:
+        run.profile = replace(run.profile, tools=tuple(_tools(run)))
     run.state.authz = Authz(
         user_id=run.principal.username,
         roles=sorted(run.principal.roles),
@@ -33,3 +43,11 @@ def _load(run: Run) -> None:
     )
     if run.is_follow_up:
         run.history = history_of(run.principal, run.session_id, before=run.message_id)
+
+
+def _tools(run: Run) -> Iterator[str]:
+    """Those of the profile that have something to work on in what the person chose."""
+    has_data = is_any_open(run.principal, run.data)
+    for name in allowed_names(run.profile.tools):
+        if has_data if name == QUERY else not (run.asks_tables_alone and name in OF_DOCUMENTS):
+            yield name

@@ -42,16 +42,16 @@ def _said(run: Run) -> tuple[StopReason, str]:
     with override(run.language):
         if run.state.plan.route is Route.REFUSE:
             return StopReason.REFUSED, str(texts.NOT_HELPED_WITH)
-        if is_nothing_in(run.principal, run.scope):
+        if not run.asks_tables_alone and is_nothing_in(run.principal, run.scope):
             return StopReason.NO_EVIDENCE, str(texts.NOTHING_IN_SCOPE)
         found = run.state.plan.validation
         if found is not None and found.reason == "permission_denied":  # all of it was theirs when it was found
             return StopReason.PERMISSION_DENIED, changed(run.language)
         nothing = str(texts.NOTHING_FOUND)
-        if folders := askable(run):
-            return StopReason.PERMISSION_DENIED, f"{nothing} {folders}"
+        if not run.asks_tables_alone and (folders := askable(run)):
+            return StopReason.PERMISSION_DENIED, f"{nothing}\n{folders}"
         if run.spent.stopped_by in HARD:
-            return StopReason.BUDGET_EXHAUSTED, f"{nothing} {texts.LIMIT_CAME_FIRST}"
+            return StopReason.BUDGET_EXHAUSTED, f"{nothing}\n{texts.LIMIT_CAME_FIRST}"
         return StopReason.NO_EVIDENCE, _nothing(run)
 
 
@@ -60,14 +60,17 @@ def _nothing(run: Run) -> str:
     tell_unread(run)
     if run.state.plan.explore is not None:
         offer_understood_part(run)
+    if run.asks_tables_alone:
+        return str(texts.NOT_IN_TABLES)
+    if run.state.plan.explore is not None:
         return str(texts.NEITHER_DATA_NOR_DOCUMENTS)
-    return "\n".join([str(texts.NOTHING_FOUND), " ".join(_searched(run))])
+    return "\n".join([str(texts.NOTHING_FOUND), *_searched(run)])
 
 
 def askable(run: Run) -> str:
     """The folders that may hold it and whose names may be told, in a sentence of the run's language; "" for none."""
     folders = discoverable_for(run.principal, run.state.input.normalized_query)
-    names = ", ".join(f"“{folder.name}”" for folder in folders)
+    names = str(texts.COMMA).join(f"“{folder.name}”" for folder in folders)
     return str(texts.ASKABLE_FOLDERS) % {"names": names} if names else ""
 
 
@@ -80,12 +83,12 @@ def _searched(run: Run) -> list[str]:
         return [str(texts.OTHER_WORDS)]
     bases = KnowledgeBase.objects.visible_to(run.principal).in_bulk(list(counts)[:BASES_NAMED])
     named = [bases[pk].name for pk in counts if pk in bases]
-    names = ", ".join(named)
+    names = str(texts.COMMA).join(named)
     if len(counts) > len(named):
         names = str(texts.AND_OTHERS) % {"names": names}
     keepers: dict[str, None] = {}
     for base in bases.values():
         keepers |= dict.fromkeys(user.get_full_name() or user.username for user in people_with(Right.MANAGE, base))
-    whom = str(texts.WHOM_TO_ASK) % {"names": ", ".join(list(keepers)[:KEEPERS_NAMED])}
+    whom = str(texts.WHOM_TO_ASK) % {"names": str(texts.COMMA).join(list(keepers)[:KEEPERS_NAMED])}
     total = sum(counts.values())
     return [texts.SEARCHED % {"count": total, "bases": names}, whom if keepers else str(texts.OTHER_WORDS)]

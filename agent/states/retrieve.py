@@ -46,11 +46,15 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
 
 
 def filters_of(run: Run) -> dict[str, list[str]]:
-    """What a search was narrowed to, in ids; `scope` names the org units of whoever asks, as the specification has it."""
+    """What a search was narrowed to, in ids, and by which fields, never what they say; `scope` names the org units of whoever asks, as
+    the specification has it.
+    """
     narrowed = {
         "knowledge_base_ids": run.scope.knowledge_base_ids,
         "folder_ids": run.scope.folder_ids,
         "knowledge_ids": run.scope.document_ids,
+        "tables": [f"{each.source}.{each.table}" for each in run.tables or ()],
+        "fields": [each.field for each in run.scope.metadata],
     }
     scope = {"scope": sorted(run.principal.org_units)} if run.principal.org_units else {}
     return scope | {name: [str(pk) for pk in ids] for name, ids in narrowed.items() if ids}

@@ -20,14 +20,14 @@ from agent.revocation import require_visible
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
 from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
-from agent.rule_routing.intents import ASKS_NUMBER, GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
+from agent.rule_routing.intents import ASKS_NUMBER, GOES_ON, UNCLEAR, UNSAID, Ruling, asks_for_data, is_greeting, rule
 from agent.run import Goto, Run
 from agent.state import ExploreForm, MeantQuery, Plan, Route, State, Subtask
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
 from business.confirmed import confirmed_for
-from business.pipeline import how_read
+from business.pipeline import HowRead, how_read
 from knowledge.text.language import language_of
 
 READINGS = 3
@@ -145,7 +145,7 @@ async def _by_model(run: Run) -> Decision | None:
 def _is_confirmed(run: Run) -> bool:
     """Whether somebody who manages the data has said what answers this question; then nobody else decides how it is read."""
     question = run.state.input.normalized_query
-    confirmed = confirmed_for(run.principal, question) if QUERY in allowed_names(run.profile.tools) else None
+    confirmed = confirmed_for(run.principal, question, run.data) if QUERY in allowed_names(run.profile.tools) else None
     return confirmed is not None and bool(confirmed.sql)
 
 
@@ -179,7 +179,7 @@ def _by_rules(run: Run, earlier: Earlier | None) -> Decision:
     ruling = rule(asked, earlier=earlier.question if earlier else "")
     if earlier is None or ruling.route in (Route.REFUSE, Route.CALC, Route.CLARIFY):
         return asked, ruling, steps_of(asked)
-    told = follow_up(run.principal, asked, run.earlier_query) if run.earlier_query else None
+    told = follow_up(run.principal, asked, run.earlier_query, run.data) if run.earlier_query else None
     if told is not None and not told.question:
         queries = {text: MeantQuery(source=source, query=query) for text, (source, query) in told.readings.items()}
         run.state.plan.clarifying_queries = queries
@@ -219,13 +219,18 @@ def _way(run: Run, steps: Steps | None, *, by_words: bool) -> State:
         return State.RETRIEVE
     if kind in fixed:
         return fixed[kind]
+    if run.asks_tables_alone and _has_business_data(run):
+        plan.route = Route.SQL
+        return State.ACT if uses_tools else State.QUERY
     asks_data = kind in (Route.SQL, Route.HYBRID) or (by_words and plan.intent != GOES_ON)
     has_data = asks_data and _has_business_data(run)
     if kind is Route.DOC:
         steps = None
-    reads_all = has_data and by_words and steps is None and _is_read_whole(run)
-    if has_data and by_words and steps is None and not reads_all and plan.intent in (ASKS_NUMBER, UNSAID):
-        steps = halves_of(asked, lambda half: _is_read(run, half))
+    reads_all = has_data and by_words and _is_read_whole(run)
+    if steps and has_data and by_words and (reads_all or _is_read(run, steps.documents)):
+        steps = None  # nothing that documents are asked
+    elif has_data and by_words and steps is None and not reads_all and plan.intent in (ASKS_NUMBER, UNSAID):
+        steps = halves_of(asked, lambda half: _is_of_data(run, half))
     if steps and has_data:
         plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
     if uses_tools:
@@ -245,7 +250,18 @@ def _is_read_whole(run: Run) -> bool:
 
 def _is_read(run: Run, text: str) -> bool:
     """Whether the data read this part of the question."""
-    return how_read(run.principal, text, language_of(run.state.input.normalized_query) or run.language).is_read
+    return _how_read(run, text).is_read
+
+
+def _is_of_data(run: Run, text: str) -> bool:
+    """Whether the data read this part, or it asks for a number in words that all stand for something there: “how many last year”."""
+    read = _how_read(run, text)
+    return read.is_read or (read.is_known and asks_for_data(text))
+
+
+def _how_read(run: Run, text: str) -> HowRead:
+    language = language_of(run.state.input.normalized_query) or run.language
+    return how_read(run.principal, text, language, run.data)
 
 
 def _subtasks(steps: Steps) -> list[Subtask]:

@@ -15,7 +15,7 @@ from agent.attribution.disagreement import tell_disagreements, with_disagreement
 from agent.attribution.standing import tell_unapproved, with_approved
 from agent.budget import HARD
 from agent.cited_answer import CitedAnswer, CitedSentence, Draft
-from agent.data_coverage import offer_understood_part, tell_unread
+from agent.data_coverage import tell_unread_beside_passages
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
@@ -23,7 +23,7 @@ from agent.notices import broken_off, judge_failed, model_failed
 from agent.prompting import prompt
 from agent.providers.base import ModelError
 from agent.quotations import answers as extractive
-from agent.quotations.cross_lingual import CrossLingualFallback, look_across
+from agent.quotations.cross_lingual import look_across
 from agent.revocation import cut_answer, keep_visible, require_visible
 from agent.run import Finding, Goto, Run
 from agent.state import State
@@ -117,7 +117,10 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
         await sync_to_async(keep_visible)(run)
         answer, confidence = await confirmed(run, question, embedder)
         if result is not None:
+            is_open = answer is None and run.subtask("knowledge_search") is not None
             answer = _with_result(run, answer, result)
+            if is_open and answer is not None:
+                answer = await worked(_with_open_half, run, answer, question, embedder)
             confidence = confidence or TOLD
         if answer is None and run.state.plan.clarifying_questions:
             yield Goto(State.CLARIFY)
@@ -142,17 +145,11 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
 
 
 async def _confirmed(run: Run, question: str, embedder: Embedder) -> tuple[CitedAnswer | None, float]:
-    """The sentences that answer, and how sure that is; None where none is believed. Beside a result that answers the whole question the
-    other language is not looked at: what is found there is less certain, and not needed.
-    """
+    """The sentences that answer, and how sure that is; None where none is believed."""
     assert run.found is not None
     answer, verdict = await worked(extractive.quote, question, run.found, embedder)
     confidence = round(verdict.score, 4)
     add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
-    is_beside = run.subtask("knowledge_search") is None and any(each.is_result for each in run.findings.values())
-    if answer is None and not is_beside and (second := await worked(_looked_across, run, question, embedder)):
-        answer, confidence = second.answer, round(second.verdict.score, 4)
-        add_trace(run, State.SYNTHESIZE, action="quote_across", out={"confidence": confidence, "doubt": None})
     return (answer, confidence) if answer is not None and _is_about(run, answer) else (None, 0.0)
 
 
@@ -192,21 +189,36 @@ def _compared(run: Run, answer: CitedAnswer) -> CitedAnswer:
 
 def _closest(run: Run, question: str, embedder: Embedder) -> CitedAnswer | None:
     """What speaks of the matter without confirming an answer, said to be no more than that; and what the data understood of it."""
-    assert run.found is not None
     with override(run.language):
-        answer = extractive.closest_of(question, run.found, embedder, lead=str(texts.NOT_CONFIRMED))
+        answer = _nearest(run, question, embedder, str(texts.NOT_CONFIRMED))
         answer = _with_unused_results(run, answer)
         if answer is None:
             return None
         run.stop_reason = StopReason.NOT_CONFIRMED
-        tell_unread(run)
-        offer_understood_part(run)
+        tell_unread_beside_passages(run)
         if folders := askable(run):
             run.tell(folders)
         if run.spent.stopped_by in HARD:
             run.tell(str(texts.LIMIT_CAME_FIRST))
     add_trace(run, State.SYNTHESIZE, action="quote_closest", out={"note": f"packed={len(answer.citations)}"})
     return answer
+
+
+def _nearest(run: Run, question: str, embedder: Embedder, lead: str) -> CitedAnswer | None:
+    """The passages that come closest, in the other language, too; None where none speaks of the matter."""
+    assert run.found is not None
+    first, across = run.found, _looked_across(run, question, embedder)
+    return extractive.closest_of(question, first, embedder, lead=lead, across=across)
+
+
+def _with_open_half(run: Run, told: CitedAnswer, question: str, embedder: Embedder) -> CitedAnswer:
+    """The result that answers one half of the question, and below it what comes closest to the other, which nothing confirms."""
+    with override(run.language):
+        near = _nearest(run, question, embedder, str(texts.FIRST_PART_CLOSEST))
+        if near is None:
+            run.tell(str(texts.FIRST_PART_NOT_CONFIRMED))
+            return told
+    return _below(told, near, gap="\n")
 
 
 def _with_unused_results(run: Run, closest: CitedAnswer | None) -> CitedAnswer | None:
@@ -235,15 +247,19 @@ def _is_about(run: Run, answer: CitedAnswer) -> bool:
     return covered(own, term_ids("\n".join([*under, first.text]))) >= NAMED
 
 
-def _looked_across(run: Run, question: str, embedder: Embedder) -> CrossLingualFallback | None:
-    """What the documents of the other language answer; then the run stands on them."""
-    second = look_across(
-        run.principal, question, embedder, query=run.read_as or run.asked_of_documents, scope=run.scope, top_k=TOP_K
-    )
-    if second is not None:
-        run.found = second.found
-        run.add(found_hit(hit) for hit in second.found.hits)
-    return second
+def _looked_across(run: Run, question: str, embedder: Embedder) -> CitedAnswer | None:
+    """Without a model, what the documents of the other language say of it; the run has read them, then."""
+    if run.found is None or not run.is_by_words:
+        return None
+    query = run.read_as or run.asked_of_documents
+    second = look_across(run.principal, question, embedder, first=run.found, query=query, scope=run.scope, top_k=TOP_K)
+    if second is None:
+        return None
+    run.found = second.found
+    run.add(found_hit(hit) for hit in second.found.hits)
+    confidence = round(second.verdict.score, 4)
+    add_trace(run, State.SYNTHESIZE, action="quote_across", out={"confidence": confidence, "doubt": None})
+    return second.answer if _is_about(run, second.answer) else None
 
 
 def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> CitedAnswer | None:
@@ -252,12 +268,8 @@ def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> Cited
     named_by = [span.number for span in spans if span.chunk_id == run.named_by]
     if run.named_by is not None and not named_by:
         return quoted
-    if run.subtask("knowledge_search") is None:
+    if quoted is None or run.subtask("knowledge_search") is None:
         return _beside(result, quoted)
-    if quoted is None:
-        with override(run.language):
-            run.tell(str(texts.FIRST_PART_NOT_CONFIRMED))
-        quoted = CitedAnswer(extractive.NAME, (), ())
     number = len(spans) + 1
     told = _sentence_of(result, (*named_by, number))
     return CitedAnswer(quoted.provider, (*quoted.sentences, told), spans, (cited_query(number, result),))
@@ -265,13 +277,20 @@ def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> Cited
 
 def _beside(result: Finding, quoted: CitedAnswer | None) -> CitedAnswer:
     """The result of a query that read the whole question, and below it what documents say of it, too."""
-    told, query = _sentence_of(result, (1,)), cited_query(1, result)
-    if quoted is None:
-        return CitedAnswer("database", (told,), (), (query,))
-    moved = [replace(each, citations=tuple(number + 1 for number in each.citations)) for each in quoted.sentences]
+    told = CitedAnswer("database", (_sentence_of(result, (1,)),), (), (cited_query(1, result),))
+    return told if quoted is None else _below(told, quoted)
+
+
+def _below(told: CitedAnswer, quoted: CitedAnswer, *, gap: str = "") -> CitedAnswer:
+    """What is told of one result, and the quotations in a paragraph below it. gap: between these, "" for their own."""
+    moved = [
+        replace(
+            each, citations=tuple(number + 1 for number in each.citations), gap=(gap or each.gap) if place else "\n\n"
+        )
+        for place, each in enumerate(quoted.sentences)
+    ]
     spans = tuple(replace(span, number=span.number + 1) for span in quoted.citations)
-    first = replace(moved[0], gap="\n\n")
-    return CitedAnswer(quoted.provider, (told, first, *moved[1:]), spans, (query,))
+    return CitedAnswer(quoted.provider, (*told.sentences, *moved), spans, told.queries)
 
 
 def _sentence_of(result: Finding, numbers: tuple[int, ...]) -> CitedSentence:

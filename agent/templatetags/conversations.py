@@ -16,6 +16,7 @@ from agent.conversations.presentation.answer_html import as_html
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import found_sessions
 from agent.models import Session
+from agent.runs.report import NAMES
 from authz.principal import Principal
 from business.connection_rights import seen_sources
 from business.templatetags.results import script
@@ -24,6 +25,12 @@ register = template.Library()
 
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
 RECENT = 40  # conversations in the rail; all of them are on a page of their own
+
+
+@register.filter
+def made_by(provider: str) -> str:
+    """Who wrote an answer, in a reader's words; a model by its own name."""
+    return str(NAMES.get(provider, provider)) or "–"
 
 
 @register.simple_tag

@@ -12,7 +12,6 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agent.kept_scope import kept
 from agent.models import ToolApproval
 from agent.models.mcp_services import LIVES, ApprovalState
 from agent.run import Run
@@ -37,7 +36,7 @@ def ask_to_allow(run: Run, *, tool: str, title: str, arguments: Mapping[str, Any
         title=title[:200],
         arguments=dict(arguments),
         question=run.state.input.normalized_query,
-        scope=kept(run.scope),
+        scope=run.chosen,
         profile=run.profile.name,
         language=run.language,
     )

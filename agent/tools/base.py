@@ -19,8 +19,10 @@ from agent.web.egress import Border, border_of
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
+from business.data_scope import ALL_DATA, DataScope
 from business.logical_query.query import LogicalQuery
 from copilot_site.lib.registry import Registry, UnknownName, load_modules
+from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.search import Found, Scope
 
 Brings = Literal["inside", "outside", "nothing"]
@@ -69,7 +71,7 @@ class ToolContext:
     run_id: of the run it belongs to. record: how it gets into the audit log. earlier: source and query that the conversation stands
     on; logical_query: the one that is meant now, where that is known. approval_id: of what the person allowed, for one call to spend.
     border: what of the run may leave the house. profile: name of the run's, "" for none. findings: its evidence so far. history: earlier
-    turns that its model was told.
+    turns that its model was told. data: what of the data it may ask.
     """
 
     principal: Principal
@@ -86,6 +88,7 @@ class ToolContext:
     profile: str = ""
     findings: Mapping[str, Finding] = field(default_factory=dict)
     history: Sequence[Turn] = ()
+    data: DataScope = ALL_DATA
 
     @classmethod
     def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
@@ -104,6 +107,7 @@ class ToolContext:
             profile=run.profile.name,
             findings=dict(run.findings),
             history=tuple(run.history),
+            data=run.data,
         )
 
 
@@ -287,12 +291,19 @@ def _told(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
 NOTHING = (UUID(int=0),)  # an id that no row has: what is narrowed to nothing finds nothing, and never everything
 
 
-def within(scope: Scope, *, knowledge_base_ids: Iterable[UUID] = (), document_ids: Iterable[UUID] = ()) -> Scope:
+def within(
+    scope: Scope,
+    *,
+    knowledge_base_ids: Iterable[UUID] = (),
+    document_ids: Iterable[UUID] = (),
+    metadata: Iterable[Condition] = (),
+) -> Scope:
     """The scope cut down to these; empty arguments do not cut."""
     return replace(
         scope,
         knowledge_base_ids=_cut(scope.knowledge_base_ids, tuple(knowledge_base_ids)),
         document_ids=_cut(scope.document_ids, tuple(document_ids)),
+        metadata=(*scope.metadata, *metadata),
     )
 
 

@@ -80,8 +80,8 @@ class DatabaseQuery(ToolDefaults):
 
 def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
     if args.source:
-        return [open_source(ctx.principal, args.source)]
-    sources = open_sources(ctx.principal, args.question, ctx.scope)
+        return [open_source(ctx.principal, args.source, ctx.data)]
+    sources = open_sources(ctx.principal, args.question, ctx.data)
     if not sources:
         raise ToolMistake("There is no data source that this person may ask.")
     return sources
@@ -129,7 +129,7 @@ async def _run(ctx: ToolContext, opened: OpenSource, sql: str) -> QueryResult:
 
 async def _parser(ctx: ToolContext, language: str, opened: OpenSource) -> ModelParser:
     assert ctx.model is not None
-    examples = await sync_to_async(confirmed_examples)(ctx.principal, opened.source)
+    examples = await sync_to_async(confirmed_examples)(ctx.principal, opened.source, ctx.data)
     return parser_over(
         opened.linker, partial(replied, ctx.model), lambda name: ctx.use(prompt(name, language)), examples
     )

@@ -6,14 +6,17 @@ from itertools import zip_longest
 from typing import Annotated
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.asked_in import FieldSays, conditions
 from agent.evidence import found_hit
 from agent.fencing import fenced
 from agent.state import State
 from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
 from authz.principal import Principal
+from knowledge.retrieval.conditions import MOST_CONDITIONS
 from knowledge.retrieval.search import Found, Hit, Scope, search
 
 TOP_K = 8  # passages an answer may stand on; the specification's number
@@ -31,6 +34,11 @@ class SearchArgs(ToolArgs):
     )
     knowledge_ids: list[UUID] = Field(
         default_factory=list, max_length=20, description="Only in these documents; leave it out for all."
+    )
+    metadata: list[FieldSays] = Field(
+        default_factory=list,
+        max_length=MOST_CONDITIONS,
+        description="Only documents whose fields say this; all conditions hold. Leave it out for all.",
     )
 
 
@@ -52,7 +60,13 @@ class KnowledgeSearch(ToolDefaults):
     node = State.RETRIEVE
 
     async def run(self, ctx: ToolContext, args: SearchArgs) -> ToolResult:
-        scope = within(ctx.scope, knowledge_base_ids=args.knowledge_base_ids, document_ids=args.knowledge_ids)
+        said = await sync_to_async(conditions)(ctx.principal, args.metadata, args.knowledge_base_ids)
+        scope = within(
+            ctx.scope,
+            knowledge_base_ids=args.knowledge_base_ids,
+            document_ids=args.knowledge_ids,
+            metadata=said,
+        )
         found = await worked(search_all, ctx.principal, args.queries, scope=scope, top_k=args.top_k)
         findings = [found_hit(hit) for hit in found.hits]
         return ToolResult(

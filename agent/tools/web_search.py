@@ -73,7 +73,7 @@ class WebSearch(ToolDefaults):
         is_allowed = await sync_to_async(spend)(ctx, self.name, args.model_dump())
         if not is_allowed:  # by the person: these words were looked at before they were asked
             await self._look(ctx, query)
-            if service.asks_first:
+            if service.asks_first or ctx.border.asks_first:
                 raise NeedsApproval(f"{self.name} waits for the person to allow these words.")
         rules = await sync_to_async(_noted)(ctx, query, service)
         passages = await outside(search, service, query, rules)

@@ -27,13 +27,14 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'）()，。；、]+", re.IGNORECASE)
 class Border:
     """said: what the person wrote in this conversation. inside: what the run was told inside. has_looked: whether it searched there.
 
-    found: addresses that searches outside have brought in this run.
+    found: addresses that searches outside have brought in this run. asks_first: whether the person allows each question.
     """
 
     said: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     has_looked: bool = False
     found: frozenset[str] = frozenset()
+    asks_first: bool = False
 
     def kept_back(self, query: str) -> list[str]:
         """The words of a question that were read inside, and nobody but documents says; empty where it may leave."""
@@ -94,6 +95,7 @@ def border_of(run: Run) -> Border:
         inside=(*run.told_inside, *(turn.content for turn in run.history if turn.role == "assistant")),
         has_looked=run.found is not None or run.state.tools.sql is not None,
         found=frozenset(finding.outside.url for finding in run.findings.values() if finding.outside),
+        asks_first=run.profile.asks_before_web,
     )
 
 

@@ -7,7 +7,7 @@ import os
 import pickle
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,6 @@ DATA = Path(os.environ.get("COPILOT_DATA", "../shared/data"))
 CACHE = Path(os.environ.get("COPILOT_BENCH_CACHE", ".copilot/bench"))
 MODELS = Path(os.environ.get("COPILOT_MODELS", ".copilot/models"))
 KEPT = 8  # passages that the reader is given, as in the product
-
-Ranking = list[tuple[int, float, float, float]]  # document, cosine, absolute BM25, MaxSim; best first
 
 
 class MemoEmbedder:
@@ -71,6 +69,7 @@ class Collection:
 
     name: str
     embedder: MemoEmbedder
+    _found: dict[int, list[tuple[int, Passage]]] = field(default_factory=dict)
 
     @cached_property
     def dataset(self) -> Dataset:
@@ -128,25 +127,13 @@ class Collection:
     def shares(self, query: Query) -> dict[int, float]:
         return query_weights([term_id(term) for term in terms(query.text)], self.frequencies, len(self.texts))
 
-    @cached_property
-    def rankings(self) -> list[tuple[Ranking, Ranking]]:
-        """For every question: the ranking of one who may read everything, and of one who may not read what answers it."""
-        file = CACHE / f"{self.name}.{self.embedder.space}.pooled.rankings.pkl"
-        if not file.exists():
-            numbers = range(len(self.dataset.queries))
-            found = [(self._ranking(number, set()), self._ranking(number, self.relevant[number])) for number in numbers]
-            file.write_bytes(pickle.dumps(found))
-        return list(pickle.loads(file.read_bytes()))
+    def passages(self, number: int) -> list[tuple[int, Passage]]:
+        """(document, passage) for question `number`, best first."""
+        if number not in self._found:
+            self._found[number] = self._passages(number)
+        return self._found[number]
 
-    def passages(self, number: int, *, hidden: bool = False) -> list[tuple[int, Passage]]:
-        """(document, passage) for question `number`, best first; `hidden`: the asker may not read what answers it."""
-        corpus = self.dataset.corpus
-        return [
-            (i, Passage(corpus[i].text, corpus[i].title, (), dense, lexical, coverage))
-            for i, dense, lexical, coverage in self.rankings[number][hidden]
-        ]
-
-    def _ranking(self, number: int, hidden: set[int]) -> Ranking:
+    def _passages(self, number: int) -> list[tuple[int, Passage]]:
         lexical = np.zeros(len(self.texts))
         for term, share in self.shares(self.dataset.queries[number]).items():
             for document, weight in self.postings[term]:
@@ -154,17 +141,18 @@ class Collection:
         vectors = self.vectors
         dense = vectors["passages"] @ vectors["questions"][number]
         fused = fuse(dense, lexical.astype(np.float32), weight=POOLED_WEIGHT)
-        fused[list(hidden)] = -np.inf
-        finalists = [int(index) for index in np.argsort(-fused)[: MaxSimReranker.depth] if np.isfinite(fused[index])]
+        finalists = np.argsort(-fused)[: MaxSimReranker.depth].tolist()
         text, tokens = self.dataset.queries[number].text, vectors["question_tokens"][number]
         question = Question(text, tokens, self._query_weights(text, tokens))
         candidates = [Candidate(float(fused[i]), float(lexical[i]), tokens=vectors["packed"][i]) for i in finalists]
         coverage = MaxSimReranker().rerank(question, candidates)
         offset, slope = SENTENCE_SCALE
         order = np.argsort(-(coverage + supported(finalists, coverage)))[:KEPT]
+        found = [(finalists[place], float(coverage[place])) for place in order]
+        corpus = self.dataset.corpus
         return [
-            (i, offset + slope * float(dense[i]), float(lexical[i]), float(coverage[place]))
-            for place, i in ((place, finalists[place]) for place in order)
+            (i, Passage(corpus[i].text, corpus[i].title, (), offset + slope * float(dense[i]), covered))
+            for i, covered in found
         ]
 
     def _query_weights(self, text: str, tokens: NDArray[np.float32]) -> NDArray[np.float32]:

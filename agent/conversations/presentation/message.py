@@ -219,6 +219,11 @@ class ShownMessage:
         return [(each.value, str(each.label)) for each in Fault]
 
     @property
+    def fault_name(self) -> str:
+        """What was the matter with this one, in the reader's language; empty where nobody said."""
+        return str(Fault(self.fault).label) if self.fault else ""
+
+    @property
     def is_answer(self) -> bool:
         return self.role == Role.ASSISTANT
 

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from agent.conversations.presentation.message import ShownMessage
 from agent.events import StopReason
+from agent.providers.configured import FROM_SETTINGS
 from agent.quotations import answers as extractive
 
 ENDINGS: Final[Mapping[str, str]] = {
@@ -44,6 +45,10 @@ def _made_by(message: ShownMessage) -> str:
         return _("Calculated, not looked up")
     if not message.provider:
         return ""
+    if message.provider == FROM_SETTINGS:  # a name that nobody gave it
+        if message.unchecked_count:
+            return _("Written by a language model; what is marked was not checked against its source")
+        return _("Written by a language model, each sentence checked against its source")
     if message.unchecked_count:
         text = _("Written by the model %(name)s; what is marked was not checked against its source")
     else:

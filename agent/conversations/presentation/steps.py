@@ -92,9 +92,12 @@ def _added(step: Mapping[str, Any]) -> int:
 
 
 def _said(step: Mapping[str, Any]) -> Said:
-    """What a step did; "" where that says nothing to a person. A tool of somebody else's is called by its name."""
+    """What a step did, and for which skill; "" where that says nothing to a person. A tool of somebody else's is called by its name."""
     if tool := step.get("tool"):
-        return TOOLS.get(tool) or _("Used “%(tool)s”") % {"tool": tool.replace("_", " ")}
+        said = TOOLS.get(tool) or _("Used “%(tool)s”") % {"tool": tool.replace("_", " ")}
+        if skill := (step.get("in") or {}).get("skill"):
+            return _("Skill: %(skill)s · %(said)s") % {"skill": skill.replace("-", " "), "said": said}
+        return said
     if step["node"] == State.ROUTE:
         return WAYS.get((step.get("out") or {}).get("route", ""), "")
     return ACTIONS.get(step["action"], "")

@@ -15,7 +15,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
 
 
 def as_markdown(told: Transcript) -> bytes:
-    made = _("Exported on %(day)s. Sources under the rights of whoever exported it.") % {
+    made = _("Exported on %(day)s, with the sources that whoever exported it may read.") % {
         "day": date_format(localtime(told.made_at), "DATETIME_FORMAT")
     }
     parts = [f"# {_plain(told.title)}", f"*{made}*"]

@@ -7,14 +7,19 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
+from agent.asked_in import require_tables
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import create_session, get_message
+from agent.profiles import Options
 from agent.runs.start import ask, check_question
 from authz.principal import Principal
+from business.data_scope import TableName
 from business.presentation.report import markdown_table
 from copilot_site.lib.commands import one_sentence, reader_may_leave
+from copilot_site.lib.errors import InvalidInput
 from knowledge.retrieval.search import Scope
 from knowledge.selectors import base_named
+from knowledge.services.fields import conditions_of
 from knowledge.text.language import language_of
 
 
@@ -26,21 +31,40 @@ class Command(BaseCommand):
         parser.add_argument("--as", dest="username", required=True, help="who asks")
         parser.add_argument("--kb", default="", help="only this knowledge base")
         parser.add_argument(
+            "--field", action="append", default=[], metavar="NAME=VALUE", help="only documents that say this in a field"
+        )
+        parser.add_argument(
+            "--table", action="append", default=[], metavar="SOURCE.TABLE", help="only this table of a data source"
+        )
+        parser.add_argument(
             "--language", choices=("en", "zh-hans"), help="of our own words; without it that of the question"
         )
         parser.add_argument("--json", action="store_true", help="print the events, one JSON object a line")
 
     def handle(
-        self, *, question: str, username: str, kb: str, language: str | None, json: bool, **options: Any
+        self,
+        *,
+        question: str,
+        username: str,
+        kb: str,
+        field: list[str],
+        table: list[str],
+        language: str | None,
+        json: bool,
+        **options: Any,
     ) -> None:
         with one_sentence():
             principal = Principal.named(username)
             check_question(question)  # before a conversation is begun for it
-            scope = Scope(knowledge_base_ids=(base_named(principal, kb).pk,)) if kb else Scope()
+            bases = (base_named(principal, kb).pk,) if kb else ()
+            scope = Scope(knowledge_base_ids=bases, metadata=conditions_of(principal, map(_condition, field), bases))
+            tables = tuple(map(_table, table))
+            require_tables(principal, tables)  # as the question, before a conversation is begun for it
             language = language or ("zh-hans" if language_of(question) == "zh" else "en")
             session = create_session(principal)
+            chosen = Options(tables=tables)
             events = async_to_sync(_collect)(
-                ask(principal, session_id=session.pk, question=question, scope=scope, language=language)
+                ask(principal, session_id=session.pk, question=question, scope=scope, language=language, options=chosen)
             )
         with reader_may_leave(self.stdout):
             if json:
@@ -69,6 +93,22 @@ class Command(BaseCommand):
             self.stdout.write(f"  [{outside.number}] ({_('from outside')}) {outside.title}: {outside.url}")
         if message.notice:
             self.stdout.write(message.notice)
+
+
+def _condition(text: str) -> dict[str, str]:
+    """Raises InvalidInput."""
+    name, _equals, value = text.partition("=")
+    if not name or not value:
+        raise InvalidInput(_("Write a field as NAME=VALUE, not “%(text)s”.") % {"text": text})
+    return {"field": name, "equals": value}
+
+
+def _table(text: str) -> TableName:
+    """Raises InvalidInput."""
+    source, _dot, table = text.partition(".")
+    if not source or not table:
+        raise InvalidInput(_("Write a table as SOURCE.TABLE, not “%(text)s”.") % {"text": text})
+    return TableName(source, table)
 
 
 async def _collect(events: Any) -> list[Any]:

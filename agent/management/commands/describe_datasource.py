@@ -14,12 +14,11 @@ from agent.providers.configured import connect
 from agent.providers.openai_compatible import ServedModel
 from agent.providers.structured import complete
 from business.inference.described import describe_layer
-from business.models import DataSource
 from business.semantic_layer.model import SemanticLayer
-from business.semantic_layer.yaml_io import write_layer
+from business.semantic_layer.yaml_io import written
+from business.source_checks import source_named
 from business.sources import draft
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.errors import NotFound
 
 
 class Command(BaseCommand):
@@ -37,12 +36,10 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         with one_sentence():
-            source = DataSource.unscoped.filter(name=options["name"]).first()
-            if source is None:
-                raise NotFound(f"There is no data source {options['name']}.")
+            source = source_named(options["name"])
             with served_by(options["model"]) as served:
                 layer = async_to_sync(self._described)(draft(None, source), served, max(1, options["at_once"]))
-        self.stdout.write(write_layer(layer))
+        self.stdout.write(written(layer))
 
     async def _described(self, layer: SemanticLayer, served: ServedModel, at_once: int) -> SemanticLayer:
         model = connect(served)

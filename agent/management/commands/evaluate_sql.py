@@ -1,6 +1,5 @@
 """Measure the way from questions to SQL on sets of questions with their databases."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
@@ -19,14 +18,11 @@ from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
 from business.evaluation.ceilings import Replies
 from business.evaluation.linking import linker_for
-from business.evaluation.questions import Asked, Report, access_of, evaluate, loaded, read_asked
+from business.evaluation.questions import Asked, Report, access_of, evaluate, in_short, loaded, questions_in
 from business.execute import Access
-from business.jsonl import read_jsonl
 from business.logical_query.catalog import Catalog
-from business.parsing.reader.lexicon import Lexicon
-from business.parsing.reader.parser import ReaderParser
 from business.semantic_layer.model import SemanticLayer
-from copilot_site.lib.commands import file_to_write, one_sentence, read_text
+from copilot_site.lib.commands import file_to_write, one_sentence
 from copilot_site.lib.errors import InvalidInput
 
 
@@ -67,40 +63,18 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         with one_sentence():
             folder = options["folder"]
-            files = _question_files(folder, options["questions"])
+            asked = questions_in(folder, options["questions"])
             for further in options["databases"]:
                 if not further.is_dir():
                     raise InvalidInput(f"{further} is not a folder; name one that holds <name>.sql files.")
             principal = Principal.named(options["username"])
-            keys = ("id", "question", "db_name")
-            asked = [
-                read_asked(row) for f in files for row in read_jsonl(read_text(f).splitlines(), keys=keys, name=f.name)
-            ]
             seeds = [folder / "dbs", folder, *options["databases"]]
             report = Report()
             for name, group in groupby(sorted(asked, key=lambda one: one.database), key=lambda one: one.database):
                 with loaded(name, folder, seeds, drafted=options["drafted"]) as (address, layer):
                     access = access_of(address, layer, principal)
                     _measure(list(group), access, layer, principal=principal, options=options, report=report)
-        found = report.as_json()
-        if options["json"]:
-            options["json"].write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
-        self.stdout.write(
-            json.dumps({key: found[key] for key in ("total", "languages", "databases")}, ensure_ascii=False, indent=1)
-        )
-
-
-def _question_files(folder: Path, pattern: str) -> list[Path]:
-    """Raises InvalidInput where none is called so."""
-    try:
-        files = sorted(file for file in folder.glob(pattern) if file.is_file())
-    except (ValueError, NotImplementedError) as error:  # empty, or absolute
-        raise InvalidInput(
-            f"“{pattern}” names no files of a folder ({error}); write something like questions.*.jsonl."
-        ) from error
-    if not files:
-        raise InvalidInput(f"There is no {pattern} in {folder}.")
-    return files
+        self.stdout.write(in_short(report.as_json(), options["json"]))
 
 
 def _measure(
@@ -116,7 +90,7 @@ def _measure(
     catalog, today = Catalog.of(layer), options["today"]
     run = partial(evaluate, asked, access, report=report, execute=options["execute"])
     if options["way"] == "reader":
-        async_to_sync(run)(by_words(ReaderParser(Lexicon.of(catalog)), catalog, today))
+        async_to_sync(run)(by_words(catalog, today))
     else:
         examples = examples_for(principal, asked)
         gold = served_gold(asked, catalog, options["replies"], today) if options["replies"] else None

@@ -7,6 +7,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
+from agent.answerability import answer_form
 from agent.answerability import classifier as answerability
 from agent.conversations.sessions import create_session
 from agent.events import Answer, Event, References
@@ -46,6 +47,7 @@ def judging(monkeypatch: pytest.MonkeyPatch) -> Judged:
     def judged(*, confirms: bool, near: bool = False) -> None:
         sure = answerability.Model(0.0, (0.0,) * len(answerability.SIGNALS), 0.0 if confirms else 1.1)
         monkeypatch.setattr(answerability, "MODELS", dict.fromkeys(answerability.MODELS, sure))
+        monkeypatch.setattr(answer_form, "WHOLE", 0.0 if confirms else 2.0)
         for name in ("NEAR", "NEAR_WITHOUT_RERANKER"):
             monkeypatch.setattr(closest, name, -2.0 if near else 2.0)
 

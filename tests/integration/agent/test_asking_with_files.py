@@ -182,6 +182,17 @@ def test_asked_again_a_question_keeps_its_files(person: User, session: Session) 
     assert unsent_attachments(Principal.of(person), session) == []
 
 
+def test_the_files_of_an_edited_question_come_before_the_places_chosen_since(person: User, session: Session) -> None:
+    document = attached(person, session)
+    asked(person, NOTICE, session, options=with_files(document))
+    first = session.messages.get(role=Role.USER)
+    elsewhere = Scope(knowledge_base_ids=(make_base().pk,))
+    events = asked(person, NOTICE, session, options=Options(instead_of=first.pk), scope=elsewhere)
+    assert sources(events) == [document.title]
+    session.refresh_from_db()
+    assert session.scope == {}
+
+
 def test_filed_into_a_folder_it_is_a_document_like_others(person: User, session: Session) -> None:
     document, base = attached(person, session), make_base()
     folder = make_folder(base)

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
+from django.utils.translation import override
 from openpyxl import Workbook
 
 from agent.conversations.attachments import attach, file_into, remove
@@ -26,6 +27,7 @@ from authz.principal import Principal
 from business.models import DataSource
 from business.spreadsheets.sources import describe
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+from knowledge import places
 from knowledge.governance.effective_rights import places_of
 from knowledge.ingestion.pipeline import ingest
 from knowledge.library import knowledge_bases_of
@@ -73,6 +75,16 @@ def test_a_file_is_found_in_its_conversation_and_nowhere_else(person: User, sess
             assert found_by(principal) == set(), somebody
             assert set(Document.objects.visible_to(principal)) == set()
             assert set(Chunk.objects.visible_to(principal)) == set()
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "A file of this conversation"), ("zh-hans", "本对话中的文件")])
+def test_a_file_lies_in_its_conversation_in_the_language_of_the_reader(
+    person: User, session: Session, language: str, said: str
+) -> None:
+    document = attached(person, session)
+    with override(language):
+        place = places.places_of(Principal.of(person).in_conversation(session.pk), [document.pk])[document.pk]
+    assert place.path == (said,)
 
 
 def test_nobody_governs_the_base_of_all_files(person: User, session: Session) -> None:

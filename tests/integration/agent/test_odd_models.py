@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.events import Complete, Reflection, StopReason, ToolCall, ToolResult
+from agent.events import Complete, Reflection, StopReason, Thinking, ToolCall, ToolResult
 from agent.models import LanguageModel
 from agent.profiles import Options
 from tests.integration.agent.conversations import LEAVE, asked, kinds, make_library, make_reader, stored, words
@@ -53,6 +53,34 @@ def test_an_answer_after_thinking_aloud_is_the_answer_alone() -> None:
     with modelled(routes(), SEARCH, DONE, says(f"<think>40 days? No, 30.</think>\n\n{THIRTY}", size=3)):
         events = asked(make_reader(base), LEAVE)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
+
+
+FORTY = "The manual says that employees have 30 days of annual leave in each calendar year [1]. I tell them that.\n</think>\n\n"
+
+
+def test_thinking_whose_beginning_stands_in_the_prompt_is_no_part_of_the_answer() -> None:
+    """As templates of models that always think do it: the service sends its end alone. The first such reply tells."""
+    base, _manual, _secret = make_library()
+    aloud = says("I search.\n</think>\n\nDONE")
+    with modelled(routes(), SEARCH, aloud, says(f"{FORTY}{THIRTY}", size=3)):
+        events = asked(make_reader(base), LEAVE)
+    row = stored(events)
+    assert words(events) == row.content == THIRTY.replace(" [1].", ".[1]")
+    thoughts = "".join(event.content for event in of(events, Thinking))
+    assert "The manual says" in thoughts
+    assert "</think>" not in thoughts
+
+
+def test_where_the_answer_is_the_first_such_reply_what_it_thought_is_taken_back() -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    with modelled(
+        routes(), SEARCH, DONE, says(f"{FORTY}{THIRTY}", size=3), routes(), SEARCH, DONE, says(f"{FORTY}{THIRTY}")
+    ):
+        first, second = asked(reader, LEAVE), asked(reader, LEAVE)
+    assert "</think>" not in words(first)
+    assert [sentence["text"] for sentence in stored(first).sentences] == [THIRTY.removesuffix(" [1].") + "."]
+    assert words(second) == THIRTY.replace(" [1].", ".[1]")
 
 
 def test_a_model_that_writes_no_json_still_searches_and_writes() -> None:

@@ -3,14 +3,14 @@
 import pytest
 
 from agent.conversations.sessions import create_session, messages_of
-from agent.events import Complete, Event
+from agent.events import Complete, Event, StopReason
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.services import access
-from tests.factories import make_document, make_folder
+from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.agent.conversations import (
     LEAVE,
     SALARY,
@@ -70,6 +70,19 @@ def test_where_nothing_is_near_it_says_what_was_searched_and_whom_to_ask(judged:
     assert "Board" not in said
 
 
+def test_a_list_of_names_is_written_as_the_language_writes_it(judged: Judged) -> None:
+    judged(confirms=False)
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    second = make_base("Travel")
+    make_document(second, "trips.md", "Trips are reported before they begin.", ingested=True)
+    allow(reader, second)
+    assert "in Handbook, Travel." in (english := words(asked(reader, UNKNOWN))) or "in Travel, Handbook." in english
+    chinese = words(asked(reader, UNKNOWN, language="zh-hans"))
+    assert "Handbook、Travel" in chinese or "Travel、Handbook" in chinese
+    assert "。 " not in chinese
+
+
 @pytest.mark.parametrize("near", [True, False])
 def test_forbidden_looks_like_missing(judged: Judged, *, near: bool) -> None:
     """The same events, to the byte, whether a document is hidden or not there: in another base, in a folder, alone."""
@@ -97,3 +110,17 @@ def test_a_passage_that_is_hidden_later_is_shown_no_more(judged: Judged) -> None
     take_back(None, [Right.VIEW], base, of=reader)
     shown = messages_of(principal, session)[-1]
     assert (shown.content, shown.masked_count, shown.citations) == (LEAD, 1, ())
+
+
+def test_a_fragment_after_an_answer_of_documents_is_asked_with_the_question_before_it() -> None:
+    base, _manual, _secret = make_library()
+    make_document(base, "report.md", "# Report\n\nSales are reported by region every month.\n", ingested=True)
+    reader = Principal.of(make_reader(base))
+    session = create_session(reader)
+    first = asked(reader, LEAVE, session)
+    assert stored(first).stop_reason == StopReason.OK
+    second = asked(reader, "and by region?", session)
+    assert [event.content for event in second if event.response_type == "agent_query"][
+        -1
+    ] == f"{LEAVE[:-1]} (by region)?"
+    assert stored(second).stop_reason == StopReason.NO_EVIDENCE, "nothing speaks of leave by region"

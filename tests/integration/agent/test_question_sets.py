@@ -1,6 +1,8 @@
 """Evaluation sets: who may keep them, what a file brings, how a run goes on by itself, and what is a fault or a leak."""
 
+import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -13,11 +15,19 @@ from agent.models import Case, CaseResult, Message, QuestionSet, Rating, SetRun
 from agent.models.question_sets import Fault
 from agent.question_sets.runner import ask_next
 from agent.question_sets.selectors import compared, figures_of, take_up
-from agent.question_sets.services import add_answer, add_case, add_lines, create_set, start_run, stop_run
+from agent.question_sets.services import (
+    add_answer,
+    add_case,
+    add_lines,
+    change_case,
+    create_set,
+    start_run,
+    stop_run,
+)
 from agent.question_sets.upload import lines_of
 from audit.actions import Action
 from audit.models import Entry
-from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from tests.factories import allow, make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_library, make_reader
 from tests.integration.governance.world import client_of, make_overseer, staff, text_of
@@ -148,6 +158,20 @@ def test_two_runs_stand_beside_each_other_with_what_changed_first(desk: Desk) ->
     assert "answered, though there is no answer" in page
 
 
+def test_from_a_run_one_click_shows_what_its_person_is_answered_now(desk: Desk) -> None:
+    """A run keeps how an answer ended and never what it says: whoever wonders why asks again."""
+    case = desk.case(LEAVE)
+    desk.run()
+    olga = client_of(desk.olga)
+    page = olga.get(reverse("evaluation-runs", args=[desk.set.pk])).content.decode()
+    address = reverse("see-as", args=[case.person_id])
+    form = page.split(f'action="{address}"')[1].split("</form>")[0]
+    given = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+    answer = olga.post(address, {name: unescape(value) for name, value in given.items()})
+    assert answer.context["trial"].text
+    assert LEAVE in answer.content.decode()
+
+
 # --- where questions come from ---
 
 
@@ -239,15 +263,114 @@ def test_only_overseers_keep_sets(desk: Desk) -> None:
     for person, status in ((staff("sam"), 403), (desk.reader, 302)):
         client = client_of(person)
         assert [client.get(address).status_code for address in addresses] == [status] * 3
-        for data in ({"do": "delete"}, {"do": "start"}, {"do": "remove", "case": str(case.pk)}, {"name": "x"}):
+        given = {"do": "change", "case": str(case.pk), "question": "Mine?", "person": person.username}
+        for data in ({"do": "delete"}, {"do": "start"}, {"do": "remove", "case": str(case.pk)}, given, {"name": "x"}):
             assert client.post(addresses[1], data).status_code == status
         with pytest.raises(PermissionDenied):
             create_set(person, "mine")
         with pytest.raises(PermissionDenied):
             start_run(person, desk.set.pk, language="en")
+        with pytest.raises(PermissionDenied):
+            change_case(person, desk.set.pk, case.pk, question="Mine?", person=person.username, is_answerable=None)
     assert [one.name for one in QuestionSet.objects.all()] == ["Leave"]
     assert not SetRun.objects.exists()
-    assert Case.objects.count() == 1
+    assert [one.question for one in Case.objects.all()] == [LEAVE]
+
+
+# --- changing a question ---
+
+
+def form_of(client: Any, page: str, case: Case) -> dict[str, str]:
+    """What the page's form of one question sends when nothing is typed."""
+    form = client.get(page, {"case": str(case.pk)}).context["case_form"]
+    values = {field.html_name: field.value() for field in form}
+    return {
+        "do": "change",
+        "case": str(case.pk),
+        **{name: "" if value is None else str(value) for name, value in values.items()},
+    }
+
+
+def kept(case: Case) -> tuple[Any, ...]:
+    row = Case.objects.get(pk=case.pk)
+    return row.question, row.person.username, row.is_answerable, row.answers, row.documents, row.forbidden
+
+
+def test_a_question_is_changed_in_the_form_it_was_made_with_and_recorded(desk: Desk) -> None:
+    case, other = desk.case(LEAVE, answers="30 days\nthirty", documents="manual.md", is_answerable=True), desk.case()
+    was = kept(other)
+    client, page = client_of(desk.olga), reverse("evaluation", args=[desk.set.pk])
+    assert f"?case={case.pk}&amp;page=1" in client.get(page).content.decode()
+    sent = form_of(client, page, case)
+    client.post(page, sent)
+    assert kept(case) == (LEAVE, desk.reader.username, True, ["30 days", "thirty"], ["manual.md"], [])
+    new = {"question": SALARY, "person": "board", "is_answerable": "0", "answers": "", "forbidden": "90,000"}
+    answer = client.post(f"{page}?page=1", sent | new, follow=True)
+    assert "The question is changed." in text_of(answer)
+    assert answer.redirect_chain[0][0] == f"{page}?page=1"
+    assert kept(case) == (SALARY, "board", False, [], ["manual.md"], ["90,000"])
+    assert kept(other) == was
+    entry = Entry.objects.filter(action=Action.EVALUATION_CHANGED).latest("pk")
+    assert (entry.actor_name, entry.target_id, entry.detail) == (
+        desk.olga.username, str(desk.set.pk), {"changed": 1, "case": str(case.pk)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"person": "nobody-here"}, "nobody-here"),
+        ({"question": " "}, "Question"),
+        ({"question": "x" * 5000}, "Question"),
+    ],
+    ids=["nobody", "empty", "long"],
+)
+def test_a_changed_question_meets_the_checks_of_a_new_one(desk: Desk, given: dict[str, str], sentence: str) -> None:
+    case = desk.case()
+    was, client, page = kept(case), client_of(desk.olga), reverse("evaluation", args=[desk.set.pk])
+    answer = client.post(page, form_of(client, page, case) | given)
+    assert answer.status_code == 400
+    assert sentence in text_of(answer)
+    assert (
+        f'name="case" value="{case.pk}"' in answer.content.decode()
+    )  # what was typed stays in the form of this question
+    assert kept(case) == was
+
+
+def test_a_question_of_another_set_is_not_changed_through_this_one(desk: Desk) -> None:
+    case, other = desk.case(), create_set(desk.olga, "Other")
+    page = reverse("evaluation", args=[other.pk])
+    client = client_of(desk.olga)
+    assert client.get(page, {"case": str(case.pk)}).status_code == 404
+    assert client.get(page, {"case": "nonsense"}).status_code == 404
+    with pytest.raises(NotFound):
+        change_case(desk.olga, other.pk, case.pk, question="Mine?", person="board", is_answerable=None)
+    assert kept(case)[0] == LEAVE
+
+
+def test_no_question_is_changed_while_a_run_asks_them(desk: Desk) -> None:
+    """Else the figures of the run would be of two sets."""
+    case = desk.case()
+    run = start_run(desk.olga, desk.set.pk, language="en")
+    with pytest.raises(Conflict):
+        change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person="board", is_answerable=None)
+    stop_run(desk.olga, desk.set.pk, run.pk)
+    change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person="board", is_answerable=None)
+    assert kept(case)[:2] == (SALARY, "board")
+
+
+def test_whoever_changes_the_question_of_a_conversation_reads_it_and_it_stays_that_conversations(desk: Desk) -> None:
+    asked(desk.reader, LEAVE)
+    message = Message.objects.get(role="assistant")
+    case = add_answer(desk.olga, desk.set.pk, message)
+    client, page = client_of(desk.olga), reverse("evaluation", args=[desk.set.pk])
+    client.post(page, form_of(client, page, case) | {"question": "How long is the leave?"})
+    client.get(page, {"case": str(case.pk), "page": "2"})
+    read = Entry.objects.filter(action=Action.QUESTIONS_READ).latest("pk")
+    assert read.detail == {"answers": [str(message.pk)]}
+    assert Case.objects.get().message_id == message.pk
+    message.session.delete()
+    assert not Case.objects.exists()
 
 
 def test_sets_are_made_changed_and_deleted_on_their_pages(desk: Desk) -> None:
@@ -269,3 +392,9 @@ def test_sets_are_made_changed_and_deleted_on_their_pages(desk: Desk) -> None:
     assert not Case.objects.exists()
     client.post(page, {"do": "delete"})
     assert not QuestionSet.objects.exists()
+
+
+def test_no_two_fields_of_the_page_share_an_id(desk: Desk) -> None:
+    page = client_of(desk.olga).get(reverse("evaluation", args=[desk.set.pk])).content.decode()
+    ids = re.findall(r'\sid="([^"]+)"', page)
+    assert sorted(set(ids)) == sorted(ids)

@@ -101,6 +101,9 @@ def test_each_reader_sees_what_stands_on_documents_of_their_own(case: Case) -> N
         "what has no source may say what the hidden one says"
     )
     assert case.sees(case.stranger) & {OPEN, CLOSED, LOOSE, QUESTION} == {QUESTION}
+    told = page_of(case.colleague, reverse("shared", args=[case.share.pk]))
+    assert "2 sentences are not shown: they stand on documents or on data that you may not see." in told
+    assert "any more" not in told  # they never could
 
 
 def test_a_right_that_is_given_or_ends_changes_what_is_shown_at_once(case: Case) -> None:

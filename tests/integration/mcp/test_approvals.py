@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.test import Client, override_settings
 
-from agent.models import Message, Session, ToolApproval, WebHost, WebSearchProvider
+from agent.models import AgentProfile, Message, Session, ToolApproval, WebHost, WebSearchProvider
 from agent.runs.run import _launched
 from audit.models import Entry
 from tests.factories import make_user
@@ -238,15 +238,19 @@ def test_what_is_allowed_goes_on_where_it_was_asked_and_not_on_a_newer_branch(pe
     assert "4711" not in sent(model.requests[0])
 
 
-def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(person: Person) -> None:
-    """Where the company says so: a search of the web waits as a call of a tool does."""
+@pytest.mark.parametrize(("service_asks", "profile_asks"), [(True, False), (False, True), (True, True)])
+def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(
+    person: Person, service_asks: bool, profile_asks: bool
+) -> None:
+    """Where the company or the assistant says so: a search of the web waits as a call of a tool does."""
     wants = calls(("web_search", {"query": "annual leave law Norway"}))
     found = [hit("https://law.example/leave", "Leave", "The law of Norway demands 25 working days of annual leave.")]
     with serving_pages({}) as site, override_settings(OUTGOING_ALLOW=("127.0.0.1",)):
         engine = Engine(found)
         set_up_search(site, engine, settings)
         WebHost.objects.all().delete()
-        WebSearchProvider.objects.update(asks_first=True)
+        WebSearchProvider.objects.update(asks_first=service_asks)
+        AgentProfile.objects.update(asks_before_web=profile_asks)
         with modelled(routes(), SEARCH, wants):
             person.asks(NORWAY)
         approval = ToolApproval.objects.get()

@@ -117,3 +117,9 @@ def test_half_an_issuer_and_one_that_is_not_allowed_are_refused(fields: dict[str
     with pytest.raises((InvalidInput, CopilotError)):
         save_service(administrator(), row)
     assert not McpService.objects.exists()
+
+
+def test_scopes_that_were_entered_are_those_that_are_asked_for(guarded: Service, gives: Issuer) -> None:
+    row = set_up(guarded, gives, oauth_scope="tickets wide")
+    assert read_tools(administrator(), row) == 3
+    assert "scope=tickets+wide" in tokens_asked(gives)[0]

@@ -11,7 +11,7 @@ from authz.models import ApiToken
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token
-from tests.factories import allow, make_base, make_document
+from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.agent.conversations import LEAVE, MANUAL
 from tests.integration.client.desk import Desk
 from tests.integration.mcp.programs import called, names, text_of, used
@@ -36,7 +36,8 @@ def test_each_tool_says_that_it_only_reads_and_what_it_takes(desk: Desk) -> None
     listed = used(desk.url, desk.secret, lambda client: client.list_tools())
     assert all(tool.annotations and tool.annotations.read_only_hint for tool in listed.tools)
     search = next(tool for tool in listed.tools if tool.name == "knowledge_search")
-    assert set(search.input_schema["properties"]) == {"queries", "top_k", "knowledge_base_ids", "knowledge_ids"}
+    taken = {"queries", "top_k", "knowledge_base_ids", "knowledge_ids", "metadata"}
+    assert set(search.input_schema["properties"]) == taken
     assert "never an instruction" in (search.description or "")
 
 
@@ -89,6 +90,18 @@ def test_a_question_is_answered_with_its_sources_and_can_be_followed_up(desk: De
     assert again.structured_content["conversation_id"] == data["conversation_id"]
     (session,) = Session.objects.all()
     assert (session.title, session.messages.count()) == ("", 4)
+
+
+def test_a_question_is_asked_of_what_is_chosen(desk: Desk) -> None:
+    empty, here = make_folder(desk.base, "Empty"), desk.manual.folder
+    inside = called(desk.url, desk.secret, "ask", {"question": LEAVE, "folder_ids": [str(here.pk)]})
+    assert "30 days of annual leave" in text_of(inside)
+    beside = called(desk.url, desk.secret, "ask", {"question": LEAVE, "folder_ids": [str(empty.pk)]})
+    assert "30 days" not in text_of(beside)
+    colour = [{"field": "Colour", "equals": "red"}]
+    assert "no field “Colour”" in text_of(called(desk.url, desk.secret, "ask", {"question": LEAVE, "metadata": colour}))
+    tables = [{"source": "sales", "table": "deal"}]
+    assert "scope “sql”" in text_of(called(desk.url, desk.secret, "ask", {"question": LEAVE, "tables": tables}))
 
 
 def test_a_question_that_is_not_taken_leaves_no_conversation(desk: Desk) -> None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from agent.models import AgentProfile, Skill
+from agent.models import AgentProfile, LanguageModel, Skill
 from agent.models.skills import Verdict
 from tests.factories import make_user
 
@@ -102,6 +102,13 @@ def test_a_further_version_shows_what_is_different_and_waits(adder: Client, revi
         adder.post("/admin/skills/", {"package": zipped(hello="print('hello')", gone="1", same="2")}).status_code == 400
     )
     assert Skill.objects.get().versions.count() == 2
+
+
+def test_the_page_says_that_nothing_uses_skills_where_there_is_no_language_model(adder: Client) -> None:
+    warning = "Without one no answer uses a skill."
+    assert warning in text(adder, "/admin/skills/")
+    LanguageModel.objects.create(name="Big", base_url="http://127.0.0.1:9/v1", model="b")
+    assert warning not in text(adder, "/admin/skills/")
 
 
 WORDS = ("new file", "changed", "as in use")

@@ -15,6 +15,7 @@ from django.test import Client
 from django.utils import timezone
 from openpyxl import load_workbook
 
+from agent.conversations.presentation.steps import steps_of
 from agent.conversations.sessions import create_session
 from agent.events import ToolResult
 from agent.evidence import found_passage
@@ -95,7 +96,11 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(admin: User) 
     session = stored(events).session_id
     page = Client()
     page.force_login(reader)
-    assert "Leave.xlsx" in page.get(f"/chat/{session}/").content.decode()
+    shown = page.get(f"/chat/{session}/").content.decode()
+    assert "Leave.xlsx" in shown
+    assert re.findall(r'trace-said">(Skill: [^<]*)', shown) == [
+        "Skill: report · Read an instruction", "Skill: report · Ran a script",
+    ]  # fmt: skip
     answer = page.get(f"/chat/{session}/files/{made.pk}/")
     assert answer["Content-Disposition"] == 'attachment; filename="Leave.xlsx"'
     sheet = load_workbook(io.BytesIO(answer.content)).worksheets[0]
@@ -109,6 +114,19 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(admin: User) 
     assert "Leave.xlsx" not in page.get(f"/chat/{session}/").content.decode()
     MadeFile.objects.update(created_at=timezone.now() - timedelta(days=8))
     assert files.throw_away() == 1
+
+
+def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(admin: User) -> None:
+    """Such a name is whatever the model writes, and the trace keeps no text of documents."""
+    make_profile(*ALL, by=admin)
+    base, _manual, _secret = make_library()
+    steps: list[Step | str] = [
+        routes(), SEARCH, calls(("read_skill", {"skill_name": "thirty days of leave"})), DONE, says(THIRTY),
+    ]  # fmt: skip
+    with modelled(chooses=planned(steps)):
+        events = asked(make_reader(base), LEAVE)
+    told = [str(step.said) for step in steps_of(stored(events).state) if step.has_failed]
+    assert told == ["Read an instruction"]
 
 
 def _actions(made: MadeFile) -> set[str]:

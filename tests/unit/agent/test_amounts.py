@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.extractive.amounts import Amount, amount_asked, asks_amount, gives
+from agent.extractive.amounts import Amount, amount_asked, asks_amount, counts_what_is_asked, gives
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,10 @@ from agent.extractive.amounts import Amount, amount_asked, asks_amount, gives
         ("What is the average salary of a nurse?", Amount.PAY),
         ("When are salaries paid?", Amount.ANY),
         ("How many people were promoted?", Amount.COUNT),
+        ("How often does the board meet?", Amount.FREQUENCY),
+        ("数据库备份多久做一次？", Amount.FREQUENCY),
+        ("备份保留多久？", Amount.SPAN),
+        ("How many paid sick days do I have?", Amount.SPAN),
         ("今年晋升了多少人？", Amount.PEOPLE),
         ("球队获得了第几名？", Amount.ANY),
         ("假期有几个月？", Amount.SPAN),
@@ -21,6 +25,8 @@ from agent.extractive.amounts import Amount, amount_asked, asks_amount, gives
         ("过了保修期维修一次收多少钱？", Amount.MONEY),
         ("How much does a KG-400 cost?", Amount.MONEY),
         ("What is the list price of KeelDock?", Amount.MONEY),
+        ("How much is KeelDock per month?", Amount.MONEY),
+        ("How much is left of my leave?", Amount.ANY),
         ("How much is in stock?", Amount.ANY),
         ("KG-200的价格是多少？", Amount.MONEY),
         ("公司信用卡怎么卖？", Amount.MONEY),
@@ -55,6 +61,13 @@ def test_the_wording_tells_the_amount(question: str, amount: Amount) -> None:
         (Amount.PAY, "职级: E5; 年薪上限: 118000", True),
         (Amount.PAY, "The bonus is one of the monthly salaries.", True),
         (Amount.PAY, "Salaries are paid on the 10th in 2026.", False),
+        (Amount.FREQUENCY, "Board meetings are typically held 3-4 weeks after the quarter ends.", False),
+        (Amount.FREQUENCY, "Formal reviews take place once a year.", True),
+        (Amount.FREQUENCY, "数据类别: 数据库备份; 保留期限: 35 天", False),
+        (Amount.FREQUENCY, "固件每季度发布一次。", True),
+        (Amount.COUNT, "Employees may work from home two days a week.", False),
+        (Amount.COUNT, "员工每周可以在家办公两天。", False),
+        (Amount.COUNT, "Four desks are shared, two days a week.", True),
         (Amount.COUNT, "A test is asked for with a budget of EUR 45,000.", False),
         (Amount.COUNT, "预算为 38 万元。", False),
         (Amount.COUNT, "Plan: Starter; Unit: vehicle and month; CNY: 39; EUR: 6.5", False),
@@ -97,3 +110,19 @@ def test_a_sentence_gives_an_amount_of_the_kind_or_not(amount: Amount, sentence:
 def test_a_sum_says_by_itself_that_something_has_a_price() -> None:
     assert asks_amount("cost", Amount.MONEY)
     assert not asks_amount("cost", Amount.ANY)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "counts"),
+    [
+        ("How many interviews does a candidate have?", "A candidate has four technical interviews.", True),
+        ("How many interviews does a candidate have?", "Interviews of a candidate: 4", True),
+        ("How many interviews does a candidate have?", "One recording is kept, of all interviews.", False),
+        ("How many reports has a manager?", "7. Meet each of your reports.", False),
+        ("手册共有几条规则？", "手册共有十二条规则。", True),
+        ("手册共有几条规则？", "规则从第 12 页起，共 3 页。", False),
+        ("手册有哪些规则？", "手册共有十二条规则。", False),  # nothing is counted
+    ],
+)
+def test_a_count_stands_beside_what_is_counted(question: str, sentence: str, counts: bool) -> None:
+    assert counts_what_is_asked(question, sentence) is counts

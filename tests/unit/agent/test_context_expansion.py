@@ -15,34 +15,29 @@ PUMP = Passage(
     "A pump is replaced within two days.",
     title="pump-manual",
     dense=0.87,
-    lexical=0.8,
 )
 DISCOUNTS = Passage(
     "审批权限\n\n| 采购金额 | 审批人 |\n| --- | --- |\n| 1 万元以内 | 组长 |\n| 1 万元至 5 万元 | 部门主管 |\n| 5 万元以上 | 总经理 |\n\n"
     "所有采购都要有合同。",
     title="采购审批制度",
     dense=0.88,
-    lexical=0.9,
 )
 STOCK = Passage(
     "| Part | Shelf | Pieces |\n|---|---|---|\n"
     "| Bearing | C4 | 40 |\n| Gasket | D1 | 75 |\n| Valve | A9 | 12 |\n| Filter | B2 | 31 |",
     title="Stock list of the workshop",
     dense=0.85,
-    lexical=0.7,
 )
 CLOSING = Passage(
     "Closing the workshop\n\nThe last one to leave does this:\n\n1. Turn off the compressor.\n"
     "2. Lock the solvent cabinet. Leave the key at the gate.\n3. Switch on the alarm of the workshop.\n\nThe alarm is tested in May.",
     title="Workshop rules",
     dense=0.86,
-    lexical=0.8,
 )
 NEWS = Passage(
     "New\n\n- Night mode. The screen turns dark at eight.\n- Spare keys. A second key can be ordered for a locker.\n\nThat is all.",
     title="Release notes of the locker",
     dense=0.86,
-    lexical=0.6,
 )
 OTHER = Passage("The canteen opens at noon. Soup is free on Fridays.", title="Canteen", dense=0.75)
 
@@ -100,7 +95,7 @@ def test_who_asks_how_something_is_done_is_given_all_steps(embedder: Embedder) -
 
 def test_steps_that_run_on_in_one_line_are_shown_together(embedder: Embedder) -> None:
     text = "八、领料流程\n\n1 在系统新建领料单。 2 仓库核对数量。 3 领料人签字。\n\n九、盘点\n\n仓库每月盘点一次。"
-    texts = shown("领料要走哪几步？", [Passage(text, title="仓库制度", dense=0.86, lexical=0.8), OTHER], embedder)
+    texts = shown("领料要走哪几步？", [Passage(text, title="仓库制度", dense=0.86), OTHER], embedder)
     assert texts[:3] == ["1 在系统新建领料单。", "2 仓库核对数量。", "3 领料人签字。"]
 
 
@@ -114,7 +109,7 @@ def test_a_short_sentence_is_shown_with_the_heading_that_names_its_subject(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "6. Next inspection\n\n4 March 2027 in Delft.\n\n7. Remarks\n\nNobody had any remarks on the report that was read out."
-    minutes = Passage(text, title="Safety round", dense=0.85, lexical=0.9)
+    minutes = Passage(text, title="Safety round", dense=0.85)
     assert (
         shown("When is the next inspection?", [minutes, OTHER], embedder)[0]
         == "Next inspection: 4 March 2027 in Delft."

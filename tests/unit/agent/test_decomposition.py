@@ -32,6 +32,11 @@ def test_a_question_of_two_steps(question: str, documents: str, data: str, point
         "如何配置超时时间？",
         "",
         "How many orders? Why?",
+        "In Europe, how many customers do we have?",
+        "Excluding people who left, how many employees are there?",
+        "When Europe is excluded, how many customers do we have?",
+        "除去离职的，现在有多少人？",
+        "预算超过20万的，目前有多少个项目？",
     ],
 )
 def test_a_question_of_one_step(question: str) -> None:
@@ -60,6 +65,7 @@ def test_halves_that_are_of_one_kind_are_one_question(read: set[str]) -> None:
         ("In Germany, how many customers do we have?", "how many customers"),
         ("How many customers do we have, in Germany?", "how many customers"),
         ("去年，新增客户有多少？", "新增客户"),
+        ("Excluding people who left in spring, how many employees are there?", "how many employees"),
     ],
 )
 def test_a_condition_set_off_by_a_comma_is_no_question_of_its_own(question: str, read: str) -> None:

@@ -1,9 +1,13 @@
 """A question that names a document and a section of it is answered by how that section begins."""
 
+from dataclasses import replace
+
 import pytest
 
-from agent.extractive.candidates import of_the_matter, shares_of, term_ids
+from agent.extractive.candidates import candidates_in, of_the_matter, shares_of, term_ids
 from agent.extractive.passages import Passage
+from agent.extractive.questions import analyse
+from agent.extractive.reader import Reading
 from agent.quotations.named_section import LONGEST, MOST, named_section
 from knowledge.text.terms import term_id
 
@@ -14,15 +18,29 @@ RULES = Passage(
 )
 REGELN = Passage("## 四、回滚\n\n错误率翻倍时自动回滚。\n\n## 五、审批\n\n所属小组审批。", title="公司部署规范")
 OWN_CHUNK = Passage("A release is rolled back at night.", title="Deployment Rules", heading_path=("4. Rollback",))
+NOTES = Passage(
+    "## 已修复\n\n跨午夜的行程不再重复计数。\n\n## 已知问题\n\n链接打不开。", title="舟迹 KeelTrack 5.4 发布说明"
+)
 OTHER = Passage("## Rollback\n\nCheques are never rolled back.", title="Expense Policy")
 
 
-COMMON = term_ids("what do does the in say about 对 有什么要求") | {term_id(each) for each in ("范对", "对回", "滚有")}
+WHOLE = [
+    "Releases go out on Tuesdays.",
+    "A release is rolled back when the error rate doubles.",
+    "A manual one takes 15 minutes.",
+    "The team approves.",
+]
+
+COMMON = term_ids("what do does the in say about 对 有什么要求") | {
+    term_id(each) for each in ("范对", "对回", "滚有", "有", "有哪", "哪些", "些已")
+}
 
 
 def found(question: str, *passages: Passage) -> list[str]:
     shares = {term: share / 10 if term in COMMON else share for term, share in shares_of(question).items()}
-    return [each.text for each in named_section(question, passages, of_the_matter(question, shares))]
+    asked, matter = analyse(question), of_the_matter(question, shares)
+    measured = candidates_in(asked, passages, matter)
+    return [each.text for each in named_section(Reading(asked, passages, measured, (), matter, matter, (), None))]
 
 
 @pytest.mark.parametrize(
@@ -36,15 +54,30 @@ def found(question: str, *passages: Passage) -> list[str]:
         ("What does “Deployment Rules” say about Approval?", (RULES,), ["The team approves."]),
         ("部署规范对回滚有什么要求？", (OTHER, REGELN), ["错误率翻倍时自动回滚。"]),
         ("Rollback in the deployment rules", (OWN_CHUNK,), ["A release is rolled back at night."]),
+        ("KeelTrack 5.4 有哪些已知问题？", (OTHER, NOTES), ["链接打不开。"]),
+        ("KeelTrack 5.5 有哪些已知问题？", (NOTES,), []),  # another version
         ("What do the deployment rules say about penguins?", (RULES,), []),
         ("What do the deployment rules say about rollback on Mars in 2019?", (RULES,), []),  # it asks for more
         ("Who approves a rollback by the deployment rules?", (RULES,), []),  # one fact: its sentence answers, or none
         ("What is rollback?", (OTHER,), []),  # no document is named
-        ("What do the deployment rules say?", (RULES,), []),  # no section is
+        ("What do the deployment rules say?", (RULES,), WHOLE),  # no section is: how the document begins
+        ("The Deployment Rules?", (OTHER, RULES), WHOLE),
+        ("部署规范讲了什么？", (REGELN,), ["错误率翻倍时自动回滚。", "所属小组审批。"]),
+        ("What do the deployment rules say?", (replace(RULES, position=3),), []),  # its beginning was not found
+        ("How do I write deployment rules?", (RULES,), []),
     ],
 )
 def test_the_section_that_is_named_answers(question: str, passages: tuple[Passage, ...], expected: list[str]) -> None:
     assert found(question, *passages) == expected
+
+
+def test_a_word_that_no_document_says_is_asked_about_all_the_same() -> None:
+    question = "Do penguins know the deployment rules?"
+    known = {term: 0.25 for term in shares_of(question) if term in term_ids("deployment rules")}
+    measured = candidates_in(analyse(question), (RULES,), known)
+    for said, is_answered in ((question, False), ("The deployment rules", True)):
+        reading = Reading(analyse(said), (RULES,), measured, (), known, known, (), None)
+        assert bool(named_section(reading)) is is_answered, said
 
 
 def test_a_long_section_is_begun() -> None:

@@ -22,6 +22,12 @@ from agent.extractive.questions import AnswerKind, analyse, has_answer_of
         ("公司的總經理是誰？", AnswerKind.PERSON),
         ("虹彩吸蜜鹦鹉又叫什么？", AnswerKind.NAME),
         ("rolling update strategy", AnswerKind.ANY),
+        ("Who do I tell when I am ill?", AnswerKind.PERSON),
+        ("What is paid when travelling?", AnswerKind.ANY),
+        ("What happens to a colleague who leaves the town where the desk was?", AnswerKind.ANY),
+        ("The laptop is gone, who must know?", AnswerKind.PERSON),
+        ("By whom and when was it founded?", AnswerKind.TIME),
+        ("The salary is paid when?", AnswerKind.TIME),
         ("", AnswerKind.ANY),
     ],
 )
@@ -32,6 +38,8 @@ def test_the_interrogative_tells_what_is_expected(question: str, kind: AnswerKin
 @pytest.mark.parametrize(
     ("question", "givens"),
     [
+        ("How many vacation days do I get, and what if I'm ill in Hangzhou?", {"hangzhou"}),
+        ("What did I’ve to sign in World War I?", {"world war i"}),
         ("Who did Rollo sign the treaty of Saint-Clair-sur-Epte with?", {"rollo", "saint-clair-sur-epte"}),
         ("When did Dyrrachium fall to the Normans in 1082?", {"dyrrachium", "normans", "1082"}),
         ("Kubernetes 中 Deployment 的默认策略是什么？", {"kubernetes", "deployment"}),

@@ -1,0 +1,79 @@
+"""Signing in to a service with tools, and out: from its page in the admin to the issuer of its tokens and back."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from agent.admin.mcp_services import tell_tools
+from agent.mcp_client.sign_in import begin_sign_in, finish_sign_in, sign_out
+from agent.models import McpService
+from authz.admin_pages import admin_page, show
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, NotFound, PermissionDenied
+from copilot_site.lib.site import site_address
+
+LIST = "admin:agent_mcpservice_changelist"
+
+
+@require_POST
+@admin_page
+def connect(request: HttpRequest, _principal: Principal, service_id: int) -> HttpResponseBase:
+    """Where to sign in: the service says where, so whoever types a password there sees it first."""
+    row = _service(request, service_id)
+    callback = site_address(request) + reverse("mcp-callback")
+    try:
+        begun = begin_sign_in(row, callback=callback, session=_session(request))
+    except CopilotError as error:
+        messages.error(request, str(error))
+        return _page_of(row)
+    context = {"title": _("Connect “%(name)s”") % {"name": row.name}, "service": row, "begun": begun}
+    return show(request, "admin/agent/mcpservice/connect.html", context)
+
+
+@require_GET
+@admin_page
+def callback(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Back from the issuer, with a code or a refusal."""
+    _require_right(request)
+    try:
+        row = finish_sign_in(principal, request.GET.dict(), session=_session(request))
+    except CopilotError as error:
+        messages.error(request, str(error))
+        return redirect(LIST)
+    messages.success(request, _("Signed in to “%(name)s”.") % {"name": row.name})
+    tell_tools(request, row)
+    return _page_of(row)
+
+
+@require_POST
+@admin_page
+def disconnect(request: HttpRequest, principal: Principal, service_id: int) -> HttpResponseBase:
+    row = _service(request, service_id)
+    sign_out(principal, row)
+    messages.success(request, _("Signed out of “%(name)s”: its tokens are forgotten here.") % {"name": row.name})
+    return _page_of(row)
+
+
+def _service(request: HttpRequest, service_id: int) -> McpService:
+    _require_right(request)
+    row = McpService.objects.filter(pk=service_id).first()
+    if row is None:
+        raise NotFound(_("There is no such page, or you may not see it."))
+    return row
+
+
+def _require_right(request: HttpRequest) -> None:
+    """That to change services. Raises PermissionDenied."""
+    if not request.user.has_perm("agent.change_mcpservice"):
+        raise PermissionDenied(_("Only administrators of the system connect services."))
+
+
+def _session(request: HttpRequest) -> str:
+    return request.session.session_key or ""
+
+
+def _page_of(row: McpService) -> HttpResponse:
+    return redirect("admin:agent_mcpservice_change", row.pk)

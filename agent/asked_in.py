@@ -1,0 +1,63 @@
+"""What a question or a search is narrowed to besides ids, as clients and models write it."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+from pydantic import BaseModel, ConfigDict, Field
+
+from authz.principal import Principal
+from authz.scopes import TokenScope
+from business.data_scope import TableName
+from business.table_choice import tables_named
+from copilot_site.lib.errors import NotFound, PermissionDenied
+from knowledge.retrieval.conditions import Condition
+from knowledge.services.fields import conditions_of
+
+MOST_TABLES = 20
+Said = str | int | float | None
+
+
+class FieldSays(BaseModel):
+    """What a field of the documents must say; every part of it holds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    field: str = Field(max_length=60, description="Name of a field; get_document_info shows those of a document.")
+    equals: Said = None
+    contains: str = Field(default="", description="A part of the text, whatever its case.")
+    at_least: Said = Field(default=None, description="Of a number or a date (ISO 8601).")
+    at_most: Said = None
+
+
+class TableAsked(BaseModel):
+    """A table of a data source: a question is asked of those that are named, and of no other data."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str = Field(max_length=50, description="Name of the data source.")
+    table: str = Field(max_length=63, description="Name of the table in its semantic layer.")
+
+    @property
+    def named(self) -> TableName:
+        return TableName(self.source, self.table)
+
+
+def require_tables(principal: Principal, names: Sequence[TableName]) -> None:
+    """Raises NotFound for the first one that this person may not ask, the same as for one that is missing, and PermissionDenied for a
+    token that asks no data.
+    """
+    if names and not principal.may_use(TokenScope.SQL):
+        raise PermissionDenied(_("To ask tables, a token needs the scope “sql”."))
+    found = tables_named(principal, names) if names else {}
+    missing = next((each for each in names if each not in found), None)
+    if missing is not None:
+        raise NotFound(
+            _("There is no table %(table)s of a data source %(source)s that you may ask.")
+            % {"table": missing.table, "source": missing.source}
+        )
+
+
+def conditions(principal: Principal, said: Iterable[FieldSays], base_ids: Sequence[UUID] = ()) -> tuple[Condition, ...]:
+    """Raises InvalidInput: no such field that they see in these bases, or a value that does not fit."""
+    return conditions_of(principal, (each.model_dump() for each in said), base_ids)

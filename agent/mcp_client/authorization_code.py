@@ -1,0 +1,247 @@
+"""The SDK's authorization code flow with PKCE in three parts that need not meet: a way to the issuer is found, a code is exchanged, tokens
+are renewed. What is known between them is a `Grant`. Imports the SDK: imported by what needs it, when it does.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from urllib.parse import urlencode
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider, OAuthFlowError, PKCEParameters, TokenStorage
+from mcp.client.auth.utils import issuers_match, validate_authorization_response_iss
+from mcp.shared.auth import (
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp.types import LATEST_PROTOCOL_VERSION
+from pydantic import AnyUrl, BaseModel
+
+PROGRAM = "Enterprise Knowledge Copilot"  # as an issuer shows who asks
+MARGIN_S = 30  # before its end, a token is renewed
+
+
+class Grant(BaseModel):
+    """What an issuer gave, and what is needed to ask it for more. verifier: of PKCE, until the code has come.
+
+    ends_at: of the token, in seconds since 1970; None: the issuer did not say.
+    """
+
+    client: OAuthClientInformationFull
+    metadata: OAuthMetadata
+    callback: str
+    resource: ProtectedResourceMetadata | None = None
+    scope: str | None = None
+    verifier: str = ""
+    tokens: OAuthToken | None = None
+    ends_at: float | None = None
+
+    def may_send(self, refused: str) -> bool:
+        """Whether its token is one, lives, and is not the one that was refused."""
+        is_there = self.tokens is not None and self.tokens.access_token != refused
+        return is_there and (self.ends_at is None or time.time() < self.ends_at - MARGIN_S)
+
+
+class Scoped(OAuthClientMetadata):
+    """Asks for the scopes that were entered, where some were, whatever the service asks for."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "scope" or not self.scope:
+            super().__setattr__(name, value)
+
+
+class NotWanted(OAuthFlowError):
+    """The service answers without a token."""
+
+
+class NoPkce(OAuthFlowError):
+    """The issuer takes no PKCE with S256, and nothing is begun without."""
+
+
+class Refused(OAuthFlowError):
+    """The token is not taken any more, and cannot be renewed."""
+
+
+class _Nowhere(TokenStorage):
+    """Grants are kept by who asks for them."""
+
+    async def get_tokens(self) -> None: ...
+    async def set_tokens(self, tokens: OAuthToken) -> None: ...
+    async def get_client_info(self) -> None: ...
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None: ...
+
+
+class Beginning(OAuthClientProvider):
+    """Finds who gives tokens for a service (RFC 9728, 8414), as which client (RFC 7591), and where a person signs in for it."""
+
+    def __init__(
+        self, url: str, callback: str, *, scope: str = "", issuer: str = "", client_id: str = "", secret: str = ""
+    ) -> None:
+        """issuer: "" for the one that the service names; client_id: "" to register."""
+        super().__init__(url, _program(callback, scope), _Nowhere())
+        self.callback, self.issuer, self.secret = callback, issuer, secret
+        self.known = OAuthClientInformationFull(client_id=client_id, issuer=issuer) if client_id else None
+        self.grant: Grant | None = None
+        self.address = ""  # that the person's browser goes to, without the state
+
+    async def begin(self, http: httpx2.AsyncClient, *, by_sse: bool) -> Grant:
+        """Ask the service as nobody, and follow where it leads. Raises OAuthFlowError; NotWanted where it leads nowhere."""
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            MCP_PROTOCOL_VERSION_HEADER: LATEST_PROTOCOL_VERSION,
+        }
+        message = None if by_sse else {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+        asked = http.build_request("GET" if by_sse else "POST", self.context.server_url, headers=headers, json=message)
+        flow = self.async_auth_flow(asked)
+        request = await anext(flow)
+        try:
+            while self.grant is None:
+                response = await http.send(request, stream=request is asked)  # of which the status counts
+                if request is asked:
+                    await response.aclose()
+                    if response.status_code not in {
+                        400,
+                        401,
+                    }:  # 400: it reads what nobody in particular sends, and dislikes it
+                        response.raise_for_status()
+                request = await flow.asend(response)
+        except StopAsyncIteration:
+            raise NotWanted("it answers without a token") from None
+        finally:
+            await flow.aclose()
+        return self.grant
+
+    async def _initialize(self) -> None:
+        self.context.client_info = self.known
+        self._initialized = True
+
+    def _select_authorization_server(self, advertised: list[str]) -> str:
+        for server in advertised:
+            if not self.issuer or issuers_match(server, self.issuer):
+                return server
+        raise OAuthFlowError("the service names other issuers")
+
+    async def _perform_authorization(self) -> httpx2.Request:
+        """In place of waiting for the person, who comes back in another request."""
+        metadata, client = self.context.oauth_metadata, self.context.client_info
+        if metadata is None or client is None or (self.issuer and not issuers_match(str(metadata.issuer), self.issuer)):
+            raise OAuthFlowError("no metadata of the issuer")
+        if "S256" not in (metadata.code_challenge_methods_supported or ()):
+            raise NoPkce("no S256")
+        if client is self.known:
+            client = client.model_copy(update=self._proof(metadata.token_endpoint_auth_methods_supported))
+        pkce, scope = PKCEParameters.generate(), self.context.client_metadata.scope
+        self.grant = Grant(
+            client=client,
+            metadata=metadata,
+            callback=self.callback,
+            resource=self.context.protected_resource_metadata,
+            scope=scope,
+            verifier=pkce.code_verifier,
+        )
+        asked = {
+            "response_type": "code",
+            "client_id": client.client_id,
+            "redirect_uri": self.callback,
+            "code_challenge": pkce.code_challenge,
+            "code_challenge_method": "S256",
+            "resource": self.context.get_resource_url(),
+        }
+        if scope:
+            asked["scope"] = scope
+        if "offline_access" in (scope or "").split():
+            asked["prompt"] = "consent"  # which OpenID Connect wants for it
+        endpoint = str(metadata.authorization_endpoint)
+        self.address = f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
+        return httpx2.Request("GET", self.address)  # which nobody here sends
+
+    def _proof(self, taken: list[str] | None) -> dict[str, str]:
+        """How a client that was entered says who it is: in the header, as issuers take it that do not say how (RFC 8414)."""
+        if not self.secret:
+            return {"token_endpoint_auth_method": "none"}
+        by = "basic" if taken is None or "client_secret_basic" in taken else "post"
+        return {"token_endpoint_auth_method": f"client_secret_{by}", "client_secret": self.secret}
+
+
+class Holding(OAuthClientProvider):
+    """Knows a grant. Its secrets go where its issuer takes them and nowhere else, whatever the service names meanwhile."""
+
+    grant: Grant
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, OAuthClientMetadata(redirect_uris=None), _Nowhere())
+
+    async def exchanged(self, http: httpx2.AsyncClient, grant: Grant, *, code: str, issuer: str | None) -> Grant:
+        """The grant with tokens for a code. issuer: as the answer named it (RFC 9207). Raises OAuthFlowError."""
+        self._take(grant)
+        validate_authorization_response_iss(issuer, grant.metadata)
+        request = await self._exchange_token_authorization_code(code, grant.verifier)
+        await self._handle_token_response(await http.send(request))
+        return self._successor()
+
+    def _take(self, grant: Grant) -> None:
+        self.grant, context = grant, self.context
+        context.client_info, context.current_tokens = grant.client, grant.tokens
+        context.oauth_metadata, context.protected_resource_metadata = grant.metadata, grant.resource
+        context.client_metadata = _program(grant.callback, grant.scope)
+
+    def _successor(self) -> Grant:
+        """The grant with the tokens that came just now."""
+        tokens = self.context.current_tokens
+        ends_at = time.time() + tokens.expires_in if tokens is not None and tokens.expires_in is not None else None
+        self._take(self.grant.model_copy(update={"tokens": tokens, "ends_at": ends_at, "verifier": ""}))
+        return self.grant
+
+
+class Renewing(Holding):
+    """Adds the token of a grant to requests, and renews it when it ends, or ended before its time."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        read: Callable[[], Awaitable[Grant]],
+        keep: Callable[[Grant], Awaitable[None]],
+        alone: Callable[[], AbstractAsyncContextManager[None]],
+    ) -> None:
+        """read, keep: the grant as it is kept. alone: while one renews, others wait, and take what it got."""
+        super().__init__(url)
+        self.read, self.keep, self.alone = read, keep, alone
+
+    async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        refused = ""
+        while True:
+            self._take(await self.read())
+            if not self.grant.may_send(refused):
+                async with self.alone():
+                    self._take(await self.read())
+                    if not self.grant.may_send(refused):
+                        await self._renewed((yield await self._renewal()))
+            self._add_auth_header(request)
+            response = yield request
+            if response.status_code != 401:
+                return
+            if refused or self.grant.tokens is None:
+                raise Refused("a new token is refused, too")
+            refused = self.grant.tokens.access_token
+
+    async def _renewal(self) -> httpx2.Request:
+        if not self.context.can_refresh_token():
+            raise Refused("the issuer gave nothing to renew it with")
+        return await self._refresh_token()
+
+    async def _renewed(self, response: httpx2.Response) -> None:
+        if response.status_code in {400, 401}:
+            raise Refused("the issuer renews it no more")
+        if not await self._handle_refresh_response(response):
+            raise OAuthFlowError("the issuer did not answer as it should")
+        await self.keep(self._successor())
+
+
+def _program(callback: str, scope: str | None) -> OAuthClientMetadata:
+    """This site, as it introduces itself to an issuer."""
+    return Scoped(redirect_uris=[AnyUrl(callback)], client_name=PROGRAM, application_type="web", scope=scope or None)

@@ -1,0 +1,150 @@
+"""Signing in to a service: an administrator is sent to the issuer of its tokens, and comes back with a code. Signing out forgets them."""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from asgiref.sync import async_to_sync
+from django.core.cache import cache
+from django.db import transaction
+from django.utils import timezone
+from django.utils.crypto import get_random_string, salted_hmac
+from django.utils.translation import gettext as _
+
+from agent import service_keys
+from agent.mcp_client import signed_in
+from agent.mcp_client.address import Address, secret_of, secret_place
+from agent.mcp_client.connection import http_client, in_one_sentence
+from agent.models import McpService
+from agent.models.mcp_services import Transport
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from agent.mcp_client.authorization_code import Grant
+
+T = TypeVar("T")
+KIND = "mcp service sign-in, begun"  # that is sealed
+BEGUN_S = 600  # that a person has to sign in
+ANSWER_S = 30.0  # that service and issuer have
+STATE_LENGTH = 43  # characters; 256 bits
+
+
+@dataclass(frozen=True)
+class Begun:
+    """address: where the person signs in, and allows this site to act for them. scopes: what it is to be allowed."""
+
+    address: str
+    scopes: tuple[str, ...]
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.address).netloc
+
+
+def begin_sign_in(row: McpService, *, callback: str, session: str) -> Begun:
+    """Find where a person signs in for a service. callback: the address of ours that they come back to, in the same session.
+
+    Raises InvalidInput where nobody signs in to it, ServiceUnusable where service or issuer do not do their part.
+    """
+    if not row.is_signed_in_to:
+        raise InvalidInput(_("Choose first that an administrator signs in, and save."))
+    secret = secret_of(row)
+
+    async def begin(http: "httpx2.AsyncClient") -> "tuple[str, Grant]":
+        from agent.mcp_client.authorization_code import Beginning
+
+        client = {"issuer": row.oauth_issuer, "client_id": row.oauth_client_id, "secret": secret}
+        beginning = Beginning(row.url, callback, scope=row.oauth_scope, **client)
+        grant = await beginning.begin(http, by_sse=row.transport == Transport.SSE)
+        return beginning.address, grant
+
+    address, grant = _over_http(row, begin)
+    state = get_random_string(STATE_LENGTH)
+    kept = {"service": row.pk, "place": secret_place(row), "grant": grant.model_dump_json()}
+    key = _key(session, state)
+    cache.set(key, service_keys.sealed(json.dumps(kept), key, of=KIND), BEGUN_S)
+    return Begun(f"{address}&state={state}", tuple((grant.scope or "").split()))
+
+
+def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) -> McpService:
+    """The service that the person has signed in to. answer: what the issuer sent them back with, which counts once.
+
+    Raises InvalidInput for an answer that nothing of this session waits for, or a refusal; ServiceUnusable where no tokens come.
+    """
+    begun = _taken(_key(session, answer.get("state", "")))
+    row = McpService.objects.filter(pk=begun["service"]).first() if begun else None
+    if row is None or secret_place(row) != begun["place"]:
+        raise InvalidInput(
+            _("This sign-in is not waited for: it took too long, or has come back before. Connect again.")
+        )
+    if not answer.get("code"):
+        raise InvalidInput(
+            _("Nobody signed in to “%(name)s”: its issuer was not allowed to give a token.") % {"name": row.name}
+        )
+
+    async def exchange(http: "httpx2.AsyncClient") -> "Grant":
+        from agent.mcp_client.authorization_code import Grant, Holding
+
+        grant = Grant.model_validate_json(begun["grant"])
+        return await Holding(row.url).exchanged(http, grant, code=answer["code"], issuer=answer.get("iss"))
+
+    grant = _over_http(row, exchange)
+    _keep(
+        by,
+        row,
+        signed_in.sealed(grant, begun["place"]),
+        detail={"signed_in": True, "issuer": str(grant.metadata.issuer)},
+    )
+    return row
+
+
+def sign_out(by: Principal, row: McpService) -> None:
+    """Forget the tokens. What the issuer knows of them ends there."""
+    _keep(by, row, "", detail={"signed_in": False})
+
+
+@transaction.atomic
+def _keep(by: Principal, row: McpService, sealed: str, *, detail: Mapping[str, Any]) -> None:
+    """Raises InvalidInput where the service was changed meanwhile."""
+    kept = McpService.objects.select_for_update().filter(pk=row.pk).first()
+    if kept is None or secret_place(kept) != secret_place(row):
+        raise InvalidInput(_("The service was changed meanwhile. Connect again."))
+    row.encrypted_sign_in, row.signed_in_at = sealed, timezone.now() if sealed else None
+    row.save(update_fields=["encrypted_sign_in", "signed_in_at"])
+    record(by, Action.AGENT_CHANGED, row, detail=detail)
+
+
+def _over_http(row: McpService, work: "Callable[[httpx2.AsyncClient], Coroutine[Any, Any, T]]") -> T:
+    """Raises ServiceUnusable."""
+    address = Address(row.name, row.transport, row.url)
+
+    async def done() -> T:
+        async with in_one_sentence(address), asyncio.timeout(ANSWER_S), http_client(address) as http:
+            return await work(http)
+
+    return async_to_sync(done)()
+
+
+def _key(session: str, state: str) -> str:
+    """Where a sign-in waits: for who begins it in this session, and nobody else."""
+    return f"mcp-sign-in:{salted_hmac(KIND, json.dumps((session, state)), algorithm='sha256').hexdigest()}"
+
+
+def _taken(key: str) -> dict[str, Any]:
+    """What waited, which waits no more; {} for nothing."""
+    sealed = cache.get(key)
+    if sealed is None or not cache.delete(key):
+        return {}
+    try:
+        found: dict[str, Any] = json.loads(service_keys.opened(sealed, key, of=KIND))
+    except service_keys.KeyLost:
+        return {}
+    return found

@@ -1,0 +1,72 @@
+"""What an administrator's sign-in to a service gave: kept sealed with the service, renewed by whoever needs it first."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from asgiref.sync import sync_to_async
+from django.core.cache import cache
+
+from agent import service_keys
+from agent.models import McpService
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from agent.mcp_client.authorization_code import Grant
+
+KIND = "mcp service sign-in"  # that is sealed
+RENEWS_S = 60  # that one may take to renew, before another does
+LOOKS_S = 0.2  # between two looks whether another has done so
+
+
+@dataclass(eq=False)
+class SignedIn:
+    """Of one service, for one connection. place: that the sign-in is for."""
+
+    service_id: int
+    place: str
+    _stored: str = field(default="", init=False, repr=False)
+
+    def auth(self, url: str) -> "httpx2.Auth":
+        """Adds the token for the service."""
+        from agent.mcp_client.authorization_code import Renewing
+
+        return Renewing(url, read=sync_to_async(self.read), keep=sync_to_async(self.keep), alone=self._alone)
+
+    def read(self) -> "Grant":
+        """Raises Refused where nobody is signed in."""
+        from agent.mcp_client.authorization_code import Grant, Refused
+
+        kept = McpService.objects.filter(pk=self.service_id).values_list("encrypted_sign_in", flat=True)
+        self._stored = kept.first() or ""
+        try:
+            opened = service_keys.opened(self._stored, self.place, of=KIND)
+        except service_keys.KeyLost:
+            opened = ""
+        if not opened:
+            raise Refused("nobody is signed in")
+        return Grant.model_validate_json(opened)
+
+    def keep(self, grant: "Grant") -> None:
+        """The successor of what was read; nothing where somebody has signed out, or in anew, meanwhile."""
+        read = McpService.objects.filter(pk=self.service_id, encrypted_sign_in=self._stored)
+        read.update(encrypted_sign_in=sealed(grant, self.place))
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """What renews a token is often taken once: two that send it would both be without."""
+        key = f"mcp-sign-in-renewal:{self.service_id}"
+        while not await cache.aadd(key, 1, RENEWS_S):  # noqa: ASYNC110 - held by another process
+            await asyncio.sleep(LOOKS_S)
+        try:
+            yield
+        finally:
+            await cache.adelete(key)
+
+
+def sealed(grant: "Grant", place: str) -> str:
+    """As it is stored, for this place alone."""
+    return service_keys.sealed(grant.model_dump_json(), place, of=KIND)
