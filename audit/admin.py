@@ -1,6 +1,6 @@
 """The reading room of the audit log: nothing here adds, changes or deletes an entry."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -122,6 +122,24 @@ class ExportForm(forms.Form):
         return EntryFilter(**{name: value for name, value in self.cleaned_data.items() if name != "file"} | days)
 
 
+class ActionFilter(admin.ChoicesFieldListFilter):
+    """One choice among more than a hundred, as a list that opens."""
+
+    template = "admin/audit/choice_filter.html"
+
+    def __init__(self, field: Any, request: HttpRequest, params: dict[str, Any], *model: Any, field_path: str) -> None:
+        """“All” is sent as an empty choice."""
+        if not any(params.get(f"{field_path}__exact", ())):
+            params.pop(f"{field_path}__exact", None)
+        super().__init__(field, request, params, *model, field_path)  # type: ignore[call-arg]
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        others = [(name, value) for name, value in changelist.params.items() if name != self.lookup_kwarg]
+        words = sorted(self.field.flatchoices, key=lambda choice: str(choice[1]))
+        chosen = (self.lookup_val or [""])[-1]
+        yield {"parameter": self.lookup_kwarg, "options": words, "chosen": chosen, "others": others}
+
+
 @admin.register(Entry)
 class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     """Reading needs `audit.view_entry`, exporting `audit.export_entry`; both are recorded."""
@@ -139,7 +157,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
         "run",
     )
     list_display_links = ("place", "moment")
-    list_filter = ("outcome", ("at", admin.DateFieldListFilter), "action")
+    list_filter = ("outcome", ("at", admin.DateFieldListFilter), ("action", ActionFilter))
     shown_with = ("link",)
     search_fields = ("actor_name", "on_behalf_of_name", "target_name", "target_id", "run_id", "request_id", "reason")
     list_per_page = 50
@@ -204,10 +222,11 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
         )
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """A form, and the file it asks for."""
+        """A form, filled with what the list was filtered by where one comes from there, and the file it asks for."""
         if not request.user.has_perm("audit.export_entry"):
             raise PermissionDenied
-        form = ExportForm(request.POST or None)
+        chosen = {name: request.GET.get(f"{name}__exact", "") for name in ("action", "outcome")}
+        form = ExportForm(request.POST or None, initial=chosen)
         if request.method == "POST" and form.is_valid():
             made = format_named(form.cleaned_data["file"])
             pieces = export_entries(Reader.of(request), chosen=form.chosen(), form=made)

@@ -5,11 +5,15 @@ For superusers alone: whoever changes accounts could make themselves one.
 
 from typing import Any
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.options import IS_POPUP_VAR
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.forms import AdminUserCreationForm
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -20,9 +24,23 @@ from authz.accounts import change_account, create_account, delete_account, passw
 from authz.admin_pages import SuperusersOnly
 from authz.models import OrgUnit, Role
 from authz.principal import Principal
+from authz.units import join
+
+UNASKED = ("account", "admin", "contenttypes", "guardian", "sessions")  # apps whose permissions nothing here asks for
 
 for model in (User, Group):
     admin.site.unregister(model)  # Django's pages change memberships and record nothing
+
+
+class NewPersonForm(AdminUserCreationForm[User]):
+    """Who somebody is and where they belong, on one page."""
+
+    groups = forms.ModelMultipleChoiceField(
+        queryset=Group.objects.order_by("name"),
+        label=_("groups, units and roles"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
 
 
 @admin.register(User)
@@ -32,6 +50,13 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
     filter_horizontal = ("user_permissions",)
     list_filter = ("is_staff", "is_superuser", "is_active")
     readonly_fields = ("memberships", "last_login", "date_joined")
+    add_form = NewPersonForm
+    add_form_template = "admin/authz/account/add_form.html"
+    add_fieldsets = (
+        (None, {"fields": ("username", "first_name", "last_name", "email")}),
+        (_("Password"), {"fields": ("usable_password", "password1", "password2")}),
+        (_("Belongs to"), {"fields": ("groups",)}),
+    )
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         (_("Personal info"), {"fields": ("first_name", "last_name", "email")}),
@@ -53,8 +78,30 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
             create_account(by, obj)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        for group in form.cleaned_data.get("groups", ()):
+            join(Principal.of(request.user), _carried_by(group), user=form.instance)
         if "user_permissions" in form.changed_data:
             set_permissions(Principal.of(request.user), form.instance, form.cleaned_data["user_permissions"])
+
+    def response_add(self, request: HttpRequest, obj: User, post_url_continue: str | None = None) -> HttpResponse:
+        """Who was added by the plain button is shown with what they may now see."""
+        if {"_addanother", "_continue", IS_POPUP_VAR} & request.POST.keys():
+            return super().response_add(request, obj, post_url_continue)
+        messages.success(
+            request,
+            _("%(name)s has an account now. Below stands what they may see.") % {"name": obj.get_full_name() or obj},
+        )
+        return redirect("person", obj.pk)
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> Any:
+        return super().add_view(request, form_url, {"title": _("Add a person")} | (extra_context or {}))
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+        """Of the permissions those that something here asks for."""
+        field: Any = super().formfield_for_manytomany(db_field, request, **kwargs)
+        if db_field.name == "user_permissions" and field is not None:
+            field.queryset = field.queryset.exclude(content_type__app_label__in=UNASKED)
+        return field
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         delete_account(Principal.of(request.user), obj)
@@ -93,6 +140,10 @@ class PlainGroupAdmin(SuperusersOnly[Group], GroupAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Group) -> None:
         roles.delete_group(Principal.of(request.user), obj)
+
+
+def _carried_by(group: Group) -> OrgUnit | Role | Group:
+    return OrgUnit.objects.filter(group=group).first() or Role.objects.filter(group=group).first() or group
 
 
 def _carries_something(group: Group) -> bool:

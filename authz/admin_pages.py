@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+from django.apps import apps
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from authz.principal import Principal
@@ -76,6 +79,23 @@ def _are_ids(field: Any, value: str | list[str]) -> bool:
 def show(request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     """A template of ours within the admin's frame."""
     return render(request, template, admin.site.each_context(request) | dict(context), status=status)
+
+
+class FromOutside:
+    """A list of what the company's sign-in or directory says here, with the ways to the others. lead_sentence: what it lists."""
+
+    change_list_template: Any = "admin/authz/directory_list.html"
+    lead_sentence: Any = ""
+    model: Any
+
+    def ways(self) -> list[tuple[Any, str, bool]]:
+        """(name, address, whether it is this one) of each."""
+        found = []
+        for name in ("directoryaccount", "directorygroup", "claimmapping", "unmappedclaim", "claimmembership"):
+            model = apps.get_model("authz", name)
+            said = capfirst(model._meta.verbose_name_plural)
+            found.append((said, reverse(f"admin:authz_{name}_changelist"), model is self.model))
+        return found
 
 
 class SuperusersOnly(admin.ModelAdmin[M]):

@@ -10,17 +10,19 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django import forms
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.admin_pages import SuperusersOnly
+from authz.admin_pages import FromOutside, SuperusersOnly
 from authz.client_secrets import store_secret, stored_secret
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
 from authz.principal import Principal
@@ -29,7 +31,14 @@ from copilot_site.lib.read_only_admin import ReadOnlyAdmin
 
 for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Authenticator):
     admin.site.unregister(model)  # allauth's own pages show secrets, and record nothing
-# allauth names it by its class, which no catalogue translates
+# allauth and Django name these by their classes, or by what nobody calls them here
+SocialApp._meta.verbose_name = _("company sign-in")
+SocialApp._meta.verbose_name_plural = _("company sign-ins")
+SocialAccount._meta.verbose_name = _("account of a company sign-in")
+SocialAccount._meta.verbose_name_plural = _("accounts of a company sign-in")
+apps.get_app_config("socialaccount").verbose_name = _("Company sign-in")
+apps.get_app_config("auth").verbose_name = _("Accounts and groups")
+apps.get_app_config("mfa").verbose_name = _("Second factors")
 Authenticator._meta.verbose_name = _("second factor")
 Authenticator._meta.verbose_name_plural = _("second factors")
 FACTORS = {
@@ -40,9 +49,13 @@ FACTORS = {
 
 
 @admin.register(ClaimMapping)
-class ClaimMappingAdmin(SuperusersOnly[ClaimMapping]):
+class ClaimMappingAdmin(FromOutside, SuperusersOnly[ClaimMapping]):
     """Which value of the groups claim makes somebody a member of which group; it counts from their next sign-in on."""
 
+    lead_sentence = _(
+        "Whoever the sign-in or the directory says belongs to a group out there becomes a member of the group here, from the next "
+        "sign-in on."
+    )
     list_display = ("value", "group", "provider")
     list_select_related = ("group",)
     search_fields = ("value", "group__name")
@@ -60,16 +73,20 @@ class ClaimMappingAdmin(SuperusersOnly[ClaimMapping]):
 
 
 @admin.register(ClaimMembership)
-class ClaimMembershipAdmin(ReadOnlyAdmin):
+class ClaimMembershipAdmin(FromOutside, ReadOnlyAdmin):
+    lead_sentence = _("Who is in a group here because the sign-in or the directory said so.")
     list_display = ("user", "group", "provider", "given_at")
     list_select_related = ("user", "group")
     search_fields = ("user__username", "group__name")
 
 
 @admin.register(UnmappedClaim)
-class UnmappedClaimAdmin(ReadOnlyAdmin):
+class UnmappedClaimAdmin(FromOutside, ReadOnlyAdmin):
     """Values that came and mean nothing yet; each with a way to give it a meaning."""
 
+    lead_sentence = _(
+        "Groups that people have out there and that lead to none here. Map those that should; the others do no harm."
+    )
     list_display = ("value", "provider", "seen_at", "map_it")
     list_display_links = None
     search_fields = ("value",)
@@ -82,22 +99,30 @@ class UnmappedClaimAdmin(ReadOnlyAdmin):
         )
 
 
+WIDE = {"class": "vTextField"}  # as wide as the admin makes the fields of models
+
+
 class SignInForm(forms.ModelForm[SocialApp]):
     """A company sign-in, in the fields it has. The secret is written, never shown."""
 
     server_url = forms.URLField(
-        label=_("issuer"), assume_scheme="https", help_text=_("https://… as the issuer writes it.")
+        label=capfirst(_("issuer")),
+        assume_scheme="https",
+        widget=forms.URLInput(attrs=WIDE),
+        help_text=_("https://… as the issuer writes it."),
     )
-    groups_claim = forms.CharField(label=_("groups claim"), initial="groups")
+    groups_claim = forms.CharField(
+        label=capfirst(_("groups claim")), initial="groups", widget=forms.TextInput(attrs=WIDE)
+    )
     link_by_email = forms.BooleanField(
-        label=_("link by address"),
+        label=capfirst(_("link by address")),
         required=False,
         help_text=_("A first sign-in is linked to the account with the same verified address; never to a superuser."),
     )
     secret = forms.CharField(
-        label=_("client secret"),
+        label=capfirst(_("client secret")),
         required=False,
-        widget=forms.PasswordInput,
+        widget=forms.PasswordInput(attrs=WIDE),
         help_text=_("Empty: the one that is stored stays, as long as issuer and client stay."),
     )
 
@@ -142,6 +167,15 @@ class SignInForm(forms.ModelForm[SocialApp]):
 class SignInAdmin(SuperusersOnly[SocialApp]):
     form = SignInForm
     list_display = ("name", "provider_id", "client_id")
+
+    def get_form(self, request: HttpRequest, obj: SocialApp | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """With the address that the issuer is told beforehand, which nobody can guess."""
+        form = super().get_form(request, obj, change, **kwargs)
+        place = reverse("openid_connect_callback", args=[(obj and obj.provider_id) or "PROVIDER-ID"])
+        form.base_fields["provider_id"].help_text = _(
+            "A short word. The redirect address to register at the issuer: %(address)s"
+        ) % {"address": request.build_absolute_uri(place)}
+        return form
 
     def save_model(self, request: HttpRequest, obj: SocialApp, form: forms.ModelForm[SocialApp], change: bool) -> None:
         super().save_model(request, obj, form, change)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -25,7 +26,10 @@ class AccountTokenForm(forms.Form):
     name = forms.CharField(label=_("What uses it"), max_length=100)
     days = forms.IntegerField(label=_("Days it lives"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS)
     scopes = forms.MultipleChoiceField(
-        label=_("scopes"), choices=TokenScope.choices, initial=DEFAULT_SCOPES, widget=forms.CheckboxSelectMultiple
+        label=capfirst(_("scopes")),
+        choices=TokenScope.choices,
+        initial=DEFAULT_SCOPES,
+        widget=forms.CheckboxSelectMultiple,
     )
     folder_id = forms.UUIDField(
         label=_("Only this folder"),

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group, User
 from django.db import connection, models, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from authz.folders import BASE_GRANTS, FOLDER_GRANTS
 from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant
@@ -146,19 +146,21 @@ def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None
     """A transaction around a change of rights, one at a time in the system.
 
     places: which folders and knowledge bases it concerns, asked when no other such change is under way. Raises InvalidInput,
-    and nothing of the change stays, when one of them had somebody who may manage it without an end and has nobody any more.
+    and nothing of the change stays, when some of them had somebody who may manage it without an end and have nobody any more; it
+    names them all.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('managers', 0))")
         managed = [place for place in places() if _is_managed(place)]
         yield
-        for place in managed:
-            if not _is_managed(place):
-                raise InvalidInput(
-                    _("Nobody could manage “%(name)s” any more. Give somebody else the right to manage it first.")
-                    % {"name": place}
-                )
+        if left := [str(place) for place in managed if not _is_managed(place)]:
+            said = ngettext(
+                "Nobody could manage “%(names)s” any more. Give somebody else the right to manage it first.",
+                "Nobody could manage “%(names)s” any more. Give somebody else the right to manage them first.",
+                len(left),
+            )
+            raise InvalidInput(said % {"names": "”, “".join(sorted(set(left)))})
 
 
 def _is_managed(place: models.Model) -> bool:

@@ -16,7 +16,7 @@ from authz.admin_pages import admin_page
 from authz.claim_admin import SignInForm
 from authz.principal import Principal
 from copilot_site.lib.errors import PermissionDenied
-from copilot_site.lib.outgoing import AddressRefused
+from copilot_site.lib.outgoing_http import refusal_in
 
 DISCOVERY = ".well-known/openid-configuration"
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -29,12 +29,12 @@ def fault_of(issuer: str) -> str:
     try:
         answer = session.get(address)
         known: Any = answer.json() if answer.ok else None
-    except AddressRefused as error:
-        return str(error)
     except ValueError:  # no JSON; requests' own is one, too
         known = None
-    except RequestException:
-        return _("Nothing answers at this address. Check it, and whether this server may reach it.")
+    except RequestException as error:
+        return str(
+            refusal_in(error) or _("Nothing answers at this address. Check it, and whether this server may reach it.")
+        )
     if not isinstance(known, dict):
         return _("There is no OpenID configuration at %(address)s. Give the issuer as its documentation writes it.") % {
             "address": address
@@ -50,7 +50,7 @@ def fault_of(issuer: str) -> str:
 def _has_keys(session: Any, address: str) -> bool:
     try:
         return bool(session.get(address).json().get("keys"))
-    except (RequestException, AddressRefused, ValueError, AttributeError):
+    except (RequestException, ValueError, AttributeError):
         return False
 
 

@@ -30,7 +30,7 @@ def signed_in(
             return view(request, principal, *args, **kwargs)
         if not request.accepts("text/html"):
             return JsonResponse({"status": 401, "detail": _("You are signed out. Sign in again.")}, status=401)
-        target = f"?{urlencode({'next': request.get_full_path()})}" if request.method == "GET" else ""
+        target = f"?{urlencode({'next': request.get_full_path()})}" if request.method in {"GET", "HEAD"} else ""
         return redirect(f"{resolve_url(settings.LOGIN_URL)}{target}")
 
     return cast("Callable[Concatenate[HttpRequest, P], HttpResponseBase]", guarded)

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 
@@ -59,9 +60,9 @@ class ApiTokenAdmin(admin.ModelAdmin[ApiToken]):
 class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
     """What is asked of a new account; later its purpose, its keeper, and whether it is on."""
 
-    username = forms.CharField(label=_("name"), max_length=150)
+    username = forms.CharField(label=capfirst(_("name")), max_length=150)
     is_active = forms.BooleanField(
-        label=_("enabled"),
+        label=capfirst(_("enabled")),
         required=False,
         initial=True,
         help_text=_("Without it every token of the account is refused."),
@@ -94,6 +95,11 @@ class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
     list_select_related = ("user", "keeper")
     search_fields = ("user__username", "purpose")
     autocomplete_fields = ("keeper",)
+    readonly_fields = ("new_token",)
+
+    def get_fields(self, request: HttpRequest, obj: ServiceAccount | None = None) -> Any:
+        fields = ["username", "purpose", "keeper", "is_active"]
+        return [*fields, "new_token"] if obj else fields
 
     @admin.display(boolean=True, description=_("enabled"))
     def is_enabled(self, account: ServiceAccount) -> bool:

@@ -8,6 +8,7 @@ from django.contrib.admin.widgets import FilteredSelectMultiple
 from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from authz.admin_pages import SuperusersOnly
@@ -25,7 +26,7 @@ class MembersForm(forms.ModelForm[Any]):
     members = forms.ModelMultipleChoiceField(
         User.objects.order_by("username"),
         required=False,
-        label=_("members"),
+        label=capfirst(_("members")),
         widget=FilteredSelectMultiple(_("members"), is_stacked=False),
     )
 

@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from authz.accounts import password_was_set
 from authz.directory.accounts import may_provision
@@ -96,7 +96,7 @@ class ChangePassword(PasswordChangeView):
         return answer
 
 
-@require_GET
+@require_safe
 def cancelled(request: HttpRequest) -> HttpResponse:
     """Back from the company's sign-in without having signed in there."""
     messages.info(request, _("You did not sign in at the company sign-in. Nothing was changed."))
@@ -104,7 +104,7 @@ def cancelled(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """The person's tokens. A new one is in the answer to its POST and in no page after that.

@@ -1,6 +1,6 @@
 """What a program may ask for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,7 +9,10 @@ from typing import Any
 class KnowledgeQARequest:
     """A question. Empty lists do not narrow; nothing here widens what the caller may read.
 
-    knowledge_ids: documents. agent_enabled: the model chooses tools; None leaves it to the address and the agent's profile.
+    knowledge_ids: documents. folder_ids: with all that lies below them. metadata: what fields of the documents say, each as
+    {"field": …, "equals" | "contains" | "at_least" | "at_most": …}. tables: of data sources, each as {"source": …, "table": …}; with
+    tables alone no document is looked at, with documents alone no database.
+    agent_enabled: the model chooses tools; None leaves it to the address and the agent's profile.
     agent_id: an agent profile. summary_model_id: name of a language model. web_search_enabled: False: nothing
     is asked outside; True: refused where the profile does not switch it on.
     """
@@ -17,6 +20,9 @@ class KnowledgeQARequest:
     query: str
     knowledge_base_ids: Sequence[str] = ()
     knowledge_ids: Sequence[str] = ()
+    folder_ids: Sequence[str] = ()
+    metadata: Sequence[Mapping[str, Any]] = ()
+    tables: Sequence[Mapping[str, str]] = ()
     agent_enabled: bool | None = None
     agent_id: str = ""
     web_search_enabled: bool | None = None
@@ -25,24 +31,27 @@ class KnowledgeQARequest:
 
     def body(self) -> dict[str, Any]:
         """As JSON is made of it."""
-        fields = asdict(self) | {
-            "knowledge_base_ids": list(self.knowledge_base_ids),
-            "knowledge_ids": list(self.knowledge_ids),
-        }
-        return {name: value for name, value in fields.items() if value is not None}
+        return {name: value for name, value in _as_lists(asdict(self)).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class SearchKnowledgeRequest:
-    """A search without an answer. top_k: from 1 to 50."""
+    """A search without an answer. folder_ids, metadata: as of a question. top_k: from 1 to 50."""
 
     query: str
     knowledge_base_ids: Sequence[str] = ()
     knowledge_ids: Sequence[str] = ()
+    folder_ids: Sequence[str] = ()
+    metadata: Sequence[Mapping[str, Any]] = ()
     top_k: int = 10
 
     def body(self) -> dict[str, Any]:
-        return asdict(self) | {
-            "knowledge_base_ids": list(self.knowledge_base_ids),
-            "knowledge_ids": list(self.knowledge_ids),
-        }
+        return _as_lists(asdict(self))
+
+
+def _as_lists(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Whatever sequence a list was given as, JSON has lists."""
+    return {
+        name: list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+        for name, value in fields.items()
+    }

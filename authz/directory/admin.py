@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.admin_pages import SuperusersOnly
+from authz.admin_pages import FromOutside, SuperusersOnly
 from authz.models import Directory, DirectoryAccount, DirectoryGroup
 from authz.principal import Principal
 
@@ -35,15 +35,29 @@ class DirectoryAccountForm(forms.ModelForm[DirectoryAccount]):
 
 
 @admin.register(DirectoryAccount)
-class DirectoryAccountAdmin(SuperusersOnly[DirectoryAccount]):
+class DirectoryAccountAdmin(FromOutside, SuperusersOnly[DirectoryAccount]):
     """An account that is entered here is named, disabled and enabled by the directory from then on; a row that is deleted makes it ours."""
 
     form = DirectoryAccountForm
-    list_display = ("user", "directory", "external_id", "is_gone", "changed_at")
+    lead_sentence = _(
+        "Accounts that the company's directory keeps: it names, disables and enables them. They come with a person's first sign-in "
+        "(LDAP) or are sent by the identity provider (SCIM); add one here to hand over an account that was made here. "
+        "To connect SCIM, give the provider the address /scim/v2 of this site and a token of a service account that may keep "
+        "accounts and groups."
+    )
+    list_display = ("user", "full_name", "directory", "ended", "changed_at", "external_id")
     list_filter = ("directory", "is_gone")
     list_select_related = ("user",)
     search_fields = ("user__username", "external_id")
     autocomplete_fields = ("user",)
+
+    @admin.display(description=_("name"), ordering="user__last_name")
+    def full_name(self, row: DirectoryAccount) -> str:
+        return row.user.get_full_name() or "–"
+
+    @admin.display(description=_("disabled by the directory"), ordering="is_gone")
+    def ended(self, row: DirectoryAccount) -> str:
+        return str(_("disabled")) if row.is_gone else "–"
 
     def has_change_permission(self, request: HttpRequest, obj: DirectoryAccount | None = None) -> bool:
         return False
@@ -58,9 +72,12 @@ class DirectoryAccountAdmin(SuperusersOnly[DirectoryAccount]):
 
 
 @admin.register(DirectoryGroup)
-class DirectoryGroupAdmin(SuperusersOnly[DirectoryGroup]):
+class DirectoryGroupAdmin(FromOutside, SuperusersOnly[DirectoryGroup]):
     """A group, unit or role that is entered here is filled through SCIM from then on, and is still named and deleted here."""
 
+    lead_sentence = _(
+        "Groups, units and roles that the identity provider fills through SCIM. Groups of LDAP are mapped under “Claim mappings”."
+    )
     fields = ("group", "external_id")
     list_display = ("group", "external_id", "is_made", "changed_at")
     list_select_related = ("group",)

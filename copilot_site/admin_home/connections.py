@@ -48,7 +48,7 @@ class EmbedderForm(forms.Form):
         return url
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def connections(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """The page; in a POST `part` names what is tried, and a piece of HTML says how it went. Nothing is saved.

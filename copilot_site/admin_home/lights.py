@@ -22,18 +22,20 @@ Check = Callable[[], Finding | Iterable[Finding]]
 
 
 class Level(StrEnum):
-    """WELL: nothing to do. CHECK: it works with less. FAILED: something does not work."""
+    """WELL: nothing to do. CHECK: it works with less. FAILED: something does not work. OFF: it is not set up, and need not be."""
 
     WELL = "well"
     CHECK = "check"
     FAILED = "failed"
+    OFF = "off"
 
 
 @dataclass(frozen=True)
 class Area:
     """checks: of the doctor. route: of the page where it is looked after; "" where the server's operator does it.
 
-    figure: a number that says more than that all is well; "" for how many of the checks are well.
+    figure: a number that says more than that all is well; "" for how many of the checks are well. is_set_up: whether there is
+    something to look at.
     """
 
     key: str
@@ -41,6 +43,7 @@ class Area:
     checks: tuple[Check, ...]
     route: str = ""
     figure: Callable[[], str] = field(default=lambda: "")
+    is_set_up: Callable[[], bool] = field(default=lambda: True)
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ AREAS: tuple[Area, ...] = (
     Area("services", _("Database and queue"), (doctor.postgres, doctor.connections, doctor.pgvector, doctor.migrations, doctor.broker)),
     Area("disk", _("Free disk"), (doctor.state_folder,), figure=_free),
     Area("storage", _("File storage"), (doctor.files,), "server-connections"),
-    Area("mail", _("Mail"), (doctor.mail,), "server-connections"),
+    Area("mail", _("Mail"), (doctor.mail,), "server-connections", is_set_up=lambda: settings.MAIL_IS_SET_UP),
     Area("search", _("Search models"), (doctor.model, doctor.reranking, doctor.word_list), "server-connections"),
     Area("index", _("Search index"), (doctor.index, doctor.readings), "ingestion"),
     Area("language-models", _("Language models"), (doctor.language_models,), "admin:agent_languagemodel_changelist"),
@@ -96,8 +99,8 @@ def _light(area: Area, found: Sequence[Mapping[str, object]], figure: str) -> Li
     well = sum(finding.ok for finding in findings)
     return Light(
         name=area.name,
-        level=_level(findings),
-        figure=figure or f"{well} / {len(findings)}",
+        level=_level(findings) if area.is_set_up() else Level.OFF,
+        figure=figure or (f"{well} / {len(findings)}" if area.is_set_up() else "–"),
         url=reverse(area.route) if area.route else "",
         findings=findings,
     )

@@ -7,12 +7,13 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from agent.oversight.statistics import DAYS, ENDING_WORDS, costs, days_of_questions, speed
 from authz.admin_pages import admin_page
 from authz.governing import may_oversee
 from authz.principal import Principal
+from copilot_site.admin_home.doors import doors
 from copilot_site.admin_home.lights import Level, lights
 from copilot_site.admin_home.log import log_home
 from copilot_site.admin_home.waiting import waiting_for
@@ -37,6 +38,7 @@ def _numbers(request: HttpRequest) -> dict[str, Any]:
         "ingestion": health(Principal.of(request.user)),
         "is_keeper": request.user.is_superuser,
         "days_shown": DAYS,
+        "doors": doors(request),
     }
     if may_oversee(request.user):
         found |= {"days": days_of_questions(), "endings": list(ENDING_WORDS.items()), "speed": speed()}
@@ -47,7 +49,7 @@ def _numbers(request: HttpRequest) -> dict[str, Any]:
     return found
 
 
-@require_GET
+@require_safe
 @admin_page
 def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """The lights as a piece of HTML, for the script of the first page; `?again=1` does not take what was found a moment ago.
@@ -57,5 +59,5 @@ def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBas
     if not principal.is_superuser:
         raise PermissionDenied(_("Only an administrator of the system sees how its parts are doing."))
     found = lights(again=request.GET.get("again") == "1")
-    context = {"lights": found, "is_well": all(light.level is Level.WELL for light in found)}
+    context = {"lights": found, "is_well": all(light.level in (Level.WELL, Level.OFF) for light in found)}
     return render(request, "admin/_lights.html", context)

@@ -21,6 +21,7 @@ from knowledge.finding import UNAPPROVED
 from knowledge.governance.health import failed_versions, waiting_too_long
 from knowledge.models import Document
 from knowledge.services.access_requests import requests_for
+from knowledge.sources.services import failing_sources
 
 WEEK = 7  # days
 
@@ -37,7 +38,7 @@ class Waiting:
 def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
     """What there is to do, the most pressing first; only what this person may see and decide."""
     principal = Principal.of(user)
-    lines = [*_of_managers(principal), *(_of_overseers() if may_oversee(user) else ())]
+    lines = [*_of_managers(principal), _of_sources(principal, user), *(_of_overseers() if may_oversee(user) else ())]
     return [Waiting(count, what, url) for count, what, url in lines if count]
 
 
@@ -63,6 +64,16 @@ def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
     )
     waits = ngettext("document waits for your approval", "documents wait for your approval", unapproved)
     yield unapproved, waits, f"{reverse('find')}?state=unapproved"
+
+
+def _of_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> tuple[int, str, str]:
+    failing = failing_sources(principal, user)
+    said = ngettext(
+        "source of documents could not be read, or not all of it",
+        "sources of documents could not be read, or not all of them",
+        failing,
+    )
+    return failing, said, reverse("sources-of-documents")
 
 
 def _of_overseers() -> Iterator[tuple[int, str, str]]:

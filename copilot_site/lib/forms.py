@@ -1,8 +1,11 @@
 """Forms of pages whose values the services judge."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from django.forms import BaseForm
+from django.forms import BaseForm, TextInput
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from copilot_site.lib.errors import InvalidInput
 
@@ -19,3 +22,17 @@ def first_fault(form: BaseForm) -> str:
     name, errors = next(iter(form.errors.items()))
     field = form.fields.get(name)
     return f"{field.label}: {errors[0]}" if field else str(errors[0])
+
+
+class PickedInput(TextInput):
+    """A text field that offers values to pick from, each with what it is called; anything else can be typed."""
+
+    def __init__(self, offered: Iterable[tuple[str, str]]) -> None:
+        super().__init__(attrs={"autocomplete": "off"})
+        self.offered = offered
+
+    def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
+        place = f"{name}-offered"
+        field = super().render(name, value, {**(attrs or {}), "list": place}, renderer)
+        options = format_html_join("", '<option value="{}">{}</option>', self.offered)
+        return format_html('{}<datalist id="{}">{}</datalist>', field, place, options)

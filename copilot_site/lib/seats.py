@@ -59,7 +59,8 @@ class SeatedHandler(ASGIHandler):
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info in FREE or request.path_info.startswith(settings.STATIC_URL):
             return await self._answered(request)
-        share = self._shares[self._kinds.get((request.method or "", _route(request)), "pages")]
+        method = "GET" if request.method == "HEAD" else request.method or ""  # the view does the same for both
+        share = self._shares[self._kinds.get((method, _route(request)), "pages")]
         await self._door.meet(request)
         try:
             seat = share.queue.enter(callers.party(request))

@@ -11,6 +11,7 @@ EMBEDDER_OPTIONS: dict[str, Any] = {
     "api_key": config.embedder_api_key.get_secret_value() if config.embedder_api_key else "",
     "cache_dir": HOME.models,
     "threads": config.embed_threads,
+    "release_after": config.embed_release_s,
 }
 RERANKER = config.reranker
 RERANKER_MODEL = config.reranker_model or ""

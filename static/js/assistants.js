@@ -10,7 +10,7 @@ function introduce() {
   welcome.querySelector(".assistant")?.remove();
   const about = document.querySelector(`template[data-assistant="${chooser.value}"]`);
   const hasOpenings = Boolean(about?.content.querySelector(".suggestion"));
-  for (const part of welcome.querySelectorAll(":scope > .welcome-try, :scope > .suggestions")) part.hidden = hasOpenings;
+  for (const part of welcome.querySelectorAll(":scope > .welcome-try, :scope > .suggestions, :scope > .sources-cited")) part.hidden = hasOpenings;
   if (about) welcome.append(about.content.cloneNode(true));
 }
 

@@ -3,6 +3,8 @@
 const drawer = document.getElementById("drawer");
 const body = document.getElementById("drawer-body");
 const skeleton = document.getElementById("drawer-skeleton");
+const title = document.getElementById("drawer-title");
+const kind = title.textContent;
 let opener = null;
 let loading = null;
 
@@ -13,11 +15,13 @@ export async function openSource(button, failedText) {
   mark(button);
   show();
   body.replaceChildren(skeleton.content.cloneNode(true));
+  title.textContent = kind;
   body.setAttribute("aria-busy", "true");
   try {
     const answer = await fetch(button.dataset.source, { signal, headers: { "X-Requested-With": "fetch" } });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     body.replaceChildren(...(answer.ok ? page.body : page.querySelector("main") ?? page.body).childNodes);
+    title.textContent = [kind, body.querySelector(".source-heading")?.textContent].filter(Boolean).join(" · ");
     drawer.scrollTop = 0;
     body.querySelector(".sheet-marks rect, mark")?.scrollIntoView({ block: "center" });
   } catch (error) {

@@ -28,9 +28,17 @@ async function poll(extra = []) {
     progress.rows.forEach(place);
     working.hidden = progress.unfinished === 0;
     document.getElementById("unfinished").textContent = progress.unfinished;
-    if (progress.unfinished === 0 && !uploading() && all.length <= AT_MOST) return;
+    if (progress.unfinished === 0 && !uploading() && all.length <= AT_MOST) return uploaded.size ? renewTree() : null;
   } else if (answer) return; // signed out, or the folder is gone
   timer = setTimeout(poll, POLL_MS);
+}
+
+async function renewTree() {
+  // the counts beside the folders, and the folders that came with the files
+  const answer = await fetch(location.href).catch(() => null);
+  if (!answer?.ok || answer.redirected) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  document.querySelector(".tree").replaceWith(page.querySelector(".tree"));
 }
 
 function place({ id, html }) {

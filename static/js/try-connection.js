@@ -5,7 +5,13 @@ for (const place of document.querySelectorAll("[data-try]")) {
   const told = place.querySelector("[role=status]");
   button.hidden = false;
   button.addEventListener("click", async () => {
-    const data = new FormData(place.closest("form"));
+    const form = place.closest("form");
+    // what was moved to the chosen side of two lists is not selected there; Django's own script selects it when the form is sent
+    for (const chosen of form.querySelectorAll(".selector-chosen select")) {
+      window.SelectBox.filter(chosen.id, "");
+      window.SelectBox.select_all(chosen.id);
+    }
+    const data = new FormData(form);
     data.set("id", place.dataset.id);
     button.disabled = true;
     told.setAttribute("aria-busy", "true");

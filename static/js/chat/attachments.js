@@ -15,6 +15,7 @@ let changed = () => {};
 let session = null;
 let isSending = false;
 let timer = 0;
+let held = null; // sends the question that waits for its files
 
 export function listen({ conversation, told }) {
   // conversation: asked for the id of the conversation. told: called when the question may be sent, or not any more.
@@ -47,9 +48,27 @@ export function listen({ conversation, told }) {
   tell();
 }
 
-export function isBlocking() {
-  // a question waits for its files; and what cannot be read is taken out by whoever asks
-  return [...(list?.children ?? [])].some((chip) => chip.dataset.reading !== "ready");
+export function isRefused() {
+  // what cannot be read is taken out by whoever asks
+  return readings().includes("failed");
+}
+
+export function whenRead(send) {
+  // at once, or as soon as the files are read; null: not any more
+  held = send;
+  if (list) tell();
+  else goOn();
+}
+
+function goOn() {
+  if (!held || !readings().every((reading) => reading === "ready")) return;
+  const send = held;
+  held = null;
+  send();
+}
+
+function readings() {
+  return [...(list?.children ?? [])].map((chip) => chip.dataset.reading);
 }
 
 export function take() {
@@ -210,15 +229,16 @@ function draw({ html, is_reading: isReading }) {
 }
 
 function tell() {
-  const readings = [...list.children].map((chip) => chip.dataset.reading);
-  const isFailed = readings.includes("failed");
-  const isWaiting = readings.some((reading) => !["ready", "failed"].includes(reading));
+  const now = readings();
+  const isWaiting = now.some((reading) => !["ready", "failed"].includes(reading));
+  if (isRefused()) held = null;
   const before = state.textContent;
-  state.textContent = isFailed ? words.textFailed : isWaiting ? words.textReading : "";
+  state.textContent = isRefused() ? words.textFailed : !isWaiting ? "" : held ? words.textHeld : words.textReading;
   state.hidden = !state.textContent;
-  if (before === words.textReading && !state.textContent && readings.length) announce.textContent = words.textReady;
-  document.getElementById("narrow").disabled = readings.length > 0;
+  if (before === words.textReading && !state.textContent && now.length) announce.textContent = words.textReady;
+  document.getElementById("narrow").disabled = now.length > 0;
   changed();
+  goOn();
 }
 
 if (list?.children.length) look();

@@ -1,6 +1,6 @@
 // The box in which a question is written, with its button to send or to stop. What is written is kept until it is sent.
 
-import { isBlocking } from "./attachments.js";
+import { isRefused, whenRead } from "./attachments.js";
 import { keep, kept } from "./keeping.js";
 import { text } from "./page.js";
 
@@ -17,7 +17,10 @@ let isStopping = false;
 
 export function listen({ submitted, stopped }) {
   question.value ||= kept("draft") ?? "";
-  question.addEventListener("input", changed);
+  question.addEventListener("input", () => {
+    whenRead(null); // whoever writes on sends it again
+    changed();
+  });
   question.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
@@ -56,11 +59,18 @@ export function assistant() {
 }
 
 function submit(submitted) {
-  const query = question.value.trim();
-  if (!query || query.length > limit || isBlocking()) return;
-  question.value = "";
-  changed();
-  submitted(query);
+  if (!mayBeSent()) return;
+  whenRead(() => {
+    const query = question.value.trim();
+    question.value = "";
+    changed();
+    submitted(query);
+  });
+}
+
+function mayBeSent() {
+  const { length } = question.value.trim();
+  return length > 0 && length <= limit && !isRefused();
 }
 
 function changed() {
@@ -73,7 +83,7 @@ export function refresh() {
   counter.hidden = length < COUNT_FROM;
   counter.textContent = `${length.toLocaleString(text.language)} / ${limit.toLocaleString(text.language)}`;
   counter.classList.toggle("is-over", length > limit);
-  send.disabled = length === 0 || length > limit || isBlocking();
+  send.disabled = !mayBeSent();
   send.hidden = isBusy && length === 0;
   send.ariaLabel = send.title = isBusy ? text.textQueue : text.textSend;
   stop.hidden = !isBusy;

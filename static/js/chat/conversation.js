@@ -101,7 +101,7 @@ export class Conversation {
     const now = this.asked;
     now.isSent = true;
     const place = now.insteadOf ? { instead_of: now.insteadOf } : now.follows ? { follows: now.follows } : {};
-    const scope = now.isWide ? { is_wide: true } : now.files.length || now.insteadOf ? {} : scopes();
+    const scope = now.isWide ? { is_wide: true } : now.files.length ? {} : scopes();
     const files = now.files.length ? { attachment_ids: now.files.map(({ id }) => id) } : {};
     this.line.send({ query: now.query, id: now.askedAs, language: text.language, agent_id: composer.assistant(), ...place, ...scope, ...files });
   }

@@ -1,6 +1,7 @@
 // What is said about an answer is taken without a reload; without JavaScript the forms are sent as they are.
 
 import { announce, text, thread } from "./page.js";
+import { reveal } from "./scroll.js";
 import { idOf, questionOf, stored } from "./thread.js";
 
 thread.addEventListener("submit", async (event) => {
@@ -20,5 +21,11 @@ thread.addEventListener("submit", async (event) => {
   questionOf(answer).replaceWith(question);
   answer.replaceWith(told);
   announce.textContent = text.textSaid;
-  told.querySelector(given.get("rating") === "not_helpful" && !given.has("comment") ? ".faults input" : ".rate [aria-pressed]")?.focus();
+  if (given.has("comment")) {
+    told.querySelector(".rate-why > summary")?.focus();
+    return;
+  }
+  const why = told.querySelector(".rate-why[open]");
+  (why?.querySelector(".faults input") ?? told.querySelector(".rate [aria-pressed]")).focus();
+  if (why) reveal(why);
 });

@@ -5,7 +5,8 @@ import { keep, kept } from "./keeping.js";
 
 const TYPED = /(^|[\s\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[@#＠＃]([^\s@#＠＃]{0,40})$/u;
 const WAIT_MS = 120;
-const FIELDS = { base: "knowledge_base_ids", folder: "folder_ids", document: "knowledge_ids" };
+const FIELDS = { base: "knowledge_base_ids", folder: "folder_ids", document: "knowledge_ids", field: "metadata", table: "tables" };
+const PLACES = ["base", "folder", "document"];
 const chips = document.getElementById("scope");
 const pattern = document.getElementById("scope-chip");
 const box = document.getElementById("places");
@@ -18,7 +19,7 @@ let timer = 0;
 export function scopes() {
   // as the server takes it
   const chosen = {};
-  for (const chip of chips.children) (chosen[FIELDS[chip.dataset.kind]] ??= []).push(chip.dataset.id);
+  for (const { dataset } of chips.children) (chosen[FIELDS[dataset.kind]] ??= []).push(PLACES.includes(dataset.kind) ? dataset.id : JSON.parse(dataset.id));
   return chosen;
 }
 
@@ -43,17 +44,24 @@ function remember() {
 function said({ kind, name, count }) {
   const words = chips.dataset;
   if (!name) return words.inHidden;
-  const sentence = kind === "document" ? words.in : count === "1" ? words.inOne : words.inMany;
+  const [one, many] = kind === "field" ? [words.withOne, words.withMany] : [words.inOne, words.inMany];
+  const sentence = kind === "document" ? words.in : kind === "table" ? words.inTable : count === "1" ? one : many;
   return sentence.replace("{}", () => name).replace("{n}", () => count);
 }
 
 function add({ kind, id, name, count }) {
-  // places of one kind are asked together; of another kind, instead
-  for (const chip of [...chips.children]) if (chip.dataset.kind !== kind || chip.dataset.id === id) chip.remove();
+  for (const chip of [...chips.children]) if (isReplaced(chip.dataset, { kind, id })) chip.remove();
   const chip = pattern.content.firstElementChild.cloneNode(true);
   Object.assign(chip.dataset, { kind, id, name, count });
   chip.querySelector("span").textContent = said(chip.dataset);
   chips.append(chip);
+}
+
+function isReplaced(now, chosen) {
+  // bases, or folders, or documents; beside them values of different fields, and tables
+  if (now.id === chosen.id) return true;
+  if (now.kind === "field" && chosen.kind === "field") return JSON.parse(now.id).field === JSON.parse(chosen.id).field;
+  return PLACES.includes(now.kind) && PLACES.includes(chosen.kind) && now.kind !== chosen.kind;
 }
 
 async function look() {
@@ -123,6 +131,7 @@ chips.addEventListener("click", (event) => {
 
 const before = kept("scope");
 if (before) {
+  const now = new Map([...chips.children].map(({ dataset }) => [dataset.id, { ...dataset }])); // as they are named and counted today
   chips.replaceChildren();
-  before.forEach(add);
+  for (const chip of before) add(now.get(chip.id) ?? chip);
 }

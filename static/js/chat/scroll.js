@@ -38,6 +38,15 @@ export function showFrom(item) {
   look();
 }
 
+export function reveal(item) {
+  // its end above the composer, as long as its beginning stays in view
+  const { top, bottom } = item.getBoundingClientRect();
+  const bar = document.querySelector(".bar")?.getBoundingClientRect().bottom ?? 0;
+  const over = Math.min(bottom - composer.getBoundingClientRect().top + 12, top - bar);
+  if (over > 0) put(scrollY + over);
+  look();
+}
+
 function below() {
   // px of the thread that stand under the composer or beyond; the room that is left empty does not count
   const parts = thread.lastElementChild?.children ?? [];
