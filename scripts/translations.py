@@ -18,29 +18,33 @@ ROOT = Path(__file__).resolve().parent.parent
 APPS = ("agent", "audit", "authz", "business", "copilot_site", "demo", "knowledge")
 MARKERS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "pgettext", "pgettext_lazy"}
 PLACEHOLDER = re.compile(r"%\([a-z_]+\)[sd]|%[sd]|\{[a-z_]*\}")
-IN_TEMPLATE = re.compile(r"""gettext\(u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+LITERAL = r"""u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+IN_TEMPLATE = re.compile(rf"""(?:(?<!p)n?gettext\(|pgettext\({LITERAL},\s*){LITERAL}""", re.DOTALL)
+Text = tuple[str | None, str]  # its context, and what it says
 
 
-def texts_of_python(path: Path) -> Iterator[str]:
+def texts_of_python(path: Path) -> Iterator[Text]:
     """Literal texts marked for translation in a Python file."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if name in MARKERS:
-            arguments = node.args[1:2] if name.startswith("pgettext") else node.args[:1]
-            yield from (a.value for a in arguments if isinstance(a, ast.Constant) and isinstance(a.value, str))
+            said = [a.value if isinstance(a, ast.Constant) and isinstance(a.value, str) else None for a in node.args]
+            context, text = said[:2] if name.startswith("pgettext") else (None, said[0])
+            if text is not None:
+                yield context, text
 
 
-def texts_of_template(path: Path) -> Iterator[str]:
+def texts_of_template(path: Path) -> Iterator[Text]:
     """Literal texts marked for translation in a template."""
     for match in IN_TEMPLATE.finditer(templatize(path.read_text(encoding="utf-8"))):
-        yield ast.literal_eval(match[1])
+        yield match[1] and ast.literal_eval(match[1]), ast.literal_eval(match[2])
 
 
-def texts() -> dict[str, str]:
+def texts() -> dict[Text, str]:
     """Every text that is marked for translation, with a file where it stands."""
-    found: dict[str, str] = {}
+    found: dict[Text, str] = {}
     for app in APPS:
         for path in (ROOT / app).rglob("*.py"):
             found.update(dict.fromkeys(texts_of_python(path), str(path.relative_to(ROOT))))
@@ -49,18 +53,22 @@ def texts() -> dict[str, str]:
     return found
 
 
-def wrong(catalogue: Path, sources: dict[str, str]) -> Iterator[str]:
+def wrong(catalogue: Path, sources: dict[Text, str]) -> Iterator[str]:
     """One sentence for each fault of a .po file."""
     entries = polib.pofile(str(catalogue))
-    current = {entry.msgid: entry for entry in entries if not entry.obsolete}
-    for text, source in sorted(sources.items()):
-        if text not in current:
-            yield f"missing: {text!r} ({source})"
-    for text, entry in current.items():
+    current: dict[Text, polib.POEntry] = {(e.msgctxt, e.msgid): e for e in entries if not e.obsolete}
+    for (context, text), source in sorted(sources.items(), key=lambda item: item[0][1]):
+        if (context, text) not in current:
+            yield f"missing: {text!r}{f' in the context {context!r}' if context else ''} ({source})"
+    for entry in current.values():
         if not entry.translated() or entry.fuzzy:
-            yield f"not translated: {text!r}"
-        elif entry.msgstr and sorted(PLACEHOLDER.findall(text)) != sorted(PLACEHOLDER.findall(entry.msgstr)):
-            yield f"placeholders differ: {text!r} and {entry.msgstr!r}"
+            yield f"not translated: {entry.msgid!r}"
+        for text, said in [
+            (entry.msgid, entry.msgstr),
+            *((entry.msgid_plural, s) for s in entry.msgstr_plural.values()),
+        ]:
+            if said and sorted(PLACEHOLDER.findall(text)) != sorted(PLACEHOLDER.findall(said)):
+                yield f"placeholders differ: {text!r} and {said!r}"
     compiled = catalogue.with_suffix(".mo")
     if not compiled.exists() or compiled.read_bytes() != entries.to_binary():
         yield f"{compiled.name} is older than {catalogue.name}: run `python -m scripts.translations --compile`"
@@ -72,13 +80,16 @@ def main() -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
     django.setup()
-    catalogues = sorted(ROOT.glob("locale/*/LC_MESSAGES/django.po"))
+    catalogues = sorted(ROOT.glob("locale/*/LC_MESSAGES/*.po"))
     if "--compile" in sys.argv:
         for catalogue in catalogues:
             polib.pofile(str(catalogue)).save_as_mofile(str(catalogue.with_suffix(".mo")))
         return
     sources = texts()
-    faults = [f"{path.relative_to(ROOT)}: {fault}" for path in catalogues for fault in wrong(path, sources)]
+    ours: dict[str, dict[Text, str]] = {"django": sources}  # in the others stand texts of Django that we say otherwise
+    faults = [
+        f"{path.relative_to(ROOT)}: {fault}" for path in catalogues for fault in wrong(path, ours.get(path.stem, {}))
+    ]
     if not catalogues:
         faults.append(f"locale/zh_Hans/LC_MESSAGES/django.po is missing; {len(sources)} texts wait for it")
     if faults:

@@ -1,10 +1,15 @@
 """What all tests share: services of their own, and no way out to the internet."""
 
+import faulthandler
+import gc
 import os
-from collections.abc import Iterator
+import sys
+import threading
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 
 import django
+import jiter  # noqa: F401 - openai loads it at the first question; a worker with hundreds of libraries was once aborted at that
 import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.utils import translation
@@ -14,13 +19,16 @@ from pytest_socket import socket_allow_hosts
 from tests import services
 
 STACK = pytest.StashKey[ExitStack]()
-# Files with tests that take long come first: at the end one worker would wait for the other. The rest are in their own order.
+USUAL = gc.get_threshold()
+LONGEST_S = 900  # of a test with what is set up for it: five times what the longest takes on a busy machine
+# Files with tests that take long come first, in this order: at the end one worker would wait for the other. The first loads torch, for
+# which a young process is best. The rest are in their own order.
 LONG = (
+    "tests/contract/test_embedders.py",
     "tests/integration/routes/test_routes.py",
     "tests/property/test_visibility.py",
     "tests/property/test_mutants.py",
     "tests/integration/site/",
-    "tests/contract/test_embedders.py",
     "tests/integration/authz/test_races.py",
     "tests/integration/business/",
     "tests/integration/answers/",
@@ -34,6 +42,7 @@ hypothesis.load_profile("house")
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Start the services, then load Django with their addresses; pytest-django finds it loaded."""
+    gc.set_threshold(50_000)  # what is loaded and collected stays: to look for garbage in it takes a fifth of that time
     config.stash[STACK] = ExitStack()
     services.start(config.stash[STACK])
     django.setup()
@@ -46,10 +55,40 @@ def pytest_xdist_setupnodes() -> None:
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
 
 
+def pytest_collection_finish() -> None:
+    """From here on garbage is looked for as always, in what the tests make alone."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*USUAL)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long comes first."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    places = range(len(LONG))
+    items.sort(key=lambda item: next((n for n in places if item.nodeid.startswith(LONG[n])), len(LONG)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test that takes longer than LONGEST_S, whatever it waits for, ends its process with what each thread was at.
+
+    pytest-timeout stops its clock where a test fails, and what then waited in a teardown waited until whoever ran the tests gave up.
+    """
+    clock = threading.Timer(LONGEST_S, _give_up, [item])
+    clock.daemon = True
+    clock.start()
+    try:
+        return (yield)
+    finally:
+        clock.cancel()
+
+
+def _give_up(item: pytest.Item) -> None:
+    item.config.pluginmanager.getplugin("capturemanager").suspend_global_capture()
+    print(f"\n{item.nodeid} has taken {LONGEST_S} s, and waits here:", file=sys.stderr, flush=True)
+    faulthandler.dump_traceback(file=sys.stderr)
+    os._exit(1)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -93,13 +93,10 @@ UNSCOPED = {
     "business/sources.py": "locks the row of a source whose manager saves its layer",
     "business/layer_drafts.py": "a worker drafts the layer of a source, and locks its row when tables are taken over",
     "business/table_edits.py": "locks the row of a source whose manager edits a table",
-    "business/source_checks.py": "the operator's doctor",
+    "business/source_checks.py": "the operator's doctor and commands",
     "business/linking/vectors.py": "a worker embeds the layers of all sources; a search is of the tables that its asker may ask",
     "business/spreadsheets/sources.py": "a worker describes what was published; whoever asks reads the rows under their own rights",
     "business/cleanup.py": "a worker tidies the databases of all sources; no row reaches anybody",
-    "business/management/commands/data_source.py": "a command of the operator",
-    "agent/management/commands/describe_datasource.py": "a command of the operator",
-    "business/management/commands/introspect_datasource.py": "a command of the operator",
 }
 
 

@@ -226,10 +226,47 @@ def test_a_block_without_an_end_does_not_leak_where_a_sentence_may_begin(random:
 
 
 @given(
-    st.randoms(use_true_random=False), st.sampled_from(["Between `<think>` and `</think>` it thinks.", "A <think> b."])
+    st.randoms(use_true_random=False),
+    st.sampled_from(["Between `<think>` and `</think>` it thinks.", "A <think> b.", "It ends with </think> there."]),
 )
 def test_a_mark_that_is_a_word_stays(random: Any, text: str) -> None:
     assert parted(random, text) == ("", text)
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from(["", "\n", "One. [1] "]), st.sampled_from(["\n", ".\n", ""]))
+def test_thinking_that_never_began_is_taken_back_at_its_end(random: Any, before: str, after: str) -> None:
+    thoughts, reply = Thoughts(), Reply()
+    for piece in cut(f"{before}He wants 30.{after}</think>\n\nB.", random):
+        reply.take(thoughts.take(Delta(text=piece)))
+    reply.take(thoughts.rest("stop"))
+    assert (reply.reasoning.strip(), reply.text) == (f"{before}He wants 30.{after}".strip(), "B.")
+    assert thoughts.is_begun, "the next reply is held to begin so"
+
+
+@given(
+    st.randoms(use_true_random=False),
+    st.sampled_from(["", "<think>", "\n<think>\n"]),
+    st.sampled_from([" </thin", "\n"]),
+)
+def test_where_replies_begin_as_thinking_none_of_it_is_said(random: Any, before: str, after: str) -> None:
+    thoughts, reply, said = Thoughts(is_begun=True), Reply(), ""
+    for piece in cut(f"{before}He wants 30.{after}</think>\n\nB.", random):
+        delta = thoughts.take(Delta(text=piece))
+        said += delta.text
+        reply.take(delta)
+    reply.take(thoughts.rest("stop"))
+    assert (reply.reasoning.strip(), reply.text) == (f"He wants 30.{after}".strip(), "B.")
+    assert "B.".startswith(said)
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from(["stop", "length"]))
+def test_such_a_reply_without_any_end_of_thinking_is_the_answer_unless_it_was_cut(random: Any, finish: str) -> None:
+    thoughts, reply = Thoughts(is_begun=True), Reply()
+    for piece in cut("B is the answer.", random):
+        reply.take(thoughts.take(Delta(text=piece)))
+    reply.take(thoughts.rest(finish))
+    assert reply.text == ("B is the answer." if finish == "stop" else "")
+    assert reply.reasoning
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(["", " ", "<", "<thi", " <thi", "<b>x", "x < y", "\n\nA"]))

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from demo.company import ADMINISTRATOR, load_company
-from scripts.every_page import ADMINISTRATORS, addresses_of
+from scripts.every_page import ADMINISTRATORS, Place, addresses_of
 from tests.e2e.conftest import System
 from tests.e2e.test_accessibility import faults_of
 
@@ -17,6 +17,12 @@ pytestmark = pytest.mark.browser
 LINKED = (
     ("/admin/answers/", r"/admin/answers/[^/]+/$"),
     ("/admin/audit/entry/", r"/admin/audit/entry/run/[^/]+/$"),
+)
+# Made by the test first.
+MADE = (
+    Place("skill", "/admin/skills/", (r"/admin/skills/[^/]+/$",)),
+    Place("set", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$",)),
+    Place("case", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$", r"/admin/evaluations/[^/]+/\?case=")),
 )
 # Of its widgets: a name on an element that may bear none, a combobox without one, and the boxes that delete rows of an inline.
 DJANGO_S_OWN = ("help-tooltip", "select2", "thead > tr > .original", "-DELETE")
@@ -33,12 +39,32 @@ def answered(system: System) -> None:
         assert asked.returncode == 0, asked.stderr
 
 
+@pytest.fixture(scope="module")
+def kept(system: System, chromium: Browser) -> None:
+    """A skill that waits for its review, and an evaluation set with a question."""
+    added = system.checkout.manage("skill", "add", "report", "--as", ADMINISTRATOR)
+    assert added.returncode == 0, added.stderr
+    context = chromium.new_context(locale="en")
+    page = context.new_page()
+    sign_in(page, system.url)
+    page.goto(f"{system.url}/admin/evaluations/")
+    page.fill("#content input[name=name]", "Leave")
+    page.get_by_role("button", name="Make it").click()
+    page.get_by_label("Question:").fill("How many days of leave are there?")
+    page.get_by_label("Asked as:").first.fill("emma")
+    page.get_by_role("button", name="Add", exact=True).first.click()
+    expect(page.get_by_role("link", name="Change “How many days of leave are there?”")).to_be_visible()
+    context.close()
+
+
 def addresses(page: Page, url: str) -> Iterator[str]:
     """Every page to look at; of answers all: each source shows its own."""
     for name, address in addresses_of(page, url, ADMINISTRATORS):
         yield address
         if name == "rights-of-folder":
             yield f"{address}why/?user=chen"
+    for _name, address in addresses_of(page, url, MADE):
+        yield address
     for start, pattern in LINKED:
         page.goto(url + start)
         links = page.eval_on_selector_all("a", "links => links.map(link => link.getAttribute('href') || '')")
@@ -55,7 +81,7 @@ def sign_in(page: Page, url: str) -> None:
     page.wait_for_url(f"{url}/")
 
 
-@pytest.mark.usefixtures("answered")
+@pytest.mark.usefixtures("answered", "kept")
 @pytest.mark.parametrize(
     ("width", "scheme", "language"),
     [(1280, "light", "en"), (390, "dark", "en"), (1280, "dark", "zh-CN"), (390, "light", "zh-CN")],
@@ -90,3 +116,37 @@ def test_no_page_of_the_administration_has_a_fault(
         ]
     context.close()
     assert unusable == []
+
+
+def test_a_profile_is_tried_as_the_form_says_with_its_groups_and_bases(system: System, chromium: Browser) -> None:
+    """What lies on the chosen side of two lists goes along, and a filter above it hides nothing."""
+    page = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB").new_page()
+    sign_in(page, system.url)
+    page.goto(f"{system.url}/admin/agent/agentprofile/add/")
+    page.fill("#id_name", "People only")
+    page.locator("#id_knowledge_bases_from").select_option(label="人力资源 People")
+    page.get_by_role("button", name="Choose selected knowledge bases").click()
+    page.fill("#id_knowledge_bases_selected_input", "nothing like it")
+    page.fill("#trial_question", "How many days of annual leave do I have?")
+    page.fill("#trial_person", "emma")
+    with page.expect_request("**/agent-profiles/try/") as asked:
+        page.locator(".try button").click()
+    sent = asked.value.post_data or ""
+    assert sent.count('name="knowledge_bases"') == 1
+    assert 'name="groups"' not in sent
+    expect(page.locator(".try ol")).to_contain_text("Staff Handbook")
+    assert "Expense Policy" not in page.locator(".try").inner_text()
+    page.context.close()
+
+
+def test_an_assistant_with_openings_shows_them_and_nothing_else(system: System, chromium: Browser) -> None:
+    page = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB").new_page()
+    page.goto(f"{system.url}/sign-in/")
+    page.fill("#id_username", "emma")
+    page.fill("#id_password", load_company().password)
+    page.locator("main form button[type=submit]").first.click()
+    expect(page.get_by_role("heading", name="Changed lately")).to_be_visible()
+    page.get_by_label("Assistant").select_option(label="人事助手 HR assistant")
+    expect(page.locator(".assistant .suggestion").first).to_be_visible()
+    expect(page.locator(".welcome > .sources-cited")).to_be_hidden()
+    page.context.close()

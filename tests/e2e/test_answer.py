@@ -1,5 +1,6 @@
 """The way from a document to a cited answer, in a real browser on the real system, and the honest "no" for who may not read."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -67,12 +68,18 @@ def test_a_line_at_the_foot_of_a_printed_page_is_in_view_when_its_document_opens
 ) -> None:
     """The page's image comes after the page itself, and moves what is cited down with it."""
     page.set_content(
-        "<p>Nothing of interest stands here.</p>" * 26 + "<p>The saffron walrus depot lies in Groningen.</p>"
+        "<p>Nothing of interest stands here.</p>" * 26 + "<p>The saffron walrus depot opens on 3 May 2027.</p>"
     )
     page.pdf(path=tmp_path / "depots.pdf", format="A4")
     assert "0 failed" in _import(system, tmp_path)
     _sign_in(page, system, "pieter")
-    _ask(page, "Where does the saffron walrus depot lie?").locator("button.cite").first.click()
+    _ask(page, "When does the saffron walrus depot open?").locator("button.cite").first.click()
+    expect(page.locator("#drawer-title")).to_have_text(re.compile(r"^Source · \w"))  # its heading is scrolled away
+    page.set_viewport_size({"width": 390, "height": 844})  # a printed page stays legible, and moves under the finger
+    frame = page.locator("#drawer .sheet-frame")
+    assert frame.evaluate("frame => frame.offsetWidth") >= 600
+    assert page.locator("#drawer").evaluate("drawer => drawer.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.get_by_role("link", name="Open the document").click()
     expect(page.locator(".sheet-frame img")).to_have_js_property("complete", True)
     expect(page.locator("#cited")).to_be_in_viewport()
@@ -81,7 +88,7 @@ def test_a_line_at_the_foot_of_a_printed_page_is_in_view_when_its_document_opens
 @pytest.mark.browser
 def test_conversation_survives_an_idle_minute_of_the_socket(system: System, page: Page) -> None:
     _sign_in(page, system, "chen")
-    _ask(page, "How long do access tokens of our API live?")
+    _ask(page, "How long do access tokens live?")
     page.wait_for_timeout(8_000)  # longer than the channel layer waits for a message
     answer = _ask(page, "内部服务之间 HTTP 调用的默认超时时间是多少？", place=1)
     expect(answer.locator(".answer-text")).to_contain_text("3 秒")

@@ -15,7 +15,7 @@ from tests.e2e.test_stopping import SlowLine
 
 pytestmark = pytest.mark.browser
 
-TOKENS = "How long do access tokens of our API live?"
+TOKENS = "How long do access tokens live?"
 EVIL = "<img src=x onerror=document.title='caught'>"
 WATCH = """() => {
   window.told = [];

@@ -61,10 +61,13 @@ def test_a_dropped_file_is_read_asked_and_filed(page: Page, talk: Talk, contract
     page.fill("#question", "Which rules are there for trips?")
     drop(page, contract)
     expect(chips(page)).to_contain_text(["waits to be read"])
-    expect(page.locator("#send")).to_be_disabled()
-    expect(page.locator("#attachments-state")).to_have_text("The question can be sent when its files are read.")
+    state = page.locator("#attachments-state")
+    expect(state).to_have_text("Send when you are ready: the question waits until its files are read.")
     page.press("#question", "Enter")
+    expect(state).to_have_text("The question is sent as soon as its files are read.")
     expect(page.locator("li.question")).to_have_count(0)
+    page.locator("#question").press_sequentially(" ")  # whoever writes on has not sent it
+    expect(state).to_have_text("Send when you are ready: the question waits until its files are read.")
     page.reload()
     expect(chips(page)).to_contain_text(["meyer.md"])
     read_all()
@@ -96,6 +99,19 @@ def test_a_dropped_file_is_read_asked_and_filed(page: Page, talk: Talk, contract
     expect(page.get_by_role("heading", level=1)).to_have_text("Travel")
     expect(page.get_by_role("main")).to_contain_text("meyer.md")
     assert Document.unscoped.filter(folder=root_folder(base), filename="meyer.md").exists()
+
+
+def test_a_question_sent_while_its_file_is_read_goes_out_by_itself(page: Page, talk: Talk, contract: Path) -> None:
+    page.set_input_files("#attach", contract)
+    expect(chips(page)).to_contain_text(["waits to be read"])
+    send(page, "Which rules are there for trips?")
+    expect(page.locator("#attachments-state")).to_have_text("The question is sent as soon as its files are read.")
+    expect(page.locator("#question")).to_have_value("Which rules are there for trips?")
+    expect(page.locator("li.question")).to_have_count(0)
+    read_all()
+    expect(settled(page)).to_contain_text("nobody but Meyer")
+    expect(page.locator(".question .question-files .attached-name")).to_have_text(["meyer.md"])
+    expect(page.locator("#question")).to_have_value("")
 
 
 def test_what_is_refused_says_why_and_is_taken_out(page: Page, talk: Talk, tmp_path: Path, contract: Path) -> None:

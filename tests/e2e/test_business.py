@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import System
+from tests.e2e.test_accessibility import faults_of
 from tests.e2e.test_answer import _ask, _sign_in
 
 BY_REGION = "How many customers are there by region?"
@@ -42,6 +43,31 @@ def test_an_employee_gets_number_table_chart_file_and_sql(system: System, page: 
     expect(result.get_by_role("link", name="Correct")).to_be_visible()  # her team says what the data mean
     result.get_by_role("button", name="Run again").click()
     expect(page.locator(".message.answer")).to_have_count(3)
+
+
+@pytest.mark.browser
+def test_a_question_is_asked_of_a_chosen_table_with_the_keyboard_alone(system: System, page: Page) -> None:
+    _sign_in(page, system, "emma")
+    question, chips = page.locator("#question"), page.locator("#scope li")
+    chosen = page.locator("#places [aria-selected=true]")
+    question.press_sequentially("@order")
+    expect(page.locator("#places [data-kind=table]", has_text="order (demo)")).to_be_visible()
+    for _option in range(20):
+        if (chosen.get_attribute("data-name") or "") == "order (demo)":
+            break
+        page.keyboard.press("ArrowDown")
+    assert faults_of(page) == []
+    page.keyboard.press("Enter")
+    expect(chips).to_have_text(["in the table order (demo)"])
+    expect(_ask(page, "How many orders are there?").locator(".answer-text")).to_contain_text("600")
+    page.reload()
+    expect(chips).to_have_text(["in the table order (demo)"])
+    answer = _ask(page, "How many customers are there by region?", place=1)
+    expect(answer).to_contain_text("The chosen tables do not answer this.")
+    expect(answer.locator(".result, .cite")).to_have_count(0)
+    page.goto(page.url)
+    chips.get_by_role("button").press("Enter")
+    expect(chips).to_have_count(0)
 
 
 @pytest.mark.browser

@@ -54,6 +54,8 @@ def test_files_are_dropped_cancelled_tried_again_chosen_and_trashed(page: Page, 
     (dragged / "dropped-three.md").write_text("# Three")
     for name in ("dropped-one.md", "dropped-two.md", "report.doc"):
         (tmp_path / name).write_text(f"# {name}")
+    count = page.locator(".tree [aria-current] .tree-count")
+    before = int(count.inner_text())
     drop(page, tmp_path / "dropped-one.md", tmp_path / "report.doc", tmp_path / "dragged")
     expect(page.locator(line("report.doc"))).to_contain_text("save it as .docx")
     expect(page.locator(line("dropped-one.md"))).to_contain_text(re.compile("uploaded|ready"))
@@ -65,6 +67,8 @@ def test_files_are_dropped_cancelled_tried_again_chosen_and_trashed(page: Page, 
     page.unroute("**/upload/")
     page.get_by_role("button", name="Try again: dropped-two.md").click()
     expect(page.locator(line("dropped-two.md"))).to_contain_text(re.compile("uploaded|ready"))
+
+    expect(count).to_have_text(str(before + 3))  # without a reload
 
     page.goto(f"{system.url}/library/find/?q=dropped")
     expect(page.get_by_role("button", name="Into the trash")).to_be_disabled()

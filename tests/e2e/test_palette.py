@@ -1,11 +1,15 @@
 """The palette, the list of shortcuts, and a question that is narrowed to a place, with the keyboard alone."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from agent.models import Session
+from knowledge.services.fields import FieldSpec, change_metadata, set_fields
 from tests.e2e.talking import QUESTION, ask, send, settled, sign_in, talking
-from tests.factories import allow, make_base, make_document
+from tests.e2e.test_accessibility import faults_of
+from tests.factories import allow, keeper_of, make_base, make_document
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -97,3 +101,58 @@ def test_a_question_is_narrowed_to_a_place_until_that_is_taken_away(page: Page) 
         page.keyboard.press("Escape")
         expect(page.locator("#places")).to_be_hidden()
         expect(page.locator("#question")).to_have_value("@")
+
+
+def test_a_question_is_narrowed_by_what_fields_say_with_the_keyboard_alone(page: Page) -> None:
+    with talking() as talk:
+        kitchen, canteen = make_base("Kitchen"), make_base("Canteen")
+        for base, filename, state in (
+            (kitchen, "soup.md", "valid"),
+            (kitchen, "old.md", "ended"),
+            (canteen, "bar.md", "secret"),
+        ):
+            document = make_document(base, filename, "# Food\n\nSoup is served at noon.", ingested=True)
+            keeper = keeper_of(document.folder)
+            set_fields(keeper, base.pk, [FieldSpec("State")])
+            change_metadata(keeper, document_id=document.pk, values={"State": state})
+        allow(talk.nina, kitchen)
+        sign_in(page, talk.url)
+        places, chips = page.locator("#places [role=option]"), page.locator("#scope li")
+        question = page.locator("#question")
+        question.press_sequentially("@state")
+        expect(places).to_have_text([re.compile("State: ended"), re.compile("State: valid")])
+        assert faults_of(page) == []
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(chips).to_have_text(["with State: valid: one document you can read"])
+        question.press_sequentially("@kitchen")
+        expect(places).to_have_text([re.compile("Kitchen")])
+        page.keyboard.press("Enter")
+        expect(chips).to_have_text(
+            ["with State: valid: one document you can read", "in Kitchen: 2 documents you can read"]
+        )
+        question.press_sequentially("@ended")
+        expect(places).to_have_text([re.compile("State: ended")])
+        page.keyboard.press("Enter")  # of one field one value
+        told = ["in Kitchen: 2 documents you can read", "with State: ended: one document you can read"]
+        expect(chips).to_have_text(told)
+        page.reload()
+        expect(chips).to_have_text(told)
+        send(page, QUESTION)
+        expect(settled(page)).not_to_contain_text("coast")
+        scope = {"knowledge_base_ids": [str(kitchen.pk)], "metadata": [{"field": "State", "equals": "ended"}]}
+        assert Session.objects.get().scope == scope
+        page.evaluate("sessionStorage.clear()")
+        page.reload()
+        expect(chips).to_have_text(told)
+        page.locator("li.question").hover()
+        page.get_by_role("button", name="Edit the question and ask again").click()
+        page.get_by_role("button", name="Ask again", exact=True).click()
+        expect(settled(page)).not_to_contain_text("coast")
+        assert Session.objects.get().scope == scope
+        assert Session.objects.get().messages.count() == 4
+        for chip in (1, 0):
+            chips.nth(chip).get_by_role("button").press("Enter")
+        expect(chips).to_have_count(0)
+        send(page, QUESTION)
+        expect(settled(page, 1)).to_contain_text("coast")

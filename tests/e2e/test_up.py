@@ -2,6 +2,7 @@
 
 import signal
 import socket
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -46,7 +47,11 @@ def test_process_that_ends_before_all_are_ready_ends_the_start_and_is_named(chec
     """Nobody has worked with it yet: what cannot run here is told at once, not after its fifth try."""
 
     def workers(up: int) -> list[psutil.Process]:
-        return [child for child in psutil.Process(up).children() if "interactive@" in " ".join(child.cmdline())]
+        found = []
+        for child in psutil.Process(up).children():
+            with suppress(psutil.ZombieProcess):  # what has ended a moment ago
+                found += [child] if "interactive@" in " ".join(child.cmdline()) else []
+        return found
 
     with checkout.started("up", until="applying migrations") as up:
         assert wait_until(lambda: workers(up.pid) != [], timeout_s=120)

@@ -10,6 +10,7 @@ from django.urls import reverse
 from audit.actions import Action
 from audit.models import Entry
 from authz.accounts import change_account, create_account, create_service_account, delete_account, set_enabled
+from authz.models import UnitKind
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.roles import create_role
@@ -133,6 +134,12 @@ def test_the_last_manager_of_a_place_stays_enabled(client: Client, through: str)
     else:
         managed(by=anna if through == "name" else make_group(members=[anna]))
     assert NOBODY_MANAGES in saved(client, anna, is_active=False)
+    second = make_base("Archive")
+    access.give(None, [Right.MANAGE], second, to=anna)
+    assert "“Archive”, “Handbook” any more. Give somebody else the right to manage them first." in saved(
+        client, anna, is_active=False
+    )  # all at once, not one after the other
+    access.give(None, [Right.MANAGE], second, to=make_user("heir"))
     anna.refresh_from_db()
     assert anna.is_active
     assert recorded(Action.USER_DISABLED) == []
@@ -232,3 +239,36 @@ def test_a_knowledge_base_renamed_in_the_admin_is_recorded(client: Client) -> No
     client.post(page, {"name": "Manual", "description": "", "recognition": base.recognition})
     assert KnowledgeBase.unscoped.get(pk=base.pk).name == "Manual"
     assert [entry.target_name for entry in recorded(Action.KNOWLEDGE_BASE_CHANGED)] == ["Manual"]
+
+
+def test_a_person_is_added_on_one_page_with_where_they_belong(client: Client) -> None:
+    sales, role = (
+        create_unit(None, name="Sales", kind=UnitKind.DEPARTMENT, parent=None),
+        create_role(None, name="Readers"),
+    )
+    form = {
+        "username": "li.mei", "first_name": "Mei", "last_name": "Li", "email": "li.mei@example.com",
+        "usable_password": "true", "password1": "a long word 42", "password2": "a long word 42",
+        "groups": [sales.group.pk, role.group.pk],
+    }  # fmt: skip
+    answer = client.post(reverse("admin:auth_user_add"), form)
+    person = User.objects.get(username="li.mei")
+    assert answer["Location"] == reverse("person", args=[person.pk])
+    assert (person.first_name, person.email) == ("Mei", "li.mei@example.com")
+    assert {group.name for group in person.groups.all()} == {"Sales", "Readers"}
+    assert {entry.target_name for entry in recorded(Action.MEMBER_ADDED)} == {"Sales", "Readers"}
+    assert "Mei Li has an account now" in client.get(answer["Location"]).content.decode()
+
+
+def test_permissions_that_nothing_asks_for_are_not_offered(client: Client) -> None:
+    page = client.get(reverse("admin:auth_user_change", args=[make_user("anna").pk])).content.decode()
+    offered = page.partition('name="user_permissions"')[2].partition("</select>")[0]
+    assert "Can add email address" not in offered
+    assert str(Permission.objects.get(codename="oversee")) in offered
+
+
+def test_a_service_account_s_page_leads_to_a_token_of_it(client: Client, root: User) -> None:
+    account = create_service_account(Principal.of(root), username="robot", purpose="Export", keeper=None)
+    page = client.get(reverse("admin:authz_serviceaccount_change", args=[account.pk])).content.decode()
+    assert reverse("admin:authz_serviceaccount_token", args=[account.pk]) in page
+    assert "/token/" not in client.get(reverse("admin:authz_serviceaccount_add")).content.decode()

@@ -1,5 +1,6 @@
 """The first page of the administration: who is told what waits, how questions ended, what they cost and whether the system is well."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
@@ -22,7 +23,7 @@ from authz.units import create_unit, join
 from copilot_site.admin_home import lights as home_lights
 from copilot_site.admin_home.waiting import waiting_for
 from copilot_site.findings import Finding
-from knowledge.models import DocumentVersion, ParseStatus
+from knowledge.models import DocumentVersion, ParseStatus, RunState, Source, SourceRun, Trigger
 from tests.factories import make_document, make_user
 from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
 
@@ -214,12 +215,41 @@ def test_an_empty_list_says_what_is_so_without_a_row_and_what_to_add(world: Worl
     assert "answers are quoted from documents" not in text_of(client_of(world.root).get(address))
 
 
+def test_nobody_is_led_to_a_page_that_refuses_them(world: World) -> None:
+    for person in (world.root, world.boss, world.mia, staff("sam"), make_overseer()):
+        client = client_of(person)
+        page = client.get(reverse("admin:index")).content.decode()
+        ways = re.findall(r'<a href="([^"]+)"', page.partition('<h3 class="doors-group"')[2].partition("<details")[0])
+        assert ways
+        assert {way: client.get(way).status_code for way in ways} == dict.fromkeys(ways, 200)
+
+
+@pytest.mark.parametrize(("state", "count"), [(RunState.FAILED, 1), (RunState.PARTIAL, 1), (RunState.DONE, 0)])
+def test_a_source_that_was_not_read_waits_for_whoever_looks_after_it(world: World, state: RunState, count: int) -> None:
+    source = Source.unscoped.create(name="Wiki", kind="folder", folder=world.rules)
+    SourceRun.objects.create(source=source, trigger=Trigger.HAND, state=RunState.FAILED)
+    SourceRun.objects.create(source=source, trigger=Trigger.HAND, state=state)
+    address = reverse("sources-of-documents")
+    assert waits(world.root).get(address, 0) == count
+    assert waits(world.boss).get(address, 0) == count
+    assert address not in waits(staff("sam"))
+    Source.unscoped.update(is_active=False)
+    assert address not in waits(world.root)
+
+
+def test_a_part_that_is_not_set_up_is_not_called_well(world: World, settings: Any) -> None:
+    settings.MAIL_IS_SET_UP = False
+    mail = next(light for light in home_lights.lights(again=True) if str(light.name) == "Mail")
+    assert (mail.level, mail.figure) == (home_lights.Level.OFF, "–")
+
+
 def test_the_first_page_leads_to_what_an_administrator_sets_up(world: World) -> None:
     page = client_of(world.root).get(reverse("admin:index")).content.decode()
-    doors = page.partition('<ul class="doors">')[2].partition("</ul>")[0]
+    doors = page.partition('<h3 class="doors-group"')[2].partition("<details")[0]
     for name in (
         "sources-of-documents", "server-connections", "admin:agent_mcpservice_changelist", "admin:agent_websearchprovider_changelist",
-        "admin:socialaccount_socialapp_changelist",
+        "admin:socialaccount_socialapp_changelist", "admin:authz_directoryaccount_changelist", "admin:authz_serviceaccount_changelist",
+        "admin:knowledge_webhook_changelist", "admin:agent_dayofuse_changelist", "admin:audit_hold_changelist", "trash",
     ):  # fmt: skip
         assert reverse(name) in doors
     assert reverse("server-connections") not in client_of(world.boss).get(reverse("admin:index")).content.decode()

@@ -7,10 +7,12 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.models import LanguageModel
+from agent.providers.openai_compatible import OpenAICompatible, ServedModel
 from agent.service_keys import save_language_model
 from audit.actions import Action
 from audit.models import Entry
@@ -46,14 +48,25 @@ def test_one_that_answers_is_said_to_and_nothing_is_saved(root: User) -> None:
     assert Entry.objects.get(action=Action.MODEL_TESTED).detail == {"address": served.base_url}
 
 
-def test_one_whose_thinking_has_no_beginning_is_told_what_to_switch_on(root: User) -> None:
-    """Its template begins the thinking in the prompt: nothing would tell it from the answer while it comes."""
-    with serving(says("The user wants: ok.\n</think>\n\nok")) as served:
+def test_one_whose_thinking_has_no_beginning_is_told_what_to_switch_on_and_does_not_leak(root: User) -> None:
+    """Its template begins the thinking in the prompt; once that is seen, none of it is said."""
+    with serving(
+        says("The user wants: ok.\n</think>\n\nok"), says("He asks again.\n</think>\n\nyes", size=3)
+    ) as served:
         said = text_of(tried(root, served.base_url))
+        replies = async_to_sync(reply_of)(served.base_url)
     assert "--reasoning-parser" in said
-    assert "It answers" not in said
+    assert "It answers" in said
+    assert "".join(replies) == "yes"
     with serving(says("<think>The user wants: ok.</think>ok")) as served:
-        assert "It answers" in text_of(tried(root, served.base_url))
+        assert "--reasoning-parser" not in text_of(tried(root, served.base_url))
+
+
+async def reply_of(base_url: str) -> list[str]:
+    model = OpenAICompatible(ServedModel("m", base_url, "m"))
+    texts = [delta.text async for delta in model.stream([{"role": "user", "content": "Again"}])]
+    await model.aclose()
+    return texts
 
 
 def test_one_that_refuses_the_key_or_is_not_there_says_what_to_check(root: User) -> None:

@@ -1,6 +1,8 @@
 """Who reads the log by API and page, and that reading is recorded."""
 
 import json
+import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -127,6 +129,15 @@ def test_the_list_searches_and_says_how_far_it_is_signed(logbook: Logbook) -> No
     assert "Handbook 7" in page
     assert "Handbook 8" not in page
     assert "Signed up to number 20" in page
+
+
+def test_the_export_begins_with_what_the_list_is_filtered_by(logbook: Logbook) -> None:
+    auditor, filtered = admin("auditor"), {"outcome__exact": "deny", "action__exact": "document.opened", "q": "x"}
+    page = auditor.get(reverse(PAGES[0]), filtered).content.decode()
+    led = re.search(rf'href="({reverse(PAGES[1])}[^"]*)"', page)
+    assert led
+    form = auditor.get(unescape(led[1])).content.decode()
+    assert re.findall(r'<option value="([^"]+)" selected', form) == ["document.opened", "deny"]
 
 
 def first_page(client: Client) -> str:

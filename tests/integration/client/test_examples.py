@@ -19,6 +19,7 @@ from copilot_client import (
     Unreachable,
 )
 from copilot_site.embedded.process import free_port
+from tests.factories import make_folder
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.agent.modelled import DONE, THIRTY, modelled, routes
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk, script, text_of
@@ -94,6 +95,29 @@ def test_6_4_passages_are_searched_without_an_answer(desk: Desk) -> None:
     assert [result.title for result in results] == ["Leave"] * len(results)
     assert results[0].score == max(result.score for result in results)
     assert "30 days" in results[0].content
+
+
+def test_a_question_and_a_search_are_narrowed_to_what_is_chosen(desk: Desk) -> None:
+    here, empty = str(desk.manual.folder_id), str(make_folder(desk.base, "Empty").pk)
+    with desk.client() as client:
+        found = {
+            folder: {
+                each.title for each in client.search_knowledge(SearchKnowledgeRequest(LEAVE, folder_ids=(folder,)))
+            }
+            for folder in (here, empty)
+        }
+        assert found == {here: {"Leave"}, empty: set()}
+        session_id = client.create_session()
+        told = text_of(client.knowledge_qa_stream(session_id, KnowledgeQARequest(LEAVE, folder_ids=[empty])))
+        assert "30 days" not in told
+        colour = [{"field": "Colour", "equals": "red"}]
+        with pytest.raises(Refused, match="no field “Colour”"):
+            list(client.knowledge_qa_stream(session_id, KnowledgeQARequest(LEAVE, metadata=colour)))
+        with pytest.raises(Refused, match="no field “Colour”"):
+            client.search_knowledge(SearchKnowledgeRequest(LEAVE, metadata=colour))
+        table = {"source": "sales", "table": "deal"}
+        with pytest.raises(Refused, match="scope “sql”"):
+            list(client.knowledge_qa_stream(session_id, KnowledgeQARequest(LEAVE, tables=[table])))
 
 
 def test_7_2_done_closes_a_type_and_only_complete_closes_the_stream(desk: Desk) -> None:

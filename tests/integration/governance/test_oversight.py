@@ -162,7 +162,7 @@ def test_a_replay_shows_then_and_now(library: tuple[KnowledgeBase, User], overse
     assert replay.question == LEAVE
     assert replay.is_snapshot_intact
     assert replay.now.is_same_text
-    assert ("Written by", "extractive") in replay.versions
+    assert ("Written by", "Quoted, no language model") in replay.versions
     assert any(used.is_cited for used in replay.evidence)
     assert {used.today for used in replay.evidence} == {"same"}
     assert all(used.is_found_now for used in replay.evidence)

@@ -1,6 +1,7 @@
 """Asking to be let into a folder whose name may be told, and what its managers make of it."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -22,7 +23,7 @@ from knowledge.services.access_requests import (
     requests_for,
     requests_of,
 )
-from tests.factories import allow
+from tests.factories import allow, make_user
 from tests.integration.governance.world import World, client_of, principal_of, text_of
 
 pytestmark = pytest.mark.django_db
@@ -129,6 +130,38 @@ def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:
     assert "Granted, until 12/31/2199" in text_of(anna.get(reverse("my-requests"))) or can(
         principal_of(told.anna), Right.VIEW, told.pay
     )
+
+
+def page_of(answer: Any) -> str:
+    """The page beside the rail, whose menu leads to the requests, too."""
+    return str(answer.content.decode().partition("<main")[2])
+
+
+def test_who_misses_something_finds_what_may_be_asked_for(told: World) -> None:
+    may_ask = f"{reverse('my-requests')}?folder={told.pay.pk}"
+    reader = make_user("reader")
+    allow(reader, told.pay, Right.VIEW)
+    for person, listed in ((told.anna, True), (reader, False)):  # who may view it has nothing to ask for
+        client = client_of(person)
+        assert (may_ask in page_of(client.get(reverse("my-requests")))) is listed
+        assert ("Ask for access to other folders" in page_of(client.get(reverse("library")))) is listed
+    request_access(principal_of(told.anna), folder_id=told.pay.pk)
+    assert may_ask not in page_of(client_of(told.anna).get(reverse("my-requests")))
+    AccessRequest.objects.all().delete()
+    access.set_discoverable(None, told.pay, is_discoverable=False)
+    nothing = page_of(client_of(told.anna).get(reverse("my-requests")))
+    assert "Pay" not in nothing
+    assert "Ask your administrator who looks after it" in nothing
+    assert "Ask for access to other folders" not in page_of(client_of(told.anna).get(reverse("library")))
+
+
+def test_whoever_reads_nothing_is_led_to_a_request_only_where_one_can_be_made(told: World) -> None:
+    newcomer = client_of(make_user("newcomer"))
+    for page in ("chat", "library"):
+        assert f'href="{reverse("my-requests")}"' in page_of(newcomer.get(reverse(page)))
+    access.set_discoverable(None, told.pay, is_discoverable=False)
+    for page in ("chat", "library"):
+        assert f'href="{reverse("my-requests")}"' not in page_of(newcomer.get(reverse(page)))
 
 
 def test_a_name_that_is_no_longer_told_is_not_shown_to_who_asked(told: World) -> None:

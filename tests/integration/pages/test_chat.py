@@ -35,6 +35,10 @@ def test_an_extractive_answer_says_that_it_is_quoted(house: House) -> None:
     assert said in conversation(house)
     Message.objects.filter(session=house.session).update(provider="openai_compatible")
     assert said not in conversation(house)
+    Message.objects.filter(session=house.session).update(provider="default")  # of the environment: no name
+    assert "Written by a language model, each sentence checked against its source" in conversation(house)
+    Message.objects.filter(session=house.session).update(provider="qwen")
+    assert "Written by the model qwen, each sentence checked against its source" in conversation(house)
 
 
 def test_a_sentence_whose_source_is_forbidden_by_now_is_masked(house: House) -> None:
@@ -125,6 +129,22 @@ def test_a_conversation_begins_ends_and_is_ones_own(house: House) -> None:
     assert client_of(house.keeper).post(f"{url}delete/").status_code == 404
     assert "The conversation is deleted." in plain(client.post(f"{url}delete/", follow=True).content)
     assert not Session.objects.filter(pk=made.json()["id"]).exists()
+
+
+def test_a_document_and_its_folder_are_asked_about_from_their_pages(house: House) -> None:
+    reader = client_of(house.reader)
+    for page, kind, row in (("document", "document", house.document), ("folder", "folder", house.folder)):
+        shown = plain(reader.get(reverse(page, args=[row.pk])).content)
+        assert f'<input type="hidden" name="{kind}" value="{row.pk}">' in shown
+        begun = plain(reader.post(reverse("conversation-new"), {kind: str(row.pk)}, follow=True).content)
+        assert f'data-kind="{kind}" data-id="{row.pk}"' in begun
+        assert "For example" not in begun  # what is suggested is about everything
+        assert "Changed lately" not in begun
+    before = Session.objects.count()
+    passer_by = client_of(make_user("passer-by"))
+    for given in ({"document": str(house.document.pk)}, {"folder": str(house.folder.pk)}, {"document": "x"}):
+        assert passer_by.post(reverse("conversation-new"), given).status_code == 404
+    assert Session.objects.count() == before
 
 
 def test_a_script_that_is_signed_out_is_told_so_and_makes_nothing(house: House) -> None:

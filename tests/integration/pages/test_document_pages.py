@@ -1,5 +1,6 @@
 """Looking after documents: the trash and its end, versions, what is known of a document, its place."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -21,7 +22,7 @@ from knowledge.services import access, trash
 from knowledge.services.trash import KEPT, empty_trash, in_trash, restore_document, trash_document
 from knowledge.tasks import empty_old_trash
 from knowledge.version_diff import differences
-from tests.factories import allow, make_document, make_user
+from tests.factories import allow, make_document, make_folder, make_user
 from tests.integration.pages.house import House, client_of, plain, stored_files
 
 
@@ -193,6 +194,35 @@ def test_a_successor_that_is_not_seen_is_told_to_nobody_and_is_not_lost(house: H
     assert Document.unscoped.get(pk=document.pk).superseded_by == secret
 
 
+def offered(page: str, field: str) -> set[str]:
+    """The values that a field of the page offers, by the list that it names."""
+    named = re.search(rf'name="{field}"[^>]* list="([^"]+)"', page)
+    assert named, page
+    listed = page.partition(f'<datalist id="{named[1]}">')[2].partition("</datalist>")[0]
+    return set(re.findall(r'<option value="([^"]*)"', listed))
+
+
+def test_owner_and_successor_are_offered_out_of_what_one_may_know(house: House) -> None:
+    """Whoever manages a place sees who may read it; others are told of those who keep something there already."""
+    assert house.hidden
+    document = make_document(house.folder, "old.md")
+    Document.unscoped.filter(pk=document.pk).update(owner=house.reader)
+    make_document(house.folder, "newer.md", title="The newer rules")
+    editor = make_user("editor")
+    allow(editor, house.folder, Right.VIEW, Right.CHANGE)
+    third = make_user("third")
+    allow(third, house.folder)
+    pages = {
+        person.username: plain(client_of(person).get(reverse("document", args=[document.pk])).content)
+        for person in (house.keeper, editor)
+    }
+    assert {name: offered(page, "superseded_by") for name, page in pages.items()} == {
+        "writer": {"newer.md"}, "editor": {"newer.md"},
+    }  # fmt: skip
+    assert offered(pages["writer"], "owner") == {"keeper", "writer", "reader", "editor", "third"}
+    assert offered(pages["editor"], "owner") == {"editor", "reader", "keeper"}  # the keeper of the base put it there
+
+
 def test_nothing_supersedes_itself(house: House) -> None:
     one, two = make_document(house.folder, "one.md"), make_document(house.folder, "two.md")
     change(house, one, superseded_by="two.md")
@@ -245,6 +275,25 @@ def test_a_document_moves_where_its_mover_may_add(house: House) -> None:
     assert Document.unscoped.get(pk=document.pk).folder == house.below
     assert client_of(house.keeper).post(url, {"folder": str(house.sibling.pk)}).status_code == 404
     assert client_of(house.reader).post(url, {"folder": str(house.folder.pk)}).status_code == 403
+
+
+def test_the_counts_of_the_tree_follow_a_document_that_moves(house: House) -> None:
+    """Each counts what lies below it, too; of what the reader does not see, the tree says nothing."""
+    aside = make_folder(house.folder, "Drafts")
+    document, _other = make_document(house.below, "a.md"), make_document(aside, "b.md")
+    allow(house.keeper, house.sibling, *Right)
+
+    def counts(person: User) -> dict[str, int]:
+        page = client_of(person).get(reverse("folder", args=[house.folder.pk]))
+        return {node.name: node.count for top in page.context["tree"] for node in (top, *top.children)}
+
+    before = {"Updates": 2, "Old": 1, "Drafts": 1}
+    assert (counts(house.reader), counts(house.keeper)) == (before, before | {"Secret plans": 0})
+    moved = {aside: {"Updates": 2, "Old": 0, "Drafts": 2}, house.sibling: {"Updates": 1, "Old": 0, "Drafts": 1}}
+    for place, after in moved.items():
+        client_of(house.keeper).post(reverse("document-move", args=[document.pk]), {"folder": str(place.pk)})
+        secret = {"Secret plans": int(place == house.sibling)}
+        assert (counts(house.reader), counts(house.keeper)) == (after, after | secret)
 
 
 def test_differences_keep_a_little_around_them_and_count_the_rest() -> None:

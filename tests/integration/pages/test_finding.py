@@ -1,11 +1,13 @@
 """Finding documents by words and facts, choosing several, the counts of the tree, and a base in one step."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -109,6 +111,13 @@ def test_without_the_model_titles_are_searched_and_the_page_says_so(
     assert "only titles and file names were" in plain(page.content)
 
 
+def test_what_only_comes_close_is_not_said_to_hold_the_words(filled: House) -> None:
+    for words, holds in (("rolling", True), ("holiday", True), ("qqzzv", False)):
+        page = client_of(filled.reader).get(reverse("find"), {"q": words})
+        said = plain(page.content)
+        assert (f"No document that you may read says “{words}”" not in said) is holds
+
+
 def test_several_are_moved_or_trashed_and_each_refusal_is_told(filled: House) -> None:
     mine = list(Document.unscoped.filter(folder=filled.folder))
     ids = [str(row.pk) for row in mine]
@@ -125,6 +134,39 @@ def test_several_are_moved_or_trashed_and_each_refusal_is_told(filled: House) ->
     assert "There is no such document" in said
     assert {row.pk for row in in_trash(Principal.of(filled.keeper))} == {row.pk for row in mine}
     assert Document.unscoped.get(pk=filled.hidden.pk).trashed_at is None
+
+
+def undo(by: Client, page: Any) -> Any:
+    """Press the button of the notice, as the page has it."""
+    form = plain(page.content).split('<ul class="notices">')[1].split("<form")[1].split("</form>")[0]
+    ids = re.findall(r'name="documents" value="([^"]+)"', form)
+    return by.post(reverse("documents-several"), {"what": "restore", "documents": ids}, follow=True)
+
+
+def test_what_went_to_the_trash_is_put_back_by_undo(filled: House) -> None:
+    mine = list(Document.unscoped.filter(folder=filled.folder))
+    keeper = client_of(filled.keeper)
+    ids = [str(row.pk) for row in mine]
+    several = keeper.post(reverse("documents-several"), {"documents": ids, "what": "trash"}, follow=True)
+    back = undo(keeper, several)
+    assert "2 documents are back where they were." in plain(back.content)
+    one = keeper.post(reverse("document-delete", args=[ids[0]]), follow=True)
+    back = undo(keeper, one)
+    assert "1 document is back where it was." in plain(back.content)
+    assert back.redirect_chain[-1][0] == reverse("folder", args=[filled.folder.pk])
+    assert not Document.unscoped.filter(trashed_at__isnull=False).exists()
+    assert "Undo" not in plain(back.content)
+
+
+def test_undo_asks_for_the_rights_of_now(filled: House) -> None:
+    document = Document.unscoped.filter(folder=filled.folder)[0]
+    keeper = client_of(filled.keeper)
+    page = keeper.post(reverse("document-delete", args=[document.pk]), follow=True)
+    access.deny(None, [Right.CHANGE], filled.folder, to=filled.keeper)
+    refused = undo(keeper, page)
+    assert "There is no such document" in plain(refused.content)
+    assert refused.redirect_chain[-1][0] == reverse("trash")
+    assert Document.unscoped.filter(pk=document.pk, trashed_at__isnull=False).exists()
 
 
 def test_whoever_may_not_change_is_offered_no_choice_and_changes_nothing(filled: House) -> None:
@@ -253,3 +295,11 @@ def test_whoever_governs_a_place_is_led_to_its_rights(house: House, is_staff: bo
             for person in (house.keeper, house.reader)
         }
         assert seen == {"writer": offered, "reader": False}
+
+
+def test_what_one_chooses_from_is_said_in_the_readers_language(filled: House) -> None:
+    """A text with a number in it was made once, when the server began, in English."""
+    page = client_of(filled.reader).get(reverse("find"), headers={"Accept-Language": "zh-hans"}).content.decode()
+    options = set(re.findall(r"<option[^>]*>([^<]+)</option>", page))
+    assert "最近 7 天" in options
+    assert not {said for said in options if re.search("[a-z]", said)}

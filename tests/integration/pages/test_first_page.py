@@ -11,6 +11,7 @@ from agent.events import StopReason
 from agent.models import Message, Role, Session
 from authz.grants import take_back
 from authz.permissions import Right
+from knowledge.services import access
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import House, client_of, principal_of
 
@@ -94,8 +95,11 @@ def test_whoever_reads_nothing_is_told_what_to_do(house: House) -> None:
 
     make_document(house.folder, "guide.md", GUIDE, ingested=True)
     assert "Guide to pods" in body_for(house.reader)
+    body, ask = body_for(house.stranger), f'href="{reverse("my-requests")}"'
+    assert ask not in body[body.index('id="welcome"') :]  # there is nothing to ask for
+    access.set_discoverable(None, house.below, is_discoverable=True)
     body = body_for(house.stranger)
-    assert f'href="{reverse("my-requests")}"' in body[body.index('id="welcome"') :]
+    assert ask in body[body.index('id="welcome"') :]
     assert reverse("base-new") not in body
     assert reverse("base-new") in body_for(make_user(is_superuser=True))
     allow(house.stranger, empty := make_base("Empty"))

@@ -1,6 +1,7 @@
 """The palette and the list of places name what a person may see, and nothing beside it."""
 
 import re
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
@@ -99,6 +100,7 @@ def test_at_most_a_few_of_each_kind_are_told(house: House) -> None:
 
 def test_the_places_of_a_conversation_are_named_under_todays_rights(release: House) -> None:
     folder = next(each for each in find_places(principal_of(release.reader), "notes") if each.kind == "folder")
+    assert isinstance(folder.id, UUID)
     scope = Scope(folder_ids=(folder.id,))
     assert scope_of(kept(scope)) == scope
     session = Session.objects.create(user=release.reader, title="Narrow", scope=kept(scope))

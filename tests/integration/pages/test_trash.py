@@ -251,6 +251,14 @@ def test_no_page_of_rights_or_administration_shows_what_is_in_the_trash(house: H
         )
 
 
+def test_whoever_could_change_nothing_is_not_told_that_the_trash_is_empty(house: House) -> None:
+    """An administrator governs without reading: what others put there is not theirs to bring back."""
+    trash_document(Principal.of(house.keeper), document_id=make_document(house.folder, "a.md").pk)
+    page = plain(client_of(make_user(is_superuser=True)).get(reverse("trash")).content)
+    assert "a.md" not in page
+    assert "Nothing is in the trash that you could bring back." in page
+
+
 def test_the_trash_names_a_folder_only_to_whom_it_shows_itself(house: House) -> None:
     document, friend = make_document(house.folder, "a.md"), make_user("friend")
     access.give(None, [Right.VIEW, Right.CHANGE], document, to=friend)

@@ -141,6 +141,23 @@ def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -
     assert "read_skill" in refused.content.decode()
 
 
+def test_one_tool_more_takes_none_of_the_others_away(client: Any) -> None:
+    """The form shows what is on; whoever adds the tools of skills to it keeps the search. What is on by default is no choice."""
+    from tests.factories import make_user
+
+    client.force_login(make_user(is_superuser=True))
+    row = AgentProfile.objects.create(name="plain")
+    path = f"/admin/agent/agentprofile/{row.pk}/change/"
+    shown = re.findall(r'name="allowed_tools" value="(\w+)"[^>]*checked', client.get(path).content.decode())
+    assert shown == default_names()
+    form = {"name": "plain", "icon": "chat", "uses_tools": "on"}
+    client.post(path, form | {"allowed_tools": shown})
+    assert AgentProfile.objects.get(pk=row.pk).allowed_tools is None
+    more = "execute_skill_script"
+    client.post(path, form | {"allowed_tools": [*shown, more]})
+    assert set(AgentProfile.objects.get(pk=row.pk).allowed_tools or ()) == {*shown, more}
+
+
 def test_the_admin_takes_a_key_and_never_shows_it_again(world: World, client: Any) -> None:
     from audit.actions import Action
     from audit.models import Entry

@@ -30,6 +30,7 @@ PAGES = {
     "/admin/auth/user/%00/change/": 404,
     f"/documents/{{pdf}}/versions/{HUGE}/pages/1.png": 404,
     f"/documents/{{pdf}}/versions/1/pages/{HUGE}.png": 404,
+    f"/documents/{{document}}/versions/1/pictures/{HUGE}.png": 404,
     f"/admin/see-as/{HUGE}/": 404,
     f"/library/folders/{{folder}}/?page={HUGE}": 200,
 }

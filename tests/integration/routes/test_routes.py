@@ -177,6 +177,31 @@ def test_methods_that_no_view_names_tell_missing_and_forbidden_no_more_apart(wor
             assert by == by_then, f"{route}: a clock could tell the two apart"
 
 
+def test_who_only_asks_what_would_come_is_answered_as_who_looks(world: World) -> None:
+    """A monitor or the preview of a link asks with HEAD, and takes anything but the page's own status for a fault."""
+    looked_at = [(route, got) for route, got in rows().items() if route.method == "get" and route.path not in NO_LOOK]
+    answers = {(role, route.path): asked(world, role, route) for route, _got in looked_at for role in HEAD_ROLES}
+    assert answers == {(role, route.path): got[role] for route, got in looked_at for role in HEAD_ROLES}
+
+
+HEAD_ROLES = ("anon", "root")
+# What a GET begins or spends, a sign-in elsewhere and the code that comes back from it; and Django's own page, which sends on who is
+# signed in for a GET alone.
+NO_LOOK = {
+    "sign-in/with/<provider_id>/",
+    "sign-in/with/<provider_id>/callback/",
+    "admin/mcp-services/callback/",
+    "admin/login/",
+}
+
+
+def asked(world: World, role: str, route: Route) -> int:
+    with transaction.atomic():
+        answer = world.send(world.clients[role], Route("head", route.path))
+        transaction.set_rollback(True)
+    return answer.status_code
+
+
 def test_in_the_administration_missing_and_forbidden_are_the_same_bytes_by_the_same_statements(world: World) -> None:
     """Places that somebody who may enter the administration does not manage."""
     compared = 0

@@ -14,7 +14,7 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
-from agent.models import ChatBot, QuestionSet, Share, Skill, ToolApproval
+from agent.models import ChatBot, McpService, QuestionSet, Share, Skill, ToolApproval
 from agent.skills.services import add_version
 from agent.skills.shipped_skills import shipped_package
 from authz.accounts import create_service_account
@@ -32,6 +32,7 @@ from knowledge.retrieval.engine import engine
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
+from tests.integration.pages.test_office_pictures import deck
 from tests.integration.routes.addresses import Route
 
 # anonymous · signed in without a grant · every right elsewhere · view · view and one right more (manage: staff, too) · every
@@ -77,6 +78,7 @@ class World(House):
         self.made = (
             self.document,
             self.pdf,
+            self.deck,
             self.session,
             self.saved,
             self.trashed,
@@ -152,6 +154,9 @@ class World(House):
             "file_id": lambda: UUID(int=1),
             "source_id": lambda: self.saved.source_id,
             "kept_id": lambda: self.kept.pk,
+            "service_id": lambda: (
+                McpService.objects.get_or_create(name="desk", url="https://desk.example.com/mcp")[0].pk
+            ),
             "bot_id": lambda: ChatBot.objects.get_or_create(name="Copilot", platform="feishu")[0].pk,
             "entity_id": lambda: self.entity.pk,
             "saved_id": lambda: self.saved.pk,
@@ -181,6 +186,11 @@ class World(House):
         return answer.streamed_body if answer.streaming else answer.content  # type: ignore[no-any-return]
 
     @cached_property
+    def deck(self) -> Document:
+        """A document with a picture inside."""
+        return make_document(self.folder, "deck.pptx", deck(), ingested=True)
+
+    @cached_property
     def trashed(self) -> Document:
         """A document of the folder that is in the trash."""
         document = make_document(self.folder, "old.md")
@@ -190,6 +200,8 @@ class World(House):
     def _document(self, route: Route) -> Document:
         if "trash" in route.path:
             return self.trashed
+        if "pictures" in route.path:
+            return self.deck
         return self.pdf if "pages" in route.path else self.document
 
     def _api_row(self, route: Route) -> Any:
@@ -226,7 +238,7 @@ class World(House):
         )
         call: Any = getattr(client, route.method)
         cookies = deepcopy(client.cookies)
-        options = {"data": body} if route.method != "get" else {}
+        options = {"data": body} if route.method not in {"get", "head"} else {}
         answer = call(
             address or self.address(route), **options, **({"content_type": "application/json"} if is_json else {})
         )

@@ -1,12 +1,13 @@
-"""The public suite of checks for servers of SCIM, against the product's own addresses."""
+"""The public suite of checks for servers of SCIM, against the product's own addresses.
+
+It is imported where it is used: its models take as long to make as all other files take to be collected.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from django.test.client import ClientHandler
-from scim2_client.engines.wsgi import WSGISCIMClient
-from scim2_tester import Status, check_server
 
 pytestmark = pytest.mark.django_db
 # the suite takes what was removed for unassigned; an account is active or it is not
@@ -21,6 +22,9 @@ def site(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterabl
 
 
 def test_the_public_suite_finds_nothing_that_the_standard_forbids(secret: str) -> None:
+    from scim2_client.engines.wsgi import WSGISCIMClient
+    from scim2_tester import Status, check_server
+
     client = WSGISCIMClient(site, base_url="http://testserver/scim/v2", headers={"Authorization": f"Bearer {secret}"})
     results = check_server(client)
     wrong = [

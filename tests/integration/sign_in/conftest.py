@@ -8,6 +8,14 @@ import pytest
 from tests.oidc_issuer import CLIENT_ID, CLIENT_SECRET, Issuer, running
 
 
+@pytest.fixture(autouse=True)
+def no_attempts() -> None:
+    """No test begins with the wrong passwords that an earlier one gave under the same name."""
+    from django.core.cache import cache
+
+    cache.clear()
+
+
 @pytest.fixture
 def issuer(settings: Any) -> Iterator[Issuer]:
     """A company sign-in, set up as COPILOT_OIDC_* set it up."""

@@ -28,12 +28,22 @@ def test_a_company_sign_in_of_the_admin_works_like_one_of_the_settings(issuer: I
     form = {"name": "Partner", "provider_id": "company", "server_url": issuer.url, "client_id": "copilot",
             "secret": "a secret of the tests", "groups_claim": "groups"}  # fmt: skip
     url = reverse("admin:socialaccount_socialapp_add")
+    assert "http://testserver/sign-in/with/PROVIDER-ID/callback/" in plain(client.get(url).content)
     assert "by https:// only" in plain(client.post(url, form).content)
     assert "Give the client secret" in plain(client.post(url, form | {"secret": ""}).content)
     form["server_url"] = issuer.url.replace("http://", "https://")
     assert client.post(url, form).status_code == 302
-    page = plain(client.get(reverse("admin:socialaccount_socialapp_change", args=[1])).content)
+    page = plain(client.get(reverse("admin:socialaccount_socialapp_change", args=[SocialApp.objects.get().pk])).content)
     assert "a secret of the tests" not in page
+    assert "http://testserver/sign-in/with/company/callback/" in page
+
+
+def test_a_company_sign_in_without_a_short_word_opens(issuer: Issuer, settings: Any) -> None:
+    row = of_the_admin(issuer, settings)
+    SocialApp.objects.filter(pk=row.pk).update(provider_id="")
+    client = client_of(make_user("root", is_superuser=True))
+    page = client.get(reverse("admin:socialaccount_socialapp_change", args=[row.pk]))
+    assert "/sign-in/with/PROVIDER-ID/callback/" in plain(page.content)
 
 
 def of_the_admin(issuer: Issuer, settings: Any, **more: Any) -> SocialApp:

@@ -20,7 +20,9 @@ def test_an_account_is_handed_over_and_taken_back_and_both_are_recorded() -> Non
     assert answer.status_code == 302
     row = DirectoryAccount.objects.get()
     assert (row.user, row.directory, row.external_id) == (mei, "ldap", "an-id")
-    assert "mei" in plain(client.get(reverse("admin:authz_directoryaccount_changelist")).content)
+    page = plain(client.get(reverse("admin:authz_directoryaccount_changelist")).content)
+    assert "mei" in page
+    assert "/scim/v2" in page  # what to enter at the provider
     client.post(reverse("admin:authz_directoryaccount_delete", args=[row.pk]), {"post": "yes"})
     assert not DirectoryAccount.objects.exists()
     mei.refresh_from_db()

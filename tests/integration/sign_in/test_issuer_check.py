@@ -48,6 +48,14 @@ def test_an_issuer_without_keys_or_without_a_server_is_told(issuer: Issuer, monk
     assert fault_of(gone)
 
 
+def test_an_address_that_this_server_does_not_connect_to_is_told_from_one_where_nobody_answers(settings: Any) -> None:
+    settings.OUTGOING_ALLOW = ("public",)
+    assert "COPILOT_OUTGOING_ALLOW" in fault_of("https://localhost:9")
+    assert "does not resolve" in fault_of("https://nowhere.invalid")
+    settings.OUTGOING_ALLOW = ("localhost",)
+    assert "Nothing answers" in fault_of("https://localhost:9")
+
+
 def test_the_button_judges_the_address_as_the_form_does_and_saves_nothing() -> None:
     client = client_of(make_user("root", is_superuser=True))
     said = client.post(reverse("sign-in-try"), {"server_url": "http://issuer.example", "provider_id": "company"})

@@ -101,9 +101,12 @@ def test_a_slow_reader_of_a_file_holds_no_connection_of_the_database() -> None:
         reader.sendall(
             f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n".encode()
         )
-        got = reader.recv(1000)
+        reader.settimeout(60)
+        got = bytearray()
         while b"A rule." not in got:
-            got += reader.recv(1000)
+            part = reader.recv(1000)
+            assert part, f"the site closed the connection after {bytes(got)!r}"
+            got += part
         assert got.startswith(b"HTTP/1.1 200")
         assert wait_until(lambda: others() <= before, timeout_s=60)
         while part := reader.recv(1_000_000):

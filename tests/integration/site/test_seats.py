@@ -68,7 +68,12 @@ def failing(_request: HttpRequest) -> HttpResponse:
     raise RuntimeError("a view that fails")
 
 
-urlpatterns = [path("held", held), path("export", held_export), path("failing", failing), path("late", late)]
+urlpatterns = [
+    path("held", held, name="held"),
+    path("export", held_export),
+    path("failing", failing),
+    path("late", late),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -152,10 +157,13 @@ Scene = Callable[[Any, FairQueue], Any]
 def played(scene: Scene, *, where: str) -> FairQueue:
     """A request of a client that the scene plays, over ASGI; the queue, when both are over."""
     queue = line()
-    handler = SeatedHandler({"pages": Share(queue, wait_s=0.2)}, {}, NOBODY)
+    return sent(SeatedHandler({"pages": Share(queue, wait_s=0.2)}, {}, NOBODY), scene, queue, where=where)
+
+
+def sent(handler: SeatedHandler, scene: Scene, queue: FairQueue, *, where: str, method: str = "GET") -> FairQueue:
     scope = {
         "type": "http",
-        "method": "GET",
+        "method": method,
         "path": where,
         "headers": [],
         "query_string": b"",
@@ -207,6 +215,23 @@ async def gone_in_the_answer(client: Any, _queue: FairQueue) -> None:
 @pytest.mark.parametrize("scene", [answered, gone_in_the_answer])
 def test_a_seat_comes_back_when_the_answer_is_over(where: str, scene: Scene) -> None:
     assert played(scene, where=where).at_work == 0
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_who_only_asks_what_would_come_waits_in_the_line_of_who_takes_it(method: str) -> None:
+    """The view works as long for both."""
+    pages, transfers = line(), line()
+    shares = {"pages": Share(pages, wait_s=0.2), "transfer": Share(transfers, wait_s=0.2)}
+    handler = SeatedHandler(shares, {("GET", "held"): "transfer"}, NOBODY)
+    at_work: list[int] = []
+
+    async def look(client: Any, _queue: FairQueue) -> None:
+        await asyncio.to_thread(begun.wait, 5)
+        at_work.extend([pages.at_work, transfers.at_work])
+        await answered(client, _queue)
+
+    sent(handler, look, transfers, where="/held", method=method)
+    assert at_work == [0, 1]
 
 
 @pytest.mark.parametrize("where", ["/held", "/export", "/late"])

@@ -230,3 +230,19 @@ def test_an_administrator_sets_up_tries_and_sends_again(receiver: Receiver) -> N
     assert Webhook.objects.count() == 1
     changed = page.post(f"/admin/knowledge/webhook/{row.pk}/change/", given, follow=True).content.decode()
     assert "whsec_" not in changed
+
+
+def test_one_is_made_and_tried_on_its_own_page(receiver: Receiver) -> None:
+    page = Client()
+    page.force_login(make_user("root", is_superuser=True))
+    form = {"name": "Desk", "url": receiver.url, "events": ["document.ready"], "is_active": "on", "_try": "1"}
+    answer = page.post("/admin/knowledge/webhook/add/", form, follow=True)
+    text = answer.content.decode()
+    assert answer.redirect_chain[-1][0] == f"/admin/knowledge/webhook/{Webhook.objects.get().pk}/change/"
+    assert "took the trial (204)" in text
+    assert "whsec_" in text
+    assert f"webhookdelivery/?webhook__id__exact={Webhook.objects.get().pk}" in text
+    receiver.statuses[:] = [500]
+    tried = page.post(answer.redirect_chain[-1][0], form, follow=True).content.decode()
+    assert "“Desk”" in tried
+    assert "took the trial" not in tried
