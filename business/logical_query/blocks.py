@@ -13,7 +13,7 @@ from business.logical_query.conditions import Conditions
 from business.logical_query.errors import Inexpressible
 from business.logical_query.metrics import metric_sql, model_of_metric, require_counted
 from business.logical_query.names import column_of_dimension
-from business.logical_query.query import Dimension, Grain, LogicalQuery, Metric, TimeRange
+from business.logical_query.query import Dimension, Filter, Grain, LogicalQuery, Metric, TimeRange
 from business.logical_query.source import Source, carrier_of
 from business.logical_query.times import STEPS, days_of, periods
 
@@ -93,7 +93,7 @@ def _block(
     source = Source(base, catalog)
     times = (metrics[0].time,) if metrics[0].time else query.times
     conditions = Conditions(
-        catalog, today, (*query.filters, *metrics[0].filters), times, query.related, tuple(metrics)
+        catalog, today, (*query.filters, *metrics[0].filters), times, query.related, tuple(metrics), lifted(query, catalog)
     )  # fmt: skip
     aggregates = tuple(metric_sql(metric, source, counts_key) for metric in metrics)
     groups = [group_sql(each, source, conditions) for each in query.dimensions]
@@ -113,6 +113,21 @@ def _block(
         names=names,
         counts=tuple((metric.agg or "").startswith("count") or metric.name in catalog.models for metric in metrics),
     )
+
+
+def lifted(query: LogicalQuery, catalog: Catalog) -> tuple[str, ...]:
+    """Columns by which no table of the query is narrowed by default: it is broken down by them, or a part is asked of the whole
+    that the default leaves out (how many per cent have left).
+    """
+    shown = [each.name for each in query.dimensions if each.name in catalog.dimensions]
+    return (*shown, *(each.field for leaf in query.leaves for each in leaf.filters if _is_left_out(each, catalog)))
+
+
+def _is_left_out(condition: Filter, catalog: Catalog) -> bool:
+    if condition.field not in catalog.dimensions or condition.op not in ("in", "="):
+        return False
+    model, dimension = catalog.dimensions[condition.field]
+    return not set(map(str, condition.values)) <= set(model.default_filter.get(dimension.expr, ()))
 
 
 def _measure_filters(metrics: list[Metric], catalog: Catalog, source: Source) -> list[str]:

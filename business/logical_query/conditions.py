@@ -20,7 +20,9 @@ _INVERSE = {"<": ">=", "<=": ">"}
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions of one SELECT. today: the company's day. metrics: what is computed; none for a list."""
+    """The conditions of one SELECT. today: the company's day. metrics: what is computed; none for a list. about: columns that the
+    question is about elsewhere, so that a table is not narrowed by them here.
+    """
 
     catalog: Catalog
     today: date
@@ -28,6 +30,7 @@ class Conditions:
     times: tuple[TimeRange, ...] = ()
     related: tuple[Related, ...] = ()
     metrics: tuple[Metric, ...] = ()
+    about: tuple[str, ...] = ()
 
     def where(self, source: Source) -> list[str]:
         """The conditions as SQL, to be joined by AND; tables that they need are joined to the source."""
@@ -44,12 +47,13 @@ class Conditions:
             raise Inexpressible(_("A sum would be taken over parts of what is added."))
         parts += self._belonging(source, far)
         parts += [self._related(each, source) for each in self.related]
-        default = self._default_filter(source.base)
+        default = self._default_filter(source.base, self.filters)
         return [*parts, *([fixed_sql(default, source.alias(source.base))] if default else [])]
 
-    def _default_filter(self, name: str) -> dict[str, tuple[str, ...]]:
+    def _default_filter(self, name: str, filters: Sequence[Filter]) -> dict[str, tuple[str, ...]]:
         """What a table is always narrowed to, but for columns that the question itself is about: who left, of all employees."""
-        asked = {dimension.expr for each in self.filters for dimension in self._columns_of(each, name)}
+        asked = {dimension.expr for each in filters for dimension in self._columns_of(each, name)}
+        asked |= {dimension.expr for model, dimension in map(self.catalog.dimension, self.about) if model.name == name}
         return {
             column: values for column, values in self.catalog.model(name).default_filter.items() if column not in asked
         }
@@ -193,7 +197,8 @@ class Conditions:
         alias = inner.alias(related.model)
         parts = [f"{inner.key(source.base)} = {source.key(source.base)}"]
         parts += [self._condition(each, inner) for each in inside]
-        parts += [fixed_sql(model.default_filter, alias)] if model.default_filter else []
+        default = self._default_filter(model.name, related.filters)
+        parts += [fixed_sql(default, alias)] if default else []
         word = "NOT EXISTS" if related.is_not else "EXISTS"
         return f"{word} (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
 

@@ -1,0 +1,59 @@
+"""What a table is always narrowed to, and the questions that lift it."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import demo
+from business.logical_query.catalog import Catalog
+from business.logical_query.compiler import compile_query
+from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Related
+from business.logical_query.wording import describe
+from business.semantic_layer.yaml_io import read_layer
+
+LAYER = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text())
+CATALOG = Catalog.of(LAYER)
+TODAY = date(2026, 11, 27)
+PEOPLE = Metric(name="employee")
+LEFT = Filter(field="employee.status", op="in", values=("left",))
+PROBATION = Filter(field="employee.status", op="in", values=("probation",))
+HANGZHOU = Filter(field="employee.office", op="in", values=("Hangzhou",))
+OURS = "IN ('probation', 'active')"
+
+
+def statement(query: LogicalQuery) -> str:
+    return compile_query(query, CATALOG, TODAY)
+
+
+def test_people_who_left_are_not_counted_unless_they_are_asked_for() -> None:
+    asked = LogicalQuery(metrics=(PEOPLE,), filters=(HANGZHOU,))
+    assert OURS in statement(asked)
+    assert OURS not in statement(LogicalQuery(metrics=(PEOPLE,), filters=(LEFT,)))
+    [told] = describe(asked, CATALOG, "en", TODAY).definitions
+    assert "left" in told
+    assert describe(asked, CATALOG, "zh", TODAY).definitions[0].startswith("员工：")
+
+
+def test_a_breakdown_by_the_column_shows_all_its_values() -> None:
+    asked = LogicalQuery(metrics=(PEOPLE,), dimensions=(Dimension(name="employee.status"),))
+    assert OURS not in statement(asked)
+
+
+@pytest.mark.parametrize(("part", "whole_is_narrowed"), [(LEFT, False), (PROBATION, True)])
+def test_a_part_is_one_of_its_whole(part: Filter, *, whole_is_narrowed: bool) -> None:
+    asked = LogicalQuery(metrics=(Metric(name="employee", filters=(part,), over=PEOPLE, percent=True),))
+    assert (OURS in statement(asked)) is whole_is_narrowed
+
+
+def test_rows_that_belong_to_a_thing_and_are_left_out_by_default_can_be_asked_for() -> None:
+    models = [each.model_copy(update={"default_filter": {"status": ("active",)}}) if each.name == "project" else each
+              for each in LAYER.semantic_models]  # fmt: skip
+    catalog = Catalog.of(LAYER.model_copy(update={"semantic_models": tuple(models)}))
+    done = Related(model="project", filters=(Filter(field="project.status", op="in", values=("done",)),))
+
+    def said(related: Related) -> str:
+        return compile_query(LogicalQuery(metrics=(PEOPLE,), related=(related,)), catalog, TODAY)
+
+    assert "IN ('active')" in said(Related(model="project"))
+    assert "IN ('active')" not in said(done)
