@@ -72,7 +72,8 @@ class Filter(Part):
 class Period(Part):
     """Whole calendar periods counted from the one that holds today (0: this, -1: the last), or a rolling time up to today.
 
-    to_date: the last period only as far as today is into its own. rolling: so many units up to today, instead of whole periods.
+    to_date: the last period only as far as today is into its own. rolling: so many units up to today, instead of whole periods;
+    of quarters and fiscal years the last that are over.
     """
 
     unit: Unit

@@ -1,4 +1,9 @@
-"""From a time range to days: calendar periods around today, in the layer's time zone and fiscal year."""
+"""From a time range to days: calendar periods around today, in the layer's time zone and fiscal year.
+
+“Last month” is the one before this, whole. “The last 3 months”, days, weeks and years reach back from today, with today: so people who
+wrote questions for the reader read them. Quarters and fiscal years are periods of accounts and nobody's length of time: “the last two
+quarters” are the last two that are over, as “last quarter” is the last one.
+"""
 
 from datetime import date, timedelta
 
@@ -13,6 +18,7 @@ NO_FISCAL_YEAR = gettext_lazy("A fiscal year has no meaning in these data: the l
 MOST_PERIODS = 60  # that are set beside others: of a year its weeks, of two months their days
 STEPS = frozenset({"day", "week", "month", "quarter", "year"})
 _DAYS = {"day": 1, "week": 7}
+ACCOUNTED = frozenset({"quarter", "fiscal_quarter", "fiscal_year"})  # of which the last n are those that are over
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "fiscal_quarter": 3, "fiscal_year": 12}
 
 
@@ -31,6 +37,8 @@ def period_days(period: Period, today: date, fiscal_start: int | None = None) ->
         raise Inexpressible(str(NO_FISCAL_YEAR))
     shift = (fiscal_start or 1) - 1 if unit.startswith("fiscal") else 0
     try:
+        if period.rolling is not None and unit in ACCOUNTED:
+            return _start(today, unit, -period.rolling, shift), _start(today, unit, 0, shift)
         if period.rolling is not None:
             return _back(tomorrow, unit, period.rolling), tomorrow
         start = _start(today, unit, period.first, shift)

@@ -1,6 +1,6 @@
 """The value of a result in one sentence, before its table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -28,13 +28,17 @@ def headline(
     counted: str,
 ) -> str:
     """The value, two values and their change, or a few values by name; else how many rows there are; for nothing at all the
-    conditions that nothing fulfils.
+    conditions that nothing fulfils. With the days that it stands for, and whose rows it stands on.
 
     labels, units, words: of the columns. counted: which rows may be seen, as `rows_told` says it.
     """
     unit = _Unit(meaning.unit, meaning.counted, is_chinese)
-    said = _said(_Teller(rows, labels, units, words, unit, is_chinese), total, meaning)
-    return _scoped(said, counted, is_chinese=is_chinese)
+    teller = _Teller(rows, labels, units, words, unit, is_chinese)
+    said = _said(teller, total, meaning)
+    windows = (
+        () if teller.change() else (window for window in meaning.window if window not in said)
+    )  # it names its times
+    return _scoped(said, [*windows, counted], is_chinese=is_chinese)
 
 
 def _said(teller: "_Teller", total: int | None, meaning: Meaning) -> str:
@@ -60,12 +64,10 @@ def first_of(shown: int, total: int, *, is_chinese: bool) -> str:
     return f"共 {total:,} 行，显示前 {shown} 行。" if is_chinese else f"First {shown} of {total:,} rows."
 
 
-def _scoped(said: str, counted: str, *, is_chinese: bool) -> str:
-    """With the part of the company that it was counted over: a number of one unit must not be taken for everybody's."""
-    if not counted:
-        return said
+def _scoped(said: str, scope: Iterable[str], *, is_chinese: bool) -> str:
+    """With the days, and the part of the company, that it was counted over: a number of one of them must not be taken for another's."""
     end = said[-1] if said and said[-1] in "。." else ""
-    return f"{said.removesuffix(end)}{'，' if is_chinese else ', '}{counted}{end}"
+    return f"{('，' if is_chinese else ', ').join(filter(None, [said.removesuffix(end), *scope]))}{end}"
 
 
 def rows_told(reach: Sequence[TableReach], *, is_chinese: bool) -> str:

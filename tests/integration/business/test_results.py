@@ -181,7 +181,7 @@ def test_what_is_ours_is_said_in_the_language_of_the_page(demo: DataSource) -> N
         with override(language):
             page = client.get(f"/chat/{asked_in_chinese.session_id}/").content.decode()
             window = gettext("%(start)s to %(end)s") % {"start": day, "end": day}
-            assert len(re.findall(window, page)) == 2
+            assert len(re.findall(f"<dd>{window}", page)) == 2
             assert gettext("The same query, run again with the rights you have now.") in page
 
 

@@ -94,3 +94,33 @@ def test_a_step_is_one_period_of_the_kind_that_stands(
 ) -> None:
     made = stepped(standing, unit, -1, date(2026, 11, 21))
     assert (made and (made.start, made.end)) == expected
+
+
+@pytest.mark.parametrize(
+    ("unit", "n", "days"),
+    [
+        ("day", 7, ("2026-11-21", "2026-11-28")),
+        ("week", 2, ("2026-11-14", "2026-11-28")),
+        ("month", 3, ("2026-08-28", "2026-11-28")),
+        ("year", 2, ("2024-11-28", "2026-11-28")),
+        ("quarter", 1, ("2026-07-01", "2026-10-01")),
+        ("quarter", 2, ("2026-04-01", "2026-10-01")),
+        ("fiscal_quarter", 2, ("2026-05-01", "2026-11-01")),
+        ("fiscal_year", 2, ("2024-02-01", "2026-02-01")),
+    ],
+)
+def test_the_last_n_reach_back_from_today_but_for_periods_of_accounts(unit: str, n: int, days: tuple[str, str]) -> None:
+    start, end = period_days(Period.model_validate({"unit": unit, "rolling": n}), date(2026, 11, 27), fiscal_start=2)
+    assert (start.isoformat(), end.isoformat()) == days
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "said"),
+    [
+        ("en", "revenue in the last two quarters", "revenue, time: 2026-04-01 to 2026-09-30"),
+        ("zh", "最近两个季度的销售额", "销售额，时间：2026-04-01 至 2026-09-30"),
+        ("en", "revenue in the last two months", "revenue, time: 2026-09-22 to 2026-11-21"),
+    ],
+)
+def test_the_last_quarters_are_over(language: str, question: str, said: str) -> None:
+    assert talk(language, question) == [said]
