@@ -90,13 +90,14 @@ class Fault(models.TextChoices):
 
 
 class CaseResult(models.Model):
-    """What became of one question in a run. claimed_at: a worker is at it; done_at: it is over.
+    """What became of one question in a run. question: its words when the run began, whatever the case says since.
 
-    leaks: how many things it tells that this person must not be told.
+    claimed_at: a worker is at it; done_at: it is over. leaks: how many things it tells that this person must not be told.
     """
 
     run = models.ForeignKey(SetRun, models.CASCADE, related_name="results")
     case = models.ForeignKey(Case, models.CASCADE, related_name="results")
+    question = models.TextField()
     claimed_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
     stop_reason = models.CharField(max_length=20, choices=StopReason.choices, blank=True)

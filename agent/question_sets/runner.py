@@ -58,10 +58,10 @@ def _ask(run: SetRun, row: CaseResult) -> None:
     """Ask it as its person, look at what came, and keep what that was; no text of it."""
     assert run.started_by is not None
     by, case, began = Principal.of(run.started_by), row.case, time.monotonic()
-    with impersonated(by, case.person, what="ask", text=case.question) as look:
+    with impersonated(by, case.person, what="ask", text=row.question) as look:
         try:
             trial = dry_run(
-                look.sees, case.question, language=run.language, withheld=look.withheld, profile=_profile(run)
+                look.sees, row.question, language=run.language, withheld=look.withheld, profile=_profile(run)
             )
         except CopilotError as error:
             log.warning("evaluation.failed", run=str(run.pk), case=str(case.pk), error=type(error).__name__)

@@ -39,6 +39,16 @@ class Compared:
     second: CaseResult | None
 
     @property
+    def question(self) -> str:
+        """As the later of both runs asked it; not asked yet: as it is now."""
+        return next((row.question for row in (self.second, self.first) if row), self.case.question)
+
+    @property
+    def question_before(self) -> str:
+        """As the first run asked it, where that was other words; "" where it was not."""
+        return self.first.question if self.first and self.first.question != self.question else ""
+
+    @property
     def is_changed(self) -> bool:
         """Whether the second run found it otherwise than the first: right or wrong, how it ended, or what it leaks."""
         if self.first is None or self.second is None:

@@ -80,7 +80,7 @@ def add_case(user: Who, set_id: UUID, **given: Unpack[Given]) -> Case:
 
 @transaction.atomic
 def change_case(user: Who, set_id: UUID, case_id: UUID, **given: Unpack[Given]) -> Case:
-    """What runs found before stays as they found it. Raises like `add_case`, and Conflict while a run asks the set's questions."""
+    """What runs asked and found before stays as it was. Raises like `add_case`, and Conflict while a run asks the set's questions."""
     within = get_set(user, set_id)
     case = get_case(within, case_id)
     _require_no_run(within)
@@ -167,11 +167,11 @@ def start_run(user: Who, set_id: UUID, *, language: str, profile_id: str = "") -
     within = get_set(user, set_id)
     _require_no_run(within)
     profile = AgentProfile.objects.filter(pk=profile_id).first() if profile_id else None
-    cases = list(within.cases.values_list("pk", flat=True))
+    cases = list(within.cases.values_list("pk", "question"))
     if not cases:
         raise InvalidInput(_("The set has no questions yet."))
     made = SetRun.objects.create(question_set=within, started_by_id=user.pk, profile=profile, language=language)
-    CaseResult.objects.bulk_create(CaseResult(run=made, case_id=pk) for pk in cases)
+    CaseResult.objects.bulk_create(CaseResult(run=made, case_id=pk, question=question) for pk, question in cases)
     record(Principal.of(user), Action.EVALUATION_STARTED, within, run_id=str(made.pk), detail={"questions": len(cases)})
     transaction.on_commit(lambda: evaluate_next.apply_async(args=(str(made.pk),), queue="bulk"))
     return made

@@ -107,7 +107,7 @@ def test_of_an_answer_no_text_is_kept(desk: Desk) -> None:
     kept = {field.name: getattr(row, field.attname) for field in CaseResult._meta.fields}
     assert "30" not in str(kept["stop_reason"])
     assert set(kept) == {
-        "id", "run", "case", "claimed_at", "done_at", "stop_reason", "fault", "leaks", "cost", "duration_ms",
+        "id", "run", "case", "question", "claimed_at", "done_at", "stop_reason", "fault", "leaks", "cost", "duration_ms",
     }  # fmt: skip
 
 
@@ -156,6 +156,19 @@ def test_two_runs_stand_beside_each_other_with_what_changed_first(desk: Desk) ->
     page = text_of(client_of(desk.olga).get(reverse("evaluation-runs", args=[desk.set.pk])))
     assert "One question is different" in page
     assert "answered, though there is no answer" in page
+
+
+def test_a_run_keeps_the_words_it_asked_when_its_question_is_changed(desk: Desk) -> None:
+    case = desk.case(LEAVE)
+    before = desk.run()
+    change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person=desk.reader.username, is_answerable=None)
+    after = desk.run()
+    (line,) = compared(before, after)
+    assert (line.question_before, line.question) == (LEAVE, SALARY)
+    (alone,) = compared(before, None)
+    assert (alone.question_before, alone.question) == ("", LEAVE)
+    page = text_of(client_of(desk.olga).get(reverse("evaluation-runs", args=[desk.set.pk])))
+    assert f"Before: {LEAVE}" in page
 
 
 def test_from_a_run_one_click_shows_what_its_person_is_answered_now(desk: Desk) -> None:
