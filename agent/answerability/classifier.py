@@ -29,10 +29,19 @@ from agent.extractive.candidates import (
     named_terms,
     term_ids,
 )
+from agent.extractive.context_expansion import completed
 from agent.extractive.identifiers import is_row_of, letters_in, names, says_letter
-from agent.extractive.passages import Passage
-from agent.extractive.questions import AnswerKind, Question, has_answer_of, is_of_other_days, lacks_amount
-from agent.extractive.reader import Reading
+from agent.extractive.passages import Passage, Quote
+from agent.extractive.questions import (
+    AnswerKind,
+    Question,
+    asks_for_all,
+    asks_for_steps,
+    has_answer_of,
+    is_of_other_days,
+    lacks_amount,
+)
+from agent.extractive.reader import MOST_SENTENCES, Reading
 from knowledge.text.chinese_script import simplified
 
 SIGNALS: Final = (
@@ -110,18 +119,50 @@ def judge(reading: Reading) -> Verdict:
     if reading.best is None:
         return Verdict(False, AbstainReason.NO_EVIDENCE, 0.0)
     model = MODELS["zh" if reading.question.is_chinese else "other"]
-    best, relevance = reading.best, reading.passages[reading.best.passage].relevance
+    relevance = reading.passages[reading.best.passage].relevance
     score = model.probability(signals(reading)) if relevance is None else relevance
-    if _is_row_asked_for(reading, best):
-        return Verdict(True, None, score)
-    doubt = beside(reading.question, reading.passages[best.passage], best.sentence.text)
-    if relevance is not None:
-        is_sure = relevance >= RELEVANT
-    else:
-        is_sure = _is_seen(reading, best, is_likely=score >= model.threshold)
-    if doubt is None and not (is_sure and is_asserted(best.sentence.text, reading.matter)):
-        doubt = AbstainReason.UNCONFIRMED
+    doubt = _doubt(reading, reading.best, is_likely=score >= model.threshold)
     return Verdict(doubt is None, doubt, score)
+
+
+def confirmed(reading: Reading) -> tuple[Quote, ...]:
+    """The answer of a reading that is confirmed: the best sentence, the others that are seen to answer by the same rule, and what
+    belongs to each; where a list is asked for, too, what else of the best one's list was chosen, and of defaults what says one.
+    """
+    kept = [quote for one, quote in reading.chosen if _is_of_the_answer(reading, one)]
+    return completed(reading.question, reading.shares, kept, reading.passages, MOST_SENTENCES)
+
+
+def _is_of_the_answer(reading: Reading, one: Candidate) -> bool:
+    best, question = reading.best, reading.question
+    if best is None or one is best:
+        return True
+    is_of_its_list = one.sentence.kind in {"item", "row"} and _list_of(one) == _list_of(best)
+    if is_of_its_list and (asks_for_all(question) or asks_for_steps(question)):
+        return True
+    if one.measures[LACKS_KIND]:
+        return False
+    is_default = question.kind is AnswerKind.DEFAULT  # of which there are often several
+    return is_default or _doubt(reading, one, is_likely=True) is None
+
+
+def _list_of(one: Candidate) -> tuple[int, int]:
+    return one.passage, one.sentence.part
+
+
+def _doubt(reading: Reading, one: Candidate, *, is_likely: bool) -> AbstainReason | None:
+    """Why a sentence is not seen to answer; None where it is."""
+    passage = reading.passages[one.passage]
+    if _is_row_asked_for(reading, one):
+        return None
+    doubt = beside(reading.question, passage, one.sentence.text)
+    if passage.relevance is not None:
+        is_sure = passage.relevance >= RELEVANT
+    else:
+        is_sure = _is_seen(reading, one, is_likely=is_likely)
+    if doubt is None and not (is_sure and is_asserted(one.sentence.text, reading.matter)):
+        return AbstainReason.UNCONFIRMED
+    return doubt
 
 
 def _is_seen(reading: Reading, best: Candidate, *, is_likely: bool) -> bool:

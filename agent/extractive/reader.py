@@ -28,6 +28,7 @@ from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import AnswerKind, Question, analyse, lacks_amount
 from knowledge.embedding.base import Embedder
 
+MOST_SENTENCES = 3  # of an answer
 PER_PASSAGE = 2  # sentences of an answer out of one passage: the third is worth more from another
 SAME = 0.8  # share of common terms from which two sentences are versions of one statement
 ENOUGH = 0.97  # of support: what is likely enough answered needs no further sentence
@@ -51,7 +52,8 @@ class Reading:
     """What was read for a question.
 
     measured: every sentence; candidates: those of them that were compared. shares: of the question's terms, by which they were chosen;
-    matter: the same by which the answer is judged. quotes: the answer, in the order to show. best: the likeliest of them.
+    matter: the same by which the answer is judged. quotes: the answer, in the order to show, each with what belongs to it;
+    chosen: the sentences it is made of. best: the likeliest of them.
     """
 
     question: Question
@@ -62,6 +64,7 @@ class Reading:
     matter: TermShares
     quotes: tuple[Quote, ...]
     best: Candidate | None
+    chosen: tuple[tuple[Candidate, Quote], ...] = ()
 
 
 def read(
@@ -72,7 +75,7 @@ def read(
     shares: TermShares | None = None,
     matter: TermShares | None = None,
     says: Says | None = None,
-    sentences: int = 3,
+    sentences: int = MOST_SENTENCES,
 ) -> Reading:
     """Choose the sentences of `passages` that answer the question.
 
@@ -92,11 +95,12 @@ def read(
     support = _support(found, scores)
     likely = _to_the_point(asked, found, _beside_nothing(found, chosen, support, weighed))
     kept = _enough(asked, likely, support)
-    quotes = tuple(
-        _quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept, support)
+    told = tuple(
+        (found[index], _quote(found[index], float(scores[index]), float(support[index])))
+        for index in _shown(found, kept, support)
     )
-    whole = completed(asked, weighed, quotes, passages, sentences)
-    return Reading(asked, passages, every, found, weighed, judged, whole, found[chosen[0]])
+    whole = completed(asked, weighed, [quote for _one, quote in told], passages, sentences)
+    return Reading(asked, passages, every, found, weighed, judged, whole, found[chosen[0]], told)
 
 
 def _support(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> NDArray[np.float64]:

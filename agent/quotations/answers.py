@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from agent.answerability.classifier import Verdict, judge
+from agent.answerability.classifier import Verdict, confirmed, judge
 from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
 from agent.evidence import cited_span
 from agent.extractive.closest import closest
@@ -29,11 +29,13 @@ def quote(question: str, found: Found, embedder: Embedder) -> tuple[CitedAnswer 
 
 
 def concluded(reading: Reading) -> tuple[tuple[Quote, ...], Verdict]:
-    """What answers, or would, and the verdict: the section that is named, else the sentences that were chosen."""
+    """What answers, or would, and the verdict: the section that is named, else the sentences that were chosen, of a confirmed answer
+    those alone that are seen to belong to it.
+    """
     verdict = judge(reading)
     if section := named_section(reading):
         return section, Verdict(True, None, verdict.score)
-    return reading.quotes, verdict
+    return (confirmed(reading) if verdict.ok else reading.quotes), verdict
 
 
 def closest_of(

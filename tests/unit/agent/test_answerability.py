@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from agent.answerability import classifier as answerability
-from agent.answerability.classifier import MODELS, SIGNALS, AbstainReason, Model, Verdict, beside, judge
+from agent.answerability.classifier import (
+    MODELS,
+    SIGNALS,
+    AbstainReason,
+    Model,
+    Verdict,
+    beside,
+    confirmed,
+    judge,
+)
 from agent.extractive.candidates import term_ids
 from agent.extractive.passages import Passage
 from agent.extractive.questions import analyse
@@ -211,3 +220,28 @@ def test_a_sentence_that_only_hints_at_a_number_or_orders_one_to_be_told_confirm
     assert reason is AbstainReason.OTHER_NAMES
     told = Passage("The number of employees is 12.", title="Employees", dense=0.9)
     assert judged("What is the number of employees?", told, embedder).ok
+
+
+def answer_to(question: str, passages: list[Passage], embedder: Embedder) -> list[str]:
+    reading = read(question, passages, embedder)
+    assert judge(reading).ok, reading.best
+    return [quote.text for quote in confirmed(reading)]
+
+
+@pytest.mark.usefixtures("credulous")
+def test_what_follows_a_confirmed_sentence_is_seen_to_answer_too(embedder: Embedder) -> None:
+    question = "Which languages does the travel desk speak?"
+    fact = "The travel desk speaks the languages English, Dutch and Mandarin."
+    aside = "Its people learn languages at the expense of the travel desk."
+    again = "The travel desk speaks the languages English and Dutch."
+    desk = Passage(f"{fact} {aside} The desk opens at nine.", title="Travel", dense=0.88)
+    assert [quote.text for quote in read(question, [desk, TRAVEL], embedder).quotes] == [fact, aside, again]
+    assert answer_to(question, [desk, TRAVEL], embedder) == [fact, again]
+
+
+@pytest.mark.usefixtures("credulous")
+def test_what_belongs_to_a_confirmed_sentence_stays_with_it(embedder: Embedder) -> None:
+    announced = "The travel budget of an engineer is EUR 900 a year, spent on:\n\n- flights\n- hotels\n- trains"
+    desk = Passage(f"{announced}\n\nThe desk opens at nine.", title="Travel", dense=0.88)
+    told = answer_to("What is the travel budget of an engineer in a year?", [desk], embedder)
+    assert told[1:] == ["flights", "hotels", "trains"]
