@@ -11,6 +11,7 @@ from itertools import islice, product
 
 from django.utils.translation import gettext as _
 
+from business.linking.asked import dictionary_here
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
@@ -72,8 +73,8 @@ def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
 
 
 def _word_around(items: Sequence[Item], place: int, question: str) -> tuple[int, int]:
-    """The first and the last item of what an unknown one belongs to: it and the unknown ones behind it, with the rest of the everyday
-    Chinese words that these begin and end in, whatever a character of them means alone (部署).
+    """The first and the last item of what an unknown one belongs to: it and the unknown ones behind it, with the rest of the
+    Chinese words that these begin and end in, whatever a character of them means alone (部署, 回滚).
     """
     last = place
     while last + 1 < len(items) and not items[last + 1].is_known and _is_one(items[place : last + 2], question):
@@ -82,16 +83,23 @@ def _word_around(items: Sequence[Item], place: int, question: str) -> tuple[int,
 
 
 def _word_at(items: Sequence[Item], place: int, question: str) -> tuple[int, int]:
-    """The first and the last item of the longest word of everyday Chinese at a place; the place alone where there is none."""
+    """The first and the last item of the longest Chinese word at a place, of everyday speech or as the dictionary cuts the question;
+    the place alone where there is none.
+    """
     spans = [
         (first, end)
         for first in range(max(0, place - LONGEST_WORD + 1), place + 1)
         for end in range(max(place, first + 1), min(len(items), first + LONGEST_WORD))
         if all(len(each.text) == 1 for each in items[first : end + 1])
         and _is_one(items[first : end + 1], question)
-        and rate("".join(each.text for each in items[first : end + 1]))
+        and _is_word("".join(each.text for each in items[first : end + 1]), question)
     ]
     return max([*spans, (place, place)], key=lambda span: (span[1] - span[0], -span[0]))
+
+
+def _is_word(text: str, question: str) -> bool:
+    known = dictionary_here()
+    return bool(rate(text)) or (known is not None and text in known.words(question))
 
 
 def _is_one(items: Sequence[Item], question: str) -> bool:

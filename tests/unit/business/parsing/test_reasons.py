@@ -9,7 +9,13 @@ from business.parsing.base import Clarification, Context, Unparseable
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
 from business.semantic_layer.yaml_io import read_layer
+from tests.dictionaries import prepared
 from tests.unit.business.parsing.test_words import LEXICON, TODAY
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _dictionary() -> None:
+    prepared()
 
 
 @pytest.mark.parametrize(
@@ -32,6 +38,10 @@ from tests.unit.business.parsing.test_words import LEXICON, TODAY
         ("zh", "有多少订单还没付款？", "These words mean nothing in the data: 付款."),  # 款 alone is a measure word
         ("zh", "部署规范里有多少订单？", "These words mean nothing in the data: 部署规范."),  # and so is 部
         ("zh", "订单的人参是多少？", "These words mean nothing in the data: 人参."),  # 人 alone are the employees
+        ("zh", "订单的回滚有多少？", "These words mean nothing in the data: 回滚."),  # 回 alone counts occasions
+        ("zh", "按回滚统计订单数", "These words mean nothing in the data: 回滚."),
+        ("zh", "订单的回滚率是多少？", "These words mean nothing in the data: 回滚率."),
+        ("zh", "有多少订单被回滚？", "These words mean nothing in the data: 回滚."),
         ("zh", "多少订单单独付款？", "These words mean nothing in the data: 单独付款."),
         ("zh", "已取消订单的销售额是多少？", "By its definition “revenue” leaves out order status = cancelled."),
         ("en", "What was the revenue of cancelled orders?", "By its definition “revenue” leaves out order status = cancelled."),
