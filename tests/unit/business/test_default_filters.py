@@ -12,7 +12,10 @@ from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric
 from business.logical_query.wording import describe
 from business.semantic_layer.yaml_io import read_layer
 
-LAYER = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text())
+WRITTEN = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text())
+EMPLOYED = {"default_filter": {"status": ("probation", "active")}}
+MODELS = (each.model_copy(update=EMPLOYED) if each.name == "employee" else each for each in WRITTEN.semantic_models)
+LAYER = WRITTEN.model_copy(update={"semantic_models": tuple(MODELS)})
 CATALOG = Catalog.of(LAYER)
 TODAY = date(2026, 11, 27)
 PEOPLE = Metric(name="employee")
@@ -30,9 +33,13 @@ def test_people_who_left_are_not_counted_unless_they_are_asked_for() -> None:
     asked = LogicalQuery(metrics=(PEOPLE,), filters=(HANGZHOU,))
     assert OURS in statement(asked)
     assert OURS not in statement(LogicalQuery(metrics=(PEOPLE,), filters=(LEFT,)))
-    [told] = describe(asked, CATALOG, "en", TODAY).definitions
-    assert "left" in told
-    assert describe(asked, CATALOG, "zh", TODAY).definitions[0].startswith("员工：")
+
+
+def test_the_demo_says_beside_each_number_of_people_that_who_left_is_counted() -> None:
+    asked, written = LogicalQuery(metrics=(PEOPLE,), filters=(HANGZHOU,)), Catalog.of(WRITTEN)
+    [told] = describe(asked, written, "en", TODAY).definitions
+    assert "who has left included" in told
+    assert "含已离职的人" in describe(asked, written, "zh", TODAY).definitions[0]
 
 
 def test_a_breakdown_by_the_column_shows_all_its_values() -> None:
