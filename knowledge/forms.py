@@ -126,6 +126,8 @@ class FactsForm(forms.Form):
         help_text=_("File name or title of the document that holds instead. Answers prefer that one."),
     )
 
+    has_mistake = False  # shown again, as it was sent
+
     def __init__(self, *args: Any, others: QuerySet[Document], **kwargs: Any) -> None:
         """others: the documents of the base that the person may see."""
         super().__init__(*args, **kwargs)
