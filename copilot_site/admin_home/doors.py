@@ -193,6 +193,11 @@ def doors(request: HttpRequest) -> list[tuple[Promise, list[tuple[Door, str]]]]:
     return [(name, ways) for name, ways in found if ways]
 
 
+def open_pages(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """(name, address) of every way that is open to this person."""
+    yield from ((str(door.name), url) for _name, ways in doors(request) for door, url in ways)
+
+
 def _open(request: HttpRequest, ways: tuple[Door, ...], tables: set[str]) -> Iterator[tuple[Door, str]]:
     for door in ways:
         url = reverse(door.route)
