@@ -361,7 +361,7 @@ def check(lines: Iterator[bytes], trusted: Collection[str] = ()) -> Export:
 def main(arguments: list[str]) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("file", type=Path)
     parser.add_argument("--key", type=str.lower, action="append", default=[])
