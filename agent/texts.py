@@ -36,6 +36,9 @@ FIRST_PART_CLOSEST = _(
 # --- questions back -----------------------------------------------------------------------------------------------------
 WHO_I_AM = _("I answer from the documents and data that you may read, and show what each answer stands on.")
 UNCLEAR_FOLLOW_UP = _("I am not sure how this goes on from the question before it. Ask it in a whole sentence.")
+UNCLEAR_FOLLOW_UP_READINGS = _(
+    "I am not sure how this goes on from the question before it. Choose what you mean, or ask it in a whole sentence."
+)
 WHICH_READING = _("What do you mean?")
 ASK_A_QUESTION = _("What would you like to know? Ask it in a whole sentence.")
 MAY_I_CALL = _("To go on I would use “%(tool)s”, a tool outside the company. May I?")

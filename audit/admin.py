@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action, Outcome
 from audit.export import export_entries, filename, format_named
+from audit.keys import trusted_keys
 from audit.malformed_rows import in_part
 from audit.models import Checkpoint, Entry, Hold
 from audit.record import record
@@ -231,7 +232,13 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
             made = format_named(form.cleaned_data["file"])
             pieces = export_entries(Reader.of(request), chosen=form.chosen(), form=made)
             return StreamedPieces(pieces, media_type=made.media_type, filename=filename(made))
-        return self._page(request, "admin/audit/entry/export.html", title=_("Export the audit log"), form=form)
+        return self._page(
+            request,
+            "admin/audit/entry/export.html",
+            title=_("Export the audit log"),
+            form=form,
+            keys=sorted(trusted_keys()),
+        )
 
     def _page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
         return render(request, template, self.admin_site.each_context(request) | {"opts": self.opts} | context)

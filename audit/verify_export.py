@@ -16,11 +16,11 @@ Each line of an export is canonical JSON. The first, the header, is signed: the 
 entries follow. The last is signed and holds the SHA-256 of all bytes before it. Checkpoints may be by an older key: name both.
 """
 
-import argparse
 import hashlib
 import json
 import re
 import sys
+from argparse import ArgumentParser, RawTextHelpFormatter
 from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -360,7 +360,7 @@ def check(lines: Iterator[bytes], trusted: Collection[str] = ()) -> Export:
 
 def main(arguments: list[str]) -> int:
     """The command line; returns the exit code."""
-    parser = argparse.ArgumentParser(usage=__doc__, allow_abbrev=False)
+    parser = ArgumentParser(description=__doc__, formatter_class=RawTextHelpFormatter, allow_abbrev=False)
     parser.add_argument("file", type=Path)
     parser.add_argument("--key", type=str.lower, action="append", default=[])
     parser.add_argument("--json", action="store_true")

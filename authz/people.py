@@ -7,7 +7,8 @@ from enum import StrEnum
 from functools import cached_property
 
 from django.contrib.auth.models import Group, User
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Concat, Trim
 
 from authz.models import OrgUnit
 
@@ -96,6 +97,25 @@ def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
         below = (step.name, *below)
         step = units.get(step.parent_id) if step.parent_id else None
     return way
+
+
+def known_as(user: User) -> str:
+    """The full name with the sign-in name behind it, which alone is one of a kind."""
+    full = user.get_full_name()
+    return f"{full} ({user.username})" if full else user.username
+
+
+def called(name: str) -> QuerySet[User]:
+    """Accounts, disabled ones included: that with this sign-in name, else all with this full name, in either order of its parts."""
+    name = name.strip()
+    if not name or User.objects.filter(username=name).exists():
+        return User.objects.filter(username=name)
+    first, last, between = F("first_name"), F("last_name"), Value(" ")
+    return User.objects.alias(
+        given_first=Trim(Concat(first, between, last)),
+        family_first=Trim(Concat(last, between, first)),
+        unspaced=Concat(last, first),
+    ).filter(Q(given_first=name) | Q(family_first=name) | Q(unspaced=name))
 
 
 def full_names() -> list[str]:

@@ -50,6 +50,10 @@ class DataSourceForm(forms.ModelForm[DataSource]):
     class Meta:
         model = DataSource
         fields = FIELDS
+        help_texts = {
+            "name": _("Letters, digits, - and _, without spaces. People read it behind each number."),
+            "is_dedicated": _("In PostgreSQL: takes away the rights on system functions that everybody has there."),
+        }
 
     def __init__(self, *args: Any, is_tried: bool = True, **kwargs: Any) -> None:
         """is_tried: False for whoever tries it out himself."""

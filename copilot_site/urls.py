@@ -7,12 +7,14 @@ from django.urls import include, path
 
 from agent.mcp_server.oauth import metadata
 from agent.mcp_server.views import McpServer
+from agent.palette.finding import lead_to
 from agent.views import chat
 from authz.admin_pages import on_site, staff_only, with_ids_only
 from authz.scim.views import Scim
 from authz.views import SignIn
 from copilot_site import health
 from copilot_site.admin_home.connections import connections
+from copilot_site.admin_home.doors import open_pages
 from copilot_site.admin_home.views import system_health, with_numbers
 from copilot_site.admin_words import AdminWords
 from demo.hints import login_hints, sample_questions
@@ -31,6 +33,8 @@ admin.ModelAdmin.get_changeform_initial_data = with_ids_only(  # type: ignore[me
 
 handler400 = "copilot_site.lib.error_pages.bad_request"
 handler500 = "copilot_site.lib.error_pages.server_error"
+
+lead_to(open_pages)
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),

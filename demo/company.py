@@ -60,10 +60,14 @@ class Person(_Spec):
 
 
 class FolderSpec(_Spec):
-    """A folder and the folders in it; `key` is the name of its directory under `documents/`."""
+    """A folder and the folders in it; `key` is the name of its directory under `documents/`.
+
+    askable: its name is told to people who may not read it, so that they can ask to be let in.
+    """
 
     key: str
     name: BilingualText
+    askable: bool = False
     folders: tuple["FolderSpec", ...] = ()
 
 

@@ -20,6 +20,7 @@ from demo.unfinished import is_empty, waiting
 from demo.wiki import connect_wiki
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Folder, KnowledgeBase
+from knowledge.services.access import set_discoverable
 from knowledge.services.folders import add_folder, create_knowledge_base, root_folder
 from knowledge.services.uploads import IncomingFile, add_document
 
@@ -128,6 +129,8 @@ def _folders(above: str, parent: Folder, specs: Sequence[FolderSpec], places: Pl
     for spec in specs:
         folder = add_folder(None, parent, bilingual(spec.name))
         places[f"{above}/{spec.key}"] = folder
+        if spec.askable:
+            set_discoverable(None, folder, is_discoverable=True)
         _folders(f"{above}/{spec.key}", folder, spec.folders, places)
 
 

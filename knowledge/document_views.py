@@ -29,9 +29,11 @@ from knowledge.services.trash import KEPT, ends_at, erase_document, in_trash, re
 from knowledge.services.uploads import UploadOutcome
 from knowledge.version_diff import compare_versions
 
+SENT = "facts-sent"  # in the session: what a form with a mistake said, until it is shown again
 
-def facts_form(principal: Principal, document: Document) -> FactsForm:
-    """The form of a document, as it is now."""
+
+def facts_form(request: HttpRequest, principal: Principal, document: Document) -> FactsForm:
+    """The form of a document, as it is now; right after a mistake, once, as it was sent: `has_mistake`."""
     successor = successor_of(principal, document)
     said = {
         "title": document.title,
@@ -40,7 +42,10 @@ def facts_form(principal: Principal, document: Document) -> FactsForm:
         "superseded_by": successor.filename if successor else "",
     }
     others = _others(principal, document)
-    form = FactsForm(initial=said, others=others)
+    sent = request.session.pop(SENT, {}) if SENT in request.session else {}
+    has_mistake = sent.pop("document", "") == str(document.pk)
+    form = FactsForm(initial=said | sent if has_mistake else said, others=others)
+    form.has_mistake = has_mistake
     form.offer(_owners(principal, document, others), others.exclude(pk=document.pk))
     return form
 
@@ -68,14 +73,15 @@ def _others(principal: Principal, document: Document) -> QuerySet[Document]:
 def facts(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
     """A successor that this person may not see is not in their form, and stays where they name no other."""
     row = get_visible(Document, principal, pk=document_id)
+    form = FactsForm(request.POST, others=_others(principal, row))
     try:
-        form = FactsForm(request.POST, others=_others(principal, row))
         checked(form)
         hidden = row.superseded_by if successor_of(principal, row) is None else None
         said = form.facts if form.facts.superseded_by else replace_facts(form.facts, superseded_by=hidden)
         change_facts(principal, document_id=document_id, facts=said)
     except InvalidInput as problem:
         messages.error(request, str(problem))
+        request.session[SENT] = {name: request.POST.get(name, "") for name in form.fields} | {"document": str(row.pk)}
     else:
         messages.success(request, _("Saved."))
     return redirect("document", document_id)

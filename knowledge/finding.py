@@ -14,6 +14,7 @@ from django.utils.http import urlencode
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
+from authz.people import called
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.embedding.base import EmbeddingError
@@ -231,7 +232,7 @@ FILTERS: Mapping[str, Callable[[Principal, Any], Q]] = {
     "base": lambda principal, pk: Q(knowledge_base__in=KnowledgeBase.objects.visible_to(principal).filter(pk=pk)),
     "folder": _within,
     "type": lambda _principal, suffix: Q(filename__iendswith=suffix),
-    "owner": lambda _principal, name: Q(owner__username=name) | Q(owner=None, created_by__username=name),
+    "owner": lambda _principal, name: Q(owner__in=called(name)) | Q(owner=None, created_by__in=called(name)),
     "age": lambda _principal, days: Q(changed_at__gte=timezone.now() - timedelta(days=days)),
     "state": _in_state,
 }

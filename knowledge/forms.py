@@ -10,6 +10,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from authz.people import called
 from copilot_site.lib.forms import PickedInput
 from knowledge.document_text import Cited
 from knowledge.library import PAGE_SIZE
@@ -106,11 +107,13 @@ class NewBaseForm(forms.Form):
 
 
 class FactsForm(forms.Form):
-    """What is known of a document. owner: a sign-in name; superseded_by: the file name or title of another one of its base."""
+    """What is known of a document. owner: a name; superseded_by: the file name or title of another one of its base."""
 
     title = forms.CharField(label=capfirst(_("title")), max_length=NAME_LENGTH)
     owner = forms.CharField(
-        label=capfirst(_("owner")), required=False, help_text=_("The sign-in name of whoever answers for what it says.")
+        label=capfirst(_("owner")),
+        required=False,
+        help_text=_("Name or sign-in name of whoever answers for what it says."),
     )
     review_on = forms.DateField(
         label=capfirst(_("to be reviewed by")),
@@ -122,6 +125,8 @@ class FactsForm(forms.Form):
         required=False,
         help_text=_("File name or title of the document that holds instead. Answers prefer that one."),
     )
+
+    has_mistake = False  # shown again, as it was sent
 
     def __init__(self, *args: Any, others: QuerySet[Document], **kwargs: Any) -> None:
         """others: the documents of the base that the person may see."""
@@ -139,10 +144,14 @@ class FactsForm(forms.Form):
         name: str = self.cleaned_data["owner"].strip()
         if not name:
             return None
-        found = User.objects.filter(username=name, is_active=True).first()
-        if found is None:
+        found = list(called(name).filter(is_active=True)[:2])
+        if not found:
             raise forms.ValidationError(gettext("There is no active account “%(name)s”.") % {"name": name})
-        return found
+        if len(found) > 1:
+            raise forms.ValidationError(
+                gettext("Several people are called “%(name)s”; give the sign-in name.") % {"name": name}
+            )
+        return found[0]
 
     def clean_superseded_by(self) -> Document | None:
         name: str = self.cleaned_data["superseded_by"].strip()

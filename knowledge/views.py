@@ -188,7 +188,7 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
     }
     if rights["change"]:
         context |= {
-            "facts_form": facts_form(principal, opened.document),
+            "facts_form": facts_form(request, principal, opened.document),
             "metadata_form": ValuesForm(initial=values_of(fields, opened.document.metadata), of=fields),
             "places": places_for_document(principal, opened.document),
         }

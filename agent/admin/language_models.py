@@ -1,6 +1,9 @@
 """Language models, and what people have used of them, in the admin. A key goes in and is never shown again."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from agent.admin.base import KeyedAdmin, KeyedForm
@@ -27,9 +30,15 @@ class LanguageModelAdmin(KeyedAdmin):
     list_display = ("name", "model", "base_url", "is_enabled", "is_default")
     save_keyed = staticmethod(save_language_model)
 
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """The first one is asked as soon as it is saved."""
+        is_first = not LanguageModel.objects.filter(is_default=True).exists()
+        return {"is_default": is_first, **super().get_changeform_initial_data(request)}
+
 
 @admin.register(DayOfUse)
 class DayOfUseAdmin(ReadOnlyAdmin):
+    empty_sentence = _("No language model was asked yet: answers without one cost nothing, and are not listed here.")
     list_display = ("day", "user", "runs", "input_tokens", "output_tokens", "cost")
     list_filter = ("day",)
     search_fields = ("user__username",)

@@ -1,10 +1,12 @@
 """What the palette finds, under the rights of whoever looks."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -20,6 +22,8 @@ from knowledge.places import DocumentPlace, places_of
 from knowledge.services.bases import may_make_bases
 
 MOST = 6  # of each kind
+Ways = Callable[[HttpRequest], Iterable[tuple[str, str]]]  # (name, address) of pages that are open to whoever asks
+_further: list[Ways] = []
 
 
 @dataclass(frozen=True)
@@ -61,14 +65,26 @@ class Found:
         return not (self.conversations or self.documents or self.places or self.actions)
 
 
-def find(principal: Principal, user: User | AnonymousUser, words: str) -> Found:
-    """What says all the words in its name, and conversations with a question that does."""
+def lead_to(ways: Ways) -> None:
+    """Let the palette find these pages, too: said once, by the site, which knows more than this app."""
+    _further.append(ways)
+
+
+def further_actions(request: HttpRequest, words: str) -> Iterator[Action]:
+    """Pages of the administration that say the words, for those who may enter it."""
+    if words and request.user.is_staff:
+        found = (way for ways in _further for way in ways(request) if _says(way[0], words))
+        yield from (Action(name, url, "settings") for name, url in islice(found, MOST))
+
+
+def find(principal: Principal, user: User | AnonymousUser, words: str, *, further: Iterable[Action] = ()) -> Found:
+    """What says all the words in its name, and conversations with a question that does. further: actions found elsewhere."""
     places = [*named_bases(principal, words), *found_folders(principal, words)] if words else []
     return Found(
         tuple(_conversations(principal, words)),
         tuple(_documents(principal, words)),
         tuple(places[:MOST]),
-        tuple(action for action in _actions(principal, user) if _says(action.label, words)),
+        (*(action for action in _actions(principal, user) if _says(action.label, words)), *further),
     )
 
 

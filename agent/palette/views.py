@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from agent.palette.finding import find
+from agent.palette.finding import find, further_actions
 from agent.palette.places import find_places
 from authz.pages import signed_in
 from authz.principal import Principal
@@ -21,7 +21,7 @@ def _words(request: HttpRequest) -> str:
 def palette(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?q=`: what says the words, as a fragment."""
     words = _words(request)
-    context = {"found": find(principal, request.user, words), "words": words}
+    context = {"found": find(principal, request.user, words, further=further_actions(request, words)), "words": words}
     return render(request, "agent/palette/_found.html", context)
 
 

@@ -134,6 +134,7 @@ def set_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpRe
         "page": page,
         "runs": figures_of(within.runs.select_related("started_by", "profile")[:PAGE_SIZE]),
         "case": case,
+        "is_adding": "more" in request.GET,
         "case_form": case_form,
         "files_form": files_form,
         "profiles": AgentProfile.objects.all(),
@@ -150,7 +151,7 @@ def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: F
 
     def add() -> HttpResponseBase:
         services.add_case(user, set_id, **_valid(case_form))
-        return back
+        return redirect(f"{reverse('evaluation', args=[set_id])}?more=1#question")
 
     def change() -> HttpResponseBase:
         services.change_case(user, set_id, _id(given.get("case", "")), **_valid(case_form))

@@ -32,7 +32,7 @@ async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
         if run.state.plan.intent == GREETING:
             text = str(texts.WHO_I_AM)
         elif is_unclear:
-            text = str(texts.UNCLEAR_FOLLOW_UP)
+            text = str(texts.UNCLEAR_FOLLOW_UP_READINGS if readings else texts.UNCLEAR_FOLLOW_UP)
         elif readings:
             text = str(texts.WHICH_READING)
         else:

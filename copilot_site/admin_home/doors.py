@@ -59,7 +59,9 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
             Door(_("Ingestion"), _("Queues, failures and another try."), "ingestion"),
             Door(
                 _("Data sources"),
-                _("Business databases: who may ask what, what words mean, and what a statement may do."),
+                _(
+                    "Business databases: who may ask what, what words mean, confirmed answers, and what a statement may do."
+                ),
                 _table("business_datasource"),
             ),
             Door(
@@ -189,6 +191,11 @@ def doors(request: HttpRequest) -> list[tuple[Promise, list[tuple[Door, str]]]]:
     tables = {model["admin_url"] for app in admin.site.get_app_list(request) for model in app["models"]}
     found = ((name, list(_open(request, ways, tables))) for name, ways in GROUPS)
     return [(name, ways) for name, ways in found if ways]
+
+
+def open_pages(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """(name, address) of every way that is open to this person."""
+    yield from ((str(door.name), url) for _name, ways in doors(request) for door, url in ways)
 
 
 def _open(request: HttpRequest, ways: tuple[Door, ...], tables: set[str]) -> Iterator[tuple[Door, str]]:

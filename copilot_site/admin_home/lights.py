@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from agent.providers.configured import model_names
 from copilot_site import doctor
 from copilot_site.findings import Finding
 from copilot_site.sign_in_checks import company_directory, company_sign_ins
@@ -72,7 +73,8 @@ AREAS: tuple[Area, ...] = (
     Area("mail", _("Mail"), (doctor.mail,), "server-connections", is_set_up=lambda: settings.MAIL_IS_SET_UP),
     Area("search", _("Search models"), (doctor.model, doctor.reranking, doctor.word_list), "server-connections"),
     Area("index", _("Search index"), (doctor.index, doctor.readings), "ingestion"),
-    Area("language-models", _("Language models"), (doctor.language_models,), "admin:agent_languagemodel_changelist"),
+    Area("language-models", _("Language models"), (doctor.language_models,), "admin:agent_languagemodel_changelist",
+         is_set_up=lambda: bool(model_names())),
     Area("data-sources", _("Data sources"), (doctor.data_sources,), "admin:business_datasource_changelist"),
     Area("sign-in", _("Company sign-in"), (company_sign_ins, company_directory), "admin:socialaccount_socialapp_changelist"),
     Area("audit", _("Signing key of the audit log"), (doctor.audit_key,), "admin:audit_checkpoint_changelist"),

@@ -74,5 +74,6 @@ TEMPLATES = [
 USE_I18N = USE_TZ = True
 LANGUAGE_CODE = "en"
 LANGUAGES = [("zh-hans", _("Simplified Chinese")), ("en", _("English"))]
+FORMAT_MODULE_PATH = "copilot_site.formats"
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = config.time_zone

@@ -1,6 +1,7 @@
 """One change of rights on one place, or of one membership: first shown with what it does to whom, then carried out when that is
 confirmed."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
@@ -16,6 +17,7 @@ from authz.governing import get_governed
 from authz.holders import bases_about
 from authz.impact import Effects
 from authz.models import OrgUnit, Role
+from authz.people import known_as
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.units import join, leave
@@ -57,6 +59,11 @@ class Change:
     reason: str = ""
     copy: bool = False
     parent_id: UUID | None = None
+
+    @property
+    def holder_said(self) -> str:
+        """As people know them."""
+        return known_as(self.holder) if isinstance(self.holder, User) else str(self.holder or "")
 
     def apply(self, by: Principal, place: Place) -> None:
         """Raises NotFound, PermissionDenied and InvalidInput of `knowledge.services.access`."""
@@ -122,9 +129,19 @@ class ChangeForm(forms.Form):
             raise InvalidInput(_("Choose at least one right."))
         if not given["holder"].strip():
             raise InvalidInput(_("Name the person or group that this is about."))
-        named = group_named if given["holder_kind"] == "group" else user_named
         ends_at = end_of(given["until"]) if given["until"] else None
-        return Change(what, named(given["holder"]), rights, ends_at, given["reason"])
+        return Change(what, _holder(given["holder_kind"], given["holder"]), rights, ends_at, given["reason"])
+
+
+def _holder(kind: str, name: str) -> User | Group:
+    """Of this kind, else of the other, whose names the same field offers: whom it touches is shown before it is saved."""
+    named, other = (group_named, user_named) if kind == "group" else (user_named, group_named)
+    try:
+        return named(name)
+    except InvalidInput:
+        with suppress(InvalidInput):
+            return other(name)
+        raise
 
 
 def end_of(day: date) -> datetime:

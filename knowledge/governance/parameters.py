@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 from uuid import UUID
 
 from django.contrib.auth.models import Group, User
-from django.db.models import Value
-from django.db.models.functions import Concat, Trim
 from django.utils.translation import gettext as _
 
 from authz.governing import get_governed, get_reviewed
 from authz.models import OrgUnit, Role
+from authz.people import called
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
@@ -56,19 +55,13 @@ def user_named(name: str) -> User:
 
     Raises InvalidInput, naming the nearest, or those who share the name.
     """
-    user = User.objects.filter(username=name.strip()).first()
-    if user is not None:
-        return user
-    full = Trim(Concat("first_name", Value(" "), "last_name"))
-    called = (
-        list(User.objects.annotate(full=full).filter(full=name.strip()).order_by("username")) if name.strip() else []
-    )
-    if len(called) == 1:
-        return called[0]
-    if called:
+    found = list(called(name).order_by("username"))
+    if len(found) == 1:
+        return found[0]
+    if found:
         raise InvalidInput(
             _("%(count)s people are called “%(name)s”. Give the sign-in name: %(names)s.")
-            % {"count": len(called), "name": name.strip(), "names": ", ".join(each.username for each in called)}
+            % {"count": len(found), "name": name.strip(), "names": ", ".join(each.username for each in found)}
         )
     advice = _("Give the sign-in name, or the exact full name.")
     raise InvalidInput(_unknown(_("person"), name, User.objects.values_list("username", flat=True), advice=advice))
@@ -96,11 +89,18 @@ def unit_named(name: str) -> OrgUnit:
     return unit
 
 
-def holder_names() -> dict[str, list[str]]:
+class HolderNames(TypedDict):
+    """people: full names by sign-in name."""
+
+    people: dict[str, str]
+    groups: list[str]
+
+
+def holder_names() -> HolderNames:
     """Names to offer where a holder is asked for."""
-    people = User.objects.filter(is_active=True).order_by("username").values_list("username", flat=True)
+    people = User.objects.filter(is_active=True).order_by("username")[:MOST_NAMES]
     groups = Group.objects.order_by("name").values_list("name", flat=True)
-    return {"people": list(people[:MOST_NAMES]), "groups": list(groups[:MOST_NAMES])}
+    return {"people": {user.username: user.get_full_name() for user in people}, "groups": list(groups[:MOST_NAMES])}
 
 
 def _unknown(what: str, name: str, known: Iterable[str], *, advice: str = "") -> str:

@@ -16,6 +16,8 @@ async function poll() {
 
 if ("unfinished" in stages.dataset) setTimeout(poll, POLL_MS);
 
+document.querySelector("[popover][data-open]")?.showPopover(); // what was sent with a mistake, to be mended
+
 function showCited() {
   document.getElementById("cited")?.scrollIntoView({ block: "center" });
 }

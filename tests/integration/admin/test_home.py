@@ -241,6 +241,8 @@ def test_a_part_that_is_not_set_up_is_not_called_well(world: World, settings: An
     settings.MAIL_IS_SET_UP = False
     mail = next(light for light in home_lights.lights(again=True) if str(light.name) == "Mail")
     assert (mail.level, mail.figure) == (home_lights.Level.OFF, "–")
+    models = next(light for light in home_lights.lights() if str(light.name) == "Language models")
+    assert (models.level, models.figure) == (home_lights.Level.OFF, "–")
 
 
 def test_the_first_page_leads_to_what_an_administrator_sets_up(world: World) -> None:

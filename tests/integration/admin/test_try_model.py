@@ -116,3 +116,11 @@ def test_only_administrators_of_the_system_try_models() -> None:
     for person, status in ((staff("sam"), 403), (make_user("clara"), 302)):
         assert tried(person, "http://127.0.0.1:9/v1").status_code == status
     assert not Entry.objects.filter(action=Action.MODEL_TESTED).exists()
+
+
+def test_the_first_one_is_asked_where_nobody_chooses_and_the_next_one_is_not(root: User) -> None:
+    """Saved as the form comes, it writes the answers; another one does not take its place by itself."""
+    address, client = reverse("admin:agent_languagemodel_add"), client_of(root)
+    assert client.get(address).context["adminform"].form["is_default"].initial is True
+    LanguageModel.objects.create(name="large", base_url="https://models.example.com/v1", model="large", is_default=True)
+    assert client.get(address).context["adminform"].form["is_default"].initial is False

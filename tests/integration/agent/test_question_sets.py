@@ -394,9 +394,9 @@ def test_sets_are_made_changed_and_deleted_on_their_pages(desk: Desk) -> None:
     wrong = client.post(page, {"do": "add", "question": LEAVE, "person": "nobody-here"})
     assert wrong.status_code == 400
     assert "nobody-here" in text_of(wrong)
-    client.post(page, {"do": "add", "question": LEAVE, "person": desk.reader.username, "is_answerable": "0"})
-    case = Case.objects.get()
-    assert case.is_answerable is False
+    given = {"do": "add", "question": LEAVE, "person": desk.reader.username, "is_answerable": "0"}
+    assert 'id="question" open' in client.post(page, given, follow=True).content.decode(), "for the next one"
+    case = Case.objects.get(is_answerable=False)
     started = client.post(page, {"do": "start"}, follow=True)
     assert "0 of 1 asked" in text_of(started)
     client.post(page, {"do": "stop", "run": str(SetRun.objects.get().pk)})

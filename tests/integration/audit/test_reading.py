@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 
 from audit.actions import Action
 from audit.checkpoints import sign_checkpoint
+from audit.keys import trusted_keys
 from audit.models import Entry, Hold
 from audit.selectors import signing
 from audit.verify_export import check
@@ -129,6 +130,12 @@ def test_the_list_searches_and_says_how_far_it_is_signed(logbook: Logbook) -> No
     assert "Handbook 7" in page
     assert "Handbook 8" not in page
     assert "Signed up to number 20" in page
+
+
+def test_the_export_says_how_it_is_checked_and_with_which_key(logbook: Logbook) -> None:
+    page = admin("auditor").get(reverse(PAGES[1])).content.decode()
+    (key,) = trusted_keys()
+    assert f"python3 verify_export.py audit-….jsonl --key {key}" in page
 
 
 def test_the_export_begins_with_what_the_list_is_filtered_by(logbook: Logbook) -> None:

@@ -107,6 +107,7 @@ def test_what_is_not_certain_is_asked_back(
     before, answer = conversation(username, first, then)
     assert (before.stop_reason, answer.stop_reason) == (StopReason.OK, StopReason.NEED_CLARIFY)
     assert answer.state["plan"]["clarifying_questions"] == readings
+    assert ("Choose what you mean" in answer.content) == bool(readings), "what can be chosen is said to be"
     for reading in readings:
         *_, chosen = conversation(username, first, then, reading)
         assert chosen.stop_reason == StopReason.OK

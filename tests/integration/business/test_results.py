@@ -306,7 +306,7 @@ def test_a_manager_corrects_an_answer_and_it_is_an_example(demo: DataSource) -> 
     sql = "SELECT region, count(*) AS customers FROM customer GROUP BY region ORDER BY 2 DESC"
     assert corrected("emma", message, sql).status_code == 403
     grant(None, demo, to=named("emma"), right=Right.MANAGE)
-    assert "Correct" in page_of(message)
+    assert "Confirm or correct" in page_of(message)
     refused = corrected("emma", message, "DELETE FROM customer")
     assert refused.status_code == 400
     assert "Only questions are run" in refused.content.decode()

@@ -49,6 +49,20 @@ def test_who_gains_how_many_documents_is_exact(world: World) -> None:
     assert counted(effects_of(world, root, everything)) == {"ben": ({"view": 3, "download": 3}, {})}
 
 
+def test_a_person_is_found_where_a_group_was_asked_for_and_the_other_way_round(world: World) -> None:
+    """Names of both are offered in one field, and the page before saving says who it is."""
+    User.objects.filter(pk=world.anna.pk).update(first_name="Anna", last_name="Berg")
+    address, client = place_url("rights-change", world.pay), client_of(world.boss)
+    fields = {"what": "give", "rights": ["view"]}
+    for kind, holder, seen in (
+        ("group", "Anna Berg", "Anna Berg (anna)"),
+        ("user", "Engineering", "Engineering"),
+    ):
+        assert seen in text_of(client.post(address, {**fields, "holder_kind": kind, "holder": holder}))
+    said = text_of(client.post(address, {**fields, "holder_kind": "group", "holder": "Engineerin"}))
+    assert "There is no group, unit or role called “Engineerin”. Did you mean “Engineering”?" in said
+
+
 def test_who_loses_is_exact_and_what_another_grant_keeps_is_not_lost(world: World) -> None:
     allow(world.anna, world.travel)
     take = Change(What.TAKE_BACK, world.engineering.group, (Right.VIEW,))

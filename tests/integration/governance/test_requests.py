@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
@@ -113,13 +114,14 @@ def test_what_waits_is_counted_for_those_who_may_decide(told: World) -> None:
 
 
 def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:
+    User.objects.filter(pk=told.anna.pk).update(first_name="Anna", last_name="Berg")
     anna, boss = client_of(told.anna), client_of(told.boss)
     form = text_of(anna.get(reverse("my-requests"), {"folder": str(told.pay.pk)}))
     assert "Ask to view “Pay”" in form
     assert anna.post(reverse("ask-for-access", args=[told.pay.pk]), {"reason": "payroll"}).status_code == 302
     assert "Waiting for a decision" in text_of(anna.get(reverse("my-requests")))
     listed = text_of(boss.get(reverse("access-requests")))
-    assert "anna asks to view “Pay”" in listed
+    assert "Anna Berg asks to view “Pay”" in listed, "as people know her"
     assert "payroll" in listed
     asked = AccessRequest.objects.get()
     url = reverse("access-request-decide", args=[asked.pk])
@@ -127,7 +129,7 @@ def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:
     bad = boss.post(url, {"decision": "grant", "until": "tomorrow"}, follow=True)
     assert "Give the last day as a date like 2027-12-31." in text_of(bad)
     assert boss.post(url, {"decision": "grant", "until": "2199-12-31"}).status_code == 302
-    assert "Granted, until 12/31/2199" in text_of(anna.get(reverse("my-requests"))) or can(
+    assert "Granted, until 1 Jan 2200" in text_of(anna.get(reverse("my-requests"))) or can(
         principal_of(told.anna), Right.VIEW, told.pay
     )
 

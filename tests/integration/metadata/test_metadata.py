@@ -206,7 +206,7 @@ def test_the_pages_show_set_and_narrow(library: Library) -> None:
     document = library.seen[0]
     shown = reader.get(f"/documents/{document.pk}/").content.decode()
     assert "Müller &amp; Söhne" in shown
-    assert "12/31/2026" in shown
+    assert "31 Dec 2026" in shown
     assert "change-metadata" not in shown
     assert "change-metadata" in keeper.get(f"/documents/{document.pk}/").content.decode()
     keeper.post(f"/documents/{document.pk}/metadata/", {"field_0": "draft", "field_1": "2020", "field_2": "2027-01-31"})

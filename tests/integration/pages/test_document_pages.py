@@ -183,6 +183,29 @@ def test_title_owner_review_and_successor_are_stored_and_shown(house: House) -> 
     assert document.owner == house.reader
 
 
+def test_an_owner_is_named_as_people_know_them(house: House) -> None:
+    User.objects.filter(pk=house.reader.pk).update(first_name="Wei", last_name="Chen")
+    document = house.document
+    change(house, document, title=document.title, owner="Wei Chen")
+    document.refresh_from_db()
+    assert document.owner == house.reader
+    User.objects.filter(pk=make_user("namesake").pk).update(first_name="Wei", last_name="Chen")
+    assert "Several people are called “Wei Chen”" in change(house, document, title=document.title, owner="Wei Chen")
+
+
+def test_what_was_typed_is_there_again_once_after_a_mistake(house: House) -> None:
+    document, client = house.document, client_of(house.keeper)
+    address, page = reverse("document-facts", args=[document.pk]), reverse("document", args=[document.pk])
+    typed = {"title": "A better title", "owner": "nobody-of-that-name", "review_on": "2030-01-31", "superseded_by": ""}
+    said = client.post(address, typed, follow=True).content.decode()
+    assert "There is no active account" in said
+    assert "popover data-open" in said
+    assert all(f'value="{value}"' in said for value in typed.values() if value)
+    again = client.get(page).content.decode()
+    assert "A better title" not in again
+    assert "popover data-open" not in again
+
+
 def test_a_successor_that_is_not_seen_is_told_to_nobody_and_is_not_lost(house: House) -> None:
     document, secret = (
         make_document(house.folder, "old.md"),

@@ -36,6 +36,7 @@ def filled(house: House) -> House:
     make_document(house.folder, "holiday.txt", "Thirty days of leave are given.", title="Holiday rules")
     make_document(house.below, "broken.pdf", b"%PDF-1.4\nnothing", ingested=True)
     assert house.hidden
+    User.objects.filter(pk=house.reader.pk).update(first_name="伟", last_name="陈")
     Document.unscoped.filter(filename="holiday.txt").update(
         owner=house.reader, review_on=timezone.localdate() - timedelta(days=1)
     )
@@ -52,6 +53,9 @@ def filled(house: House) -> House:
         ({"type": ".pdf"}, {"broken.pdf"}),
         ({"owner": "reader"}, {"holiday.txt"}),
         ({"owner": "keeper"}, {"rolling.md", "broken.pdf"}),
+        ({"owner": "陈伟"}, {"holiday.txt"}),  # the name that the list shows, in either order of its parts
+        ({"owner": "伟 陈"}, {"holiday.txt"}),
+        ({"owner": "nobody"}, set()),
         ({"age": "7"}, {"rolling.md", "broken.pdf"}),
         ({"state": "ready"}, {"rolling.md"}),
         ({"state": "failed"}, {"broken.pdf"}),

@@ -118,3 +118,15 @@ def test_the_list_of_places_is_a_list_of_options(release: House) -> None:
     assert set(re.findall(r'data-kind="(\w+)"[^>]*data-name="([^"]+)"', body)) == {
         ("base", "Release base"), ("folder", "Release notes"), ("document", "Release one"),
     }  # fmt: skip
+
+
+def test_who_may_enter_the_administration_finds_its_open_pages_by_name(house: House) -> None:
+    def led_to(person: User, words: str) -> list[str]:
+        page = client_of(person).get(reverse("palette"), {"q": words}).content.decode()
+        return re.findall(r'href="(/admin/[^"]+)"', page)
+
+    root, keeper = make_user("root", is_superuser=True), house.keeper
+    User.objects.filter(pk=keeper.pk).update(is_staff=True)
+    assert led_to(root, "language MODELS") == [reverse("admin:agent_languagemodel_changelist")]
+    assert led_to(keeper, "folders and rights") == [reverse("rights-tree")]
+    assert led_to(keeper, "language models") == led_to(house.reader, "folders and rights") == []

@@ -196,3 +196,9 @@ def test_readers_follows_a_grant_down_the_tree_only(tmp_path: Path) -> None:
     assert company.readers("people/confidential/reviews/x.pdf") == EVERYBODY
     assert company.readers("people/confidential/compensation") == {"lin"}
     assert company.readers("people/handbook") == {"lin"}
+
+
+def test_one_folder_can_be_asked_for_by_those_who_may_not_read_it() -> None:
+    """So that a newcomer sees how one asks to be let in."""
+    people = next(base for base in load_company().knowledge_bases if base.key == "people")
+    assert [folder.key for folder in people.folders if folder.askable] == ["recruitment"]
