@@ -189,3 +189,37 @@ def test_a_month_and_a_quarter_begin_on_a_day() -> None:
     assert [day_of(cell) for cell in ("2026-11", "2026-Q3", "2026-11-18T10:00+08:00", "A-17")] == [
         date(2026, 11, 1), date(2026, 7, 1), date(2026, 11, 18), None,
     ]  # fmt: skip
+
+
+SERVICES = """| Service | Request timeout | Retries |
+| --- | --- | --- |
+| reader | 3 s | 1 |
+| writer | 5 s | 1 |
+| biller | 10 s | 0 |
+| mailer | 20 s | 0 |"""
+LIMITS = """| 服务 | 请求超时 | 重试次数 |
+| --- | --- | --- |
+| 读取 | 3 秒 | 1 |
+| 写入 | 5 秒 | 1 |
+| 计费 | 10 秒 | 0 |"""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "table", "verdict"),
+    [
+        ("Service: writer; Request timeout: 5 s; Retries: 1", SERVICES, "supported"),
+        ("Service: writer; Request timeout: 5 s; Retries: 0", SERVICES, "contradicted"),
+        ("Service: biller; Request timeout: 10 s; Retries: 1", SERVICES, "contradicted"),
+        ("The biller has 1 retry.", SERVICES, "contradicted"),
+        ("服务: 写入; 请求超时: 5 秒; 重试次数: 1", LIMITS, "supported"),
+        ("服务: 写入; 请求超时: 5 秒; 重试次数: 0", LIMITS, "contradicted"),
+    ],
+)
+def test_a_row_that_a_model_wrote_is_compared_cell_by_cell(sentence: str, table: str, verdict: str) -> None:
+    assert said(sentence, table) == verdict
+
+
+def test_beside_the_value_of_a_result_another_number_is_left_open() -> None:
+    used = "3 (number of environment records)\n\nConditions: usage = in use; name = staging, prod-cn, prod-eu, demo"
+    assert said("Three of these four environments are in use.", used) == "unsettled"
+    assert said("Four environments are in use.", used) == "contradicted"
