@@ -35,7 +35,7 @@ from agent.evidence import (
 from agent.extractive.overlap import nearest
 from agent.fencing import escaped, fenced
 from agent.notices import judge_failed
-from agent.prompting import count_tokens, prompt
+from agent.prompting import count_tokens, dated, prompt
 from agent.providers.base import CUT, Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
 from agent.revocation import require_visible
 from agent.run import Finding, Run
@@ -266,7 +266,7 @@ class Writer:
         if self.run.judge is None or not sentences:
             return {}
         question = self.run.state.input.normalized_query
-        system = self.run.use(prompt("judge", language_of(question) or self.run.language))
+        system = dated(self.run.use(prompt("judge", language_of(question) or self.run.language)), timezone.localdate())
         try:
             return await judged(
                 _LooksFirst(self.run.judge, self.run),
@@ -386,4 +386,7 @@ class Writer:
         content = "\n".join([*blocks, "", run.state.input.normalized_query])
         if is_again:
             content = f"{content}\n\n{run.use(prompt('answer_language', self._language))}"
-        return [{"role": "system", "content": system}, {"role": "user", "content": content}]
+        return [
+            {"role": "system", "content": dated(system, timezone.localdate())},
+            {"role": "user", "content": content},
+        ]

@@ -76,7 +76,9 @@ def _written(parts: Sequence[Part]) -> str:
     for place, (sentence, _chips) in enumerate(parts):
         row = tables.get(place)
         if row is None:
-            begins = columns or (_STEP.match(sentence.gap) and not _STEP.match(before))  # else 2. goes on with a paragraph
+            begins = columns or (
+                _STEP.match(sentence.gap) and not _STEP.match(before)
+            )  # else 2. goes on with a paragraph
             pieces.append(
                 ("\n\n" if begins else "") + (sentence.gap or " ") + _marked(sentence.text, place, parts[place])
             )

@@ -191,7 +191,9 @@ def test_a_table_that_a_model_wrote_is_a_table_with_its_sources(house: House) ->
 def test_steps_that_a_model_numbered_are_a_numbered_list_also_where_the_first_was_left_out(house: House) -> None:
     answer = house.session.messages.get(role="assistant")
     answer.sentences = [{"text": "To release:", "citations": [1]}]
-    answer.sentences += [{"text": text, "citations": [1], "gap": gap} for text, gap in (("Ask.", "\n2. "), ("Wait.", "\n3. "))]
+    answer.sentences += [
+        {"text": text, "citations": [1], "gap": gap} for text, gap in (("Ask.", "\n2. "), ("Wait.", "\n3. "))
+    ]
     answer.provider = "big"
     answer.save()
     page = plain(client_of(house.reader).get(reverse("message", args=[house.session.pk, answer.pk])).content)
