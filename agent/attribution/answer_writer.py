@@ -219,6 +219,9 @@ class Writer:
         if self.pages:
             with override(self.run.language):
                 self.run.tell(str(texts.FROM_OUTSIDE))
+        if self.kept and self.dropped:
+            with override(self.run.language):
+                self.run.tell(str(texts.UNSAID_LEFT_OUT))
         if self._is_in_other_language("\n".join(sentence.text for sentence in self.kept)):
             with override(self.run.language):
                 self.run.tell(str(texts.OTHER_LANGUAGE))

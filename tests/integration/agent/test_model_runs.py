@@ -51,6 +51,7 @@ def test_a_question_goes_through_route_tools_and_a_checked_answer() -> None:
     assert (row.content, row.stop_reason, row.provider) == (words(events), StopReason.OK, "default")
     assert row.state["plan"]["route"] == "DOC"
     assert set(row.prompts) == {"route.en", "act.en", "answer.en"}
+    assert row.notice == ""
     assert sources(events)[-1] == "Leave"
     (call,) = of(events, ToolCall)
     assert json.loads(call.tool_calls[0].function.arguments) == {"queries": ["annual leave days"]}
@@ -80,6 +81,7 @@ def test_only_supported_sentences_are_shown() -> None:
     ]
     assert words(events) == row.content
     assert "dropped=4" in row.state["trace_steps"][-1]["out"]["note"]
+    assert row.notice == "What its sources do not say was left out of the answer."
 
 
 @pytest.mark.parametrize("written", ["NO_ANSWER", "[1]", *UNSAID])

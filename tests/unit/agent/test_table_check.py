@@ -245,6 +245,6 @@ MEETINGS = """2.2 试用期
         ("项目: 试用期工资; 杭州: 100 %; 鹿特丹（一年期）: 100%", True),
     ],
 )
-def test_a_value_of_a_written_row_is_a_whole_cell_of_that_row(sentence: str, is_said: bool) -> None:  # noqa: FBT001
+def test_a_value_of_a_written_row_is_a_whole_cell_of_that_row(sentence: str, is_said: bool) -> None:
     found = check(sentence, Evidence(MEETINGS), question="试用期的规定有什么不同？", today=TODAY)
     assert (found.verdict.value == "supported") is is_said
