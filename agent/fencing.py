@@ -31,13 +31,14 @@ def unfenced(output: str) -> str:
 
 
 def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None, is_unapproved: bool = False) -> str:
-    """A piece of evidence as data: the fence says what it is and where it stands, never that it is to be obeyed."""
-    marks = [f'id="{item.evidence_id}"']
-    if number is not None:
-        marks.insert(0, f'number="{number}"')
-    if item.source.doc_id:
+    """A piece of evidence as data: the fence says what it is and where it stands, never that it is to be obeyed.
+
+    number: for whoever writes, and cites by it; ids are for whoever calls tools.
+    """
+    marks = [f'id="{item.evidence_id}"' if number is None else f'number="{number}"']
+    if item.source.doc_id and number is None:
         marks.append(f'knowledge_id="{item.source.doc_id}"')
-    if item.source.chunk_id:
+    if item.source.chunk_id and number is None:
         marks.append(f'chunk_id="{item.source.chunk_id}"')
     if item.source.page:
         marks.append(f'page="{item.source.page}"')

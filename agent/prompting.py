@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,11 @@ def prompt(name: str, language: str) -> Prompt:
     file = f"{name}.{'zh' if language.startswith('zh') else 'en'}.md"
     data = (FOLDER / file).read_bytes()
     return Prompt(file.removesuffix(".md"), data.decode().strip(), hashlib.sha256(data).hexdigest()[:12])
+
+
+def dated(text: str, today: date) -> str:
+    """A text with the day it is read on, which a model does not know: `last year`, `still valid` and `until` count from it."""
+    return f"{text}\n\ntoday: {today:%Y-%m-%d, %A}"
 
 
 def count_tokens(text: str) -> int:

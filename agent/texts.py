@@ -54,6 +54,7 @@ MODEL_FAILED_SEARCHING = _("The language model failed while it was searching; th
 MODEL_SILENT = _("The language model does not answer now; the answer is quoted from documents.")
 MODEL_BROKE_OFF = _("The language model broke off; this is the part of the answer that came.")
 NOT_ALL_CHECKED = _("What could not be checked against its source is marked.")
+UNSAID_LEFT_OUT = _("What its sources do not say was left out of the answer.")
 OTHER_LANGUAGE = _("The language model did not answer in the language of the question.")
 FROM_OUTSIDE = _("What is marked as from outside stands on pages of the web, not on what your company knows.")
 SOURCES_DISAGREE = _("Sources %(one)s and %(other)s do not say the same.")

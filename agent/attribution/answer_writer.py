@@ -35,7 +35,7 @@ from agent.evidence import (
 from agent.extractive.overlap import nearest
 from agent.fencing import escaped, fenced
 from agent.notices import judge_failed
-from agent.prompting import count_tokens, prompt
+from agent.prompting import count_tokens, dated, prompt
 from agent.providers.base import CUT, Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
 from agent.revocation import require_visible
 from agent.run import Finding, Run
@@ -219,6 +219,9 @@ class Writer:
         if self.pages:
             with override(self.run.language):
                 self.run.tell(str(texts.FROM_OUTSIDE))
+        if self.kept and self.dropped:
+            with override(self.run.language):
+                self.run.tell(str(texts.UNSAID_LEFT_OUT))
         if self._is_in_other_language("\n".join(sentence.text for sentence in self.kept)):
             with override(self.run.language):
                 self.run.tell(str(texts.OTHER_LANGUAGE))
@@ -266,7 +269,7 @@ class Writer:
         if self.run.judge is None or not sentences:
             return {}
         question = self.run.state.input.normalized_query
-        system = self.run.use(prompt("judge", language_of(question) or self.run.language))
+        system = dated(self.run.use(prompt("judge", language_of(question) or self.run.language)), timezone.localdate())
         try:
             return await judged(
                 _LooksFirst(self.run.judge, self.run),
@@ -386,4 +389,7 @@ class Writer:
         content = "\n".join([*blocks, "", run.state.input.normalized_query])
         if is_again:
             content = f"{content}\n\n{run.use(prompt('answer_language', self._language))}"
-        return [{"role": "system", "content": system}, {"role": "user", "content": content}]
+        return [
+            {"role": "system", "content": dated(system, timezone.localdate())},
+            {"role": "user", "content": content},
+        ]

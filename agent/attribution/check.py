@@ -7,10 +7,12 @@ from datetime import date
 
 from agent.attribution.prose_check import check_prose
 from agent.attribution.table_check import check_table
-from agent.attribution.tables import table_of
+from agent.attribution.tables import number_of, table_of
 from agent.attribution.verdict import Finding, Verdict, contradicted, unsettled
 from agent.extractive.overlap import share_said
+from agent.extractive.sentences import split
 from agent.injection_filter import injections_in, without_injections
+from business.parsing.reader.units import normalised
 
 ORDERED = 0.8  # share of a sentence's words from which it repeats what only talks to whoever answers; by hand
 OTHERS = 2  # pieces of evidence beside those that are cited, in which a sentence is looked for
@@ -32,6 +34,11 @@ class Evidence:
 
 def check(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> Finding:
     """What the evidence says of the sentence. also: calculations of the run; today: what relative times count from."""
+    found = _checked(sentence, evidence, question=question, today=today, also=also)
+    return unsettled("another cell") if found.verdict in SAID and _has_other_cell(sentence, evidence.says) else found
+
+
+def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> Finding:
     text = evidence.says
     orders = injections_in(evidence.text)
     if injections_in(sentence) or (orders and share_said(sentence, orders) > max(ORDERED, share_said(sentence, text))):
@@ -45,6 +52,31 @@ def check(sentence: str, evidence: Evidence, *, question: str, today: date, also
         if evidence.is_result or found.verdict is Verdict.SUPPORTED:
             return found
     return check_prose(sentence, text, also=also, question=question)
+
+
+def _has_other_cell(sentence: str, text: str) -> bool:
+    """Whether a row that a model wrote ("City: Rome; Limit: 160") has a value that its row in the text has not as a whole, or has in
+    another column.
+    """
+    (_name, first), *others = _written_cells(sentence)
+    rows = [_written_cells(each.text) for each in split(text) if each.kind == "row"] if others else []
+    found = [row for row in rows if first in (value for _column, value in row)]
+    return bool(found) and not any(all(_is_in(row, name, value) for name, value in others) for row in found)
+
+
+def _written_cells(said: str) -> list[tuple[str, str]]:
+    """Columns and values of a row as it is said with its header; of what is no row its whole text alone."""
+    first, *others = said.split("; ")
+    pairs = [part.partition(": ") for part in others]
+    if not others or not all(colon for _name, colon, _value in pairs):
+        return [("", normalised(said))]
+    return [(normalised(n), normalised(v)) for n, _colon, v in (first.rpartition(": "), *pairs)]
+
+
+def _is_in(row: Sequence[tuple[str, str]], name: str, value: str) -> bool:
+    number = number_of(value)
+    cells = [cell for column, cell in row if column == name] or [cell for _column, cell in row]
+    return any(value == cell or (number is not None and number == number_of(cell)) for cell in cells)
 
 
 def check_cited(

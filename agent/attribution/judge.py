@@ -20,6 +20,7 @@ from agent.providers.base import ChatModel
 from agent.providers.structured import complete
 
 LEAST_QUOTED = 2  # characters
+_LEFT_OUT = re.compile(r"…+|\.{3,}")
 _LETTER = r"[^\W\u3040-\u9fff\uac00-\ud7af]"  # of a script that sets words apart, or a digit
 _NUMERAL = "[零〇一二两三四五六七八九十百千万亿]"
 
@@ -64,7 +65,7 @@ async def judged(
         sentence = sentences.get(each.sentence)
         if sentence is None or each.verdict != "supported":
             return sentence is not None
-        return is_quoted(each.quote, together) and not quoted_conflict(
+        return stands_quoted(each.quote, together) and not quoted_conflict(
             sentence, html.unescape(each.quote), together, question=question, today=today, also=also
         )
 
@@ -76,6 +77,12 @@ def block(name: str, number: int, text: str) -> str:
     return f'<{name} number="{number}">\n{escaped(text)}\n</{name}>'
 
 
+def stands_quoted(quote: str, text: str) -> bool:
+    """Whether a quotation stands in a text, or all its parts do where it leaves out what is between them."""
+    parts = [part for part in _LEFT_OUT.split(quote) if part.strip()]
+    return is_quoted(quote, text) or (len(parts) > 1 and all(is_quoted(part, text) for part in parts))
+
+
 def is_quoted(quote: str, text: str) -> bool:
     """Whether a quotation stands in a text in whole words and numbers, but for case, width, white space and the marks around it."""
     plain = _folded(html.unescape(quote)).strip(" .…\"“”'")
@@ -84,7 +91,8 @@ def is_quoted(quote: str, text: str) -> bool:
 
 def _bordered(plain: str) -> str:
     """A pattern of it that no part of a word or number fits: 30 is not in 2030, 1.30 or 30,000."""
-    before, after = r"(?<![\d][.,])", r"(?![.,]\d)"
+    before = r"(?<!\d[.,])" if plain[0].isdigit() else ""
+    after = r"(?![.,]\d)" if plain[-1].isdigit() else ""
     for kind in (_LETTER, _NUMERAL):
         before += f"(?<!{kind})" if re.match(kind, plain[0]) else ""
         after += f"(?!{kind})" if re.match(kind, plain[-1]) else ""

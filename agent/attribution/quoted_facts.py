@@ -23,6 +23,7 @@ MOST_ADDED = 8  # amounts of a quotation of which sums are tried
 GENERAL = {"all", "only"}
 _NAME = re.compile(r"(?<![.!?:。！？：\n] )(?<![\w'’.-])(?!^)[A-Z][\w'’-]+")  # a capital that begins no sentence
 _LATIN = re.compile(r"(?<![A-Za-z\d_-])[A-Z][\w'’-]+", re.ASCII)
+_COUNTED = re.compile(r"(?:[两二三四五六七八九十]|\d)[\u3400-\u9fff]{1,10}?[都均]")  # all of so many, which are named
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
@@ -33,7 +34,7 @@ def quoted_conflict(sentence: str, quote: str, evidence: str, *, question: str, 
     """
     if check_prose(sentence, quote, also=also, question=question).verdict is Verdict.CONTRADICTED:
         return "facts"
-    if _other_amount(sentence, quote, today):
+    if _other_amount(sentence, quote, today) or _exchanged(sentence, quote, f"{question}\n{also}", today):
         return "number"
     if _other_day(sentence, quote, evidence, today):
         return "date"
@@ -59,6 +60,25 @@ def _other_amount(sentence: str, quote: str, today: date) -> bool:
     return False
 
 
+def _exchanged(sentence: str, quote: str, given: str, today: date) -> bool:
+    """Whether one amount stands in the place of another, in whatever language: of one kind, each side has one that the other has not.
+
+    given: what may be said although the quotation does not have it.
+    """
+    own, there, known = (_amounts(text, today) for text in (sentence, quote, given))
+    left = [each for each in there if not any(said.agrees(each) for said in own)]
+    made = [each for place, each in enumerate(there) if not any(each.agrees(other) for other in there[:place])]
+    return any(
+        _alike(left, each)
+        for each in own
+        if not (any(each.agrees(fact) for fact in (*there, *known)) or is_made(each, made) or _is_sum(each, there))
+    )
+
+
+def _amounts(text: str, today: date) -> list[Quantity]:
+    return [each for part in clauses_of(_undated(text, today)) for each in part.quantities]
+
+
 def _alike(amounts: Sequence[Quantity], amount: Quantity) -> list[Quantity]:
     return [each for each in amounts if each.dimension == amount.dimension]
 
@@ -78,6 +98,7 @@ def _is_sum(amount: Quantity, said: Sequence[Quantity]) -> bool:
         amount.fits(sum(some, Decimal(0)))
         for count in range(2, len(values) + 1)
         for some in combinations(values, count)
+        if count > 2 or some[0] != some[1]  # the same amount twice is said of two things, not of both together
     )
 
 
@@ -126,5 +147,5 @@ def _is_opposite(sentence: str, quote: str) -> bool:
 
 def _is_generalised(sentence: str, quote: str) -> bool:
     """Whether it says of all, or of these alone, what the quotation says without that."""
-    own, there = Clause(normalised(sentence)), Clause(normalised(quote))
+    own, there = Clause(normalised(_COUNTED.sub(" ", sentence))), Clause(normalised(quote))
     return bool(GENERAL & (own.classes - there.classes)) and own.share_in(there.text) >= ALIKE

@@ -14,6 +14,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|\[(?!\^?\d{1,3}\])([^\]]+)\]\[[^\]]*\
 _DEFINITION = re.compile(r"^\s*\[[^\]]+\]:\s*\S+.*$", re.MULTILINE)
 _FENCE = "```"
 _BULLET = re.compile(r"(?:^|\n)[ \t]*[-*+•·●▪◦○■□–][ \t]+$")
+_NUMBERED = re.compile(r"[(（]?(\d{1,3})[.、)）]\s*(?=\D)")
 _TAG = re.compile(r"</?[A-Za-z!][^>\n]{0,300}>?")
 _MARKUP = re.compile(r"\*\*|__|^#{1,6}\s+", re.MULTILINE)
 _WHOLE = re.compile(r"[.。!！?？;；][\s\"'”’」』)）]*$")
@@ -70,13 +71,16 @@ def cited_statements(text: str) -> Iterator[CitedStatement]:
     for sentence in split(text):
         gap = _gap(text[end : sentence.start], sentence.kind)
         end = sentence.end
+        said = sentence.text
+        if sentence.kind == "item" and (step := _NUMBERED.match(said)):
+            gap, said = f"\n{step[1]}. ", said[step.end() :]
         if sentence.kind == "heading" and sentence.text.startswith("|"):
             continue  # the header of a table: each of its rows says it
         numbers = tuple(
-            dict.fromkeys(int(number) for mark in _MARK.findall(sentence.text) for number in re.findall(r"\d+", mark))
+            dict.fromkeys(int(number) for mark in _MARK.findall(said) for number in re.findall(r"\d+", mark))
         )
-        words = " ".join(_MARK.sub("", sentence.text).split())
-        words = re.sub(r"\s+([.。,，;；!！?？])", r"\1", words)
+        words = " ".join(_MARK.sub("", said).split())
+        words = re.sub(r"\s+([.。,，:：;；!！?？])", r"\1", words)
         if re.search(r"\w", words):
             yield CitedStatement(words, numbers, gap)
 

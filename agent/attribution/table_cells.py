@@ -23,10 +23,12 @@ class Cells:
 
     table: Table
 
-    def amounts(self, rows: Sequence[int], columns: Sequence[int], *, narrowed: bool) -> Iterator[Amount]:
+    def amounts(
+        self, rows: Sequence[int], columns: Sequence[int], *, narrowed: bool, compared: bool = True
+    ) -> Iterator[Amount]:
         """What can be said of rows: their cells, sums, differences, shares, and how many times one is the other.
 
-        narrowed: the rows are named; of all rows no cell alone is said.
+        narrowed: the rows are named; of all rows no cell alone is said. compared: also how far the first is before the second.
         """
         if narrowed or len(self.table.rows) == 1:
             yield from self.values(rows, columns)
@@ -34,8 +36,8 @@ class Cells:
             yield from self.sums(rows, columns)
         for place in self._numeric(columns):
             numbers, kind = self._numbers(place), self._unit(place)[0]
-            picked = [numbers[row] for row in rows]
-            for one, other in combinations(picked, 2) if len(picked) == 2 else pairwise(sorted(numbers)[-2:]):
+            picked, first = [numbers[row] for row in rows], pairwise(sorted(numbers)[-2:])
+            for one, other in combinations(picked, 2) if len(picked) == 2 else first if compared else ():
                 yield kind, abs(one - other)
                 if min(one, other) > 0:
                     yield "times", max(one, other) / min(one, other)

@@ -25,6 +25,7 @@ from agent.attribution.verdict import SUPPORTED, Finding, Verdict, contradicted,
 from agent.attribution.vocabulary import Vocabulary
 from agent.attribution.words import says
 
+_RELATES = ("most", "least", "more", "fewer", "difference", "rank", "up", "down", "share")  # one row to others
 MONTH = timedelta(days=31)  # a longer time may be what a column is about
 
 
@@ -236,13 +237,15 @@ class _Check:
         return unsettled("order")
 
     def _numbers(self, clause: Clause, rows: list[int], columns: list[int], narrowed: bool) -> Finding | None:
-        known = list(self.cells.amounts(rows, columns, narrowed=narrowed))
+        is_cell = narrowed and len(rows) == 1 and bool(columns) and not clause.says(*_RELATES)
+        known = list(self.cells.amounts(rows, columns, narrowed=narrowed, compared=not is_cell))
         given = [(each.dimension, each.value) for each in quantities(self._given.lower())]
         for said in clause.quantities:
             if any(_is(said, amount) for amount in known):
                 self.facts += 1
                 continue
-            if any(said.fits(count) for count in self.cells.counts(rows, narrowed=narrowed)) and said.dimension == "":
+            counts = [] if is_cell else self.cells.counts(rows, narrowed=narrowed)
+            if any(said.fits(count) for count in counts) and said.dimension == "":
                 self.facts, self.counts = self.facts + 1, True
                 continue
             if said.is_soft or any(_is(said, amount) for amount in given):
@@ -255,7 +258,8 @@ class _Check:
     ) -> Finding:
         """A number that the named rows do not give: wrong where they give another one of its kind, else open."""
         if self.table.is_single and said.dimension in ("", self.table.unit):
-            return contradicted("number")
+            is_told = any(_is(each, amount) for each in clause.quantities for amount in self.cells.values([0], []))
+            return unsettled("another number") if is_told else contradicted("number")
         if said.dimension.startswith("money") and self.table.unit and said.dimension != self.table.unit:
             return contradicted("unit")
         others = [row for row in range(len(self.table.rows)) if row not in rows]

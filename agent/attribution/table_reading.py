@@ -73,7 +73,7 @@ def read_claim(sentence: str, table: Table, today: date) -> Reading:
             tuple(names[ord(sign) - _PLACE] for sign in part if ord(sign) >= _PLACE),
             tuple(moments[place_of(sign)].span for sign in part if "\ue000" <= sign < chr(COMPARED)),
         )
-        for part in _parts(masked)
+        for part in _parts(_with_columns(masked, table))
     )
     return Reading(clauses, tuple(names), tuple(moment.span for moment in moments), _PRIVATE.sub(" ", masked))
 
@@ -140,6 +140,14 @@ def _parts(text: str) -> Iterator[str]:
         joints = [each for each in _JOINS.finditer(part) if _says_something(part[: each.start()])]
         joint = next((each for each in joints if _says_something(part[each.end() :])), None)
         yield from (part,) if joint is None else (part[: joint.start()], part[joint.end() :])
+
+
+def _with_columns(text: str, table: Table) -> str:
+    """The text without the colon behind the name of a column: what stands there is of that column."""
+    for name in table.columns:
+        if plain := normalised(name.replace("_", " ")).strip():
+            text = re.sub(rf"((?:^|[;,])\s*{re.escape(plain)})\s*:", r"\1 ", text)
+    return text
 
 
 def _says_something(text: str) -> bool:

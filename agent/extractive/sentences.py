@@ -68,6 +68,7 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S")
 _ITEM = re.compile(
     r"\s*(?:[-*+•·●▪◦○■□–]\s+|\(?\d{1,3}[.)](?!\d)\s+|\d{1,3}、|[（(][一二三四五六七八九十\d]{1,3}[)）]|[一二三四五六七八九十]{1,3}、)\s*\S"
 )
+_NUMBER = re.compile(r"\(?\d{1,3}[.)]\s+")  # its full stop ends no sentence
 _SERIES = (
     _BULLET,
     re.compile(r"\d{1,3}[.、]"),
@@ -215,7 +216,8 @@ def _prose(text: str, block: Sentence) -> Iterator[Sentence]:
     """Sentences of one paragraph or list item."""
     bullet = _BULLET.match(text, block.start, block.end) if block.kind == "item" else None
     start = bullet.end() if bullet else block.start
-    for end in [*_ends(text, start, block.end), block.end]:
+    number = _NUMBER.match(text, start, block.end) if block.kind == "item" else None
+    for end in [*_ends(text, number.end() if number else start, block.end), block.end]:
         for piece_start, piece_end in _capped(text, start, end):
             if text[piece_start:piece_end].strip():
                 yield replace(_stripped(text, piece_start, piece_end, block.kind), block=block.block, part=block.part)

@@ -209,10 +209,15 @@ def _answered(shown: ShownMessage, data: dict[str, Any]) -> Iterator[Answer]:
         text = laid_out((s.gap, CitedSentence(s.text, s.citations).marked) for s in each)
         facts = data | ({} if is_checked else {"is_checked": False}) | ({"is_outside": True} if is_outside else {})
         yield Answer(
-            content=f"{(each[0].gap.rstrip('- ') or ' ') if place else ''}{text}",
+            content=f"{(_lines_of(each[0].gap) or ' ') if place else ''}{text}",
             done=place == len(runs) - 1,
             data=facts,
         )
+
+
+def _lines_of(gap: str) -> str:
+    """The lines that a gap begins; what opens an item stands in the text."""
+    return gap[: len(gap) - len(gap.lstrip("\n"))]
 
 
 def _end(shown: ShownMessage) -> Event:

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
+from django.utils import timezone
 
 from agent.budget import HARD, Limit
 from agent.data_coverage import looks_at_documents
@@ -16,7 +17,7 @@ from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, T
 from agent.fencing import unfenced
 from agent.notices import limit_reached, model_failed
 from agent.outside import AllowedCall, AskedApproval, WebSummary
-from agent.prompting import count_messages, prompt
+from agent.prompting import count_messages, dated, prompt
 from agent.providers.base import ModelError
 from agent.providers.reply import CompleteCall, Reply
 from agent.revocation import require_visible
@@ -25,7 +26,7 @@ from agent.skills.catalog import READ, Offer, listed, offers, without_skills
 from agent.state import ExploreForm, MeantQuery, RagSummary, Route, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
 from agent.tools.approvals import NeedsApproval, ask_to_allow
-from agent.tools.base import ToolContext, allowed_names, in_order, specification
+from agent.tools.base import ToolContext, allowed_names, find, in_order, specification, why_closed
 from agent.tools.base import ToolResult as Result
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
@@ -53,7 +54,7 @@ LEFT_OUT = "[This result was left out to save room. Call the tool again if you n
 async def act(run: Run) -> AsyncIterator[Event | Goto]:
     """Gather evidence. Where the model fails, what was found so far is used, or a plain search is made."""
     assert run.model is not None
-    loop = _Loop(run, await sync_to_async(offers)(run.profile.name))
+    loop = _Loop(run, await sync_to_async(offers)(run.profile.name), await sync_to_async(_closed)(run))
     while not loop.is_over:
         try:
             async for event in loop.step():
@@ -75,6 +76,12 @@ async def act(run: Run) -> AsyncIterator[Event | Goto]:
     yield Goto(await sync_to_async(_after)(run))
 
 
+def _closed(run: Run) -> frozenset[str]:
+    """Tools that have nothing for this person: no data source, no spreadsheet. A model is not told of them."""
+    names = allowed_names(run.profile.tools)
+    return frozenset(name for name in names if why_closed(find(name), run.principal) is not None)
+
+
 def _after(run: Run) -> State:
     """Where the run goes from here: back to the person, on with what was found, or to a plain search."""
     if run.state.plan.approval or (run.state.plan.clarifying_questions and not run.findings):
@@ -91,6 +98,7 @@ class _Loop:
 
     run: Run
     skills: Sequence[Offer]
+    closed: frozenset[str]
 
     def __post_init__(self) -> None:
         run = self.run
@@ -99,7 +107,8 @@ class _Loop:
         if not self.skills:
             inside = without_skills(inside)
         self.allowed = [*inside, *(tool.name for tool in self.outside)]
-        self.tools = [specification(tool) for tool in (*in_order(inside), *self.outside)]
+        offered = [tool for tool in in_order(inside) if tool.name not in self.closed]
+        self.tools = [specification(tool) for tool in (*offered, *self.outside)]
         asked = run.state.input.normalized_query
         language = language_of(asked) or run.language
         system = run.use(prompt("act", language))
@@ -109,7 +118,11 @@ class _Loop:
         if self.skills and READ in inside:
             system = f"{system}\n\n{run.use(prompt('skills', language))}\n{listed(self.skills)}"
         told = "\n".join([asked, *(f"- {step.tool}: {step.question}" for step in run.state.plan.subtasks)])
-        self.turns = [Turn(role="system", content=system), *run.history, Turn(role="user", content=told)]
+        self.turns = [
+            Turn(role="system", content=dated(system, timezone.localdate())),
+            *run.history,
+            Turn(role="user", content=told),
+        ]
         self.ids: set[str] = set()
         self.places = asyncio.Semaphore(AT_ONCE)
         self.is_over = self.is_put_off = self.has_moved = False

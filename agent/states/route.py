@@ -20,7 +20,17 @@ from agent.revocation import require_visible
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
 from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
-from agent.rule_routing.intents import ASKS_NUMBER, GOES_ON, UNCLEAR, UNSAID, Ruling, asks_for_data, is_greeting, rule
+from agent.rule_routing.intents import (
+    ASKS_NUMBER,
+    GOES_ON,
+    GREETING,
+    UNCLEAR,
+    UNSAID,
+    Ruling,
+    asks_for_data,
+    is_greeting,
+    rule,
+)
 from agent.run import Goto, Run
 from agent.state import ExploreForm, MeantQuery, Plan, Route, State, Subtask
 from agent.states.query import TOOL as QUERY
@@ -39,7 +49,7 @@ Decision = tuple[str, Ruling, Steps | None]
 class RouteAnswer(BaseModel):
     """What the model is asked to write; every field but the route may be missing, or be something else."""
 
-    route: Literal["DOC", "SQL", "CALC", "HYBRID", "CLARIFY", "REFUSE"]
+    route: Literal["DOC", "SQL", "CALC", "HYBRID", "TALK", "CLARIFY", "REFUSE"]
     question: str = ""
     intent: str = ""
     expression: str = ""
@@ -132,6 +142,8 @@ async def _by_model(run: Run) -> Decision | None:
         return None
     run.title = answer.title.strip()
     readings = tuple(text.strip() for text in answer.readings if text.strip())
+    if answer.route == "TALK":
+        return asked, Ruling(Route.CLARIFY, GREETING), None
     kind = Route(answer.route)
     if kind is Route.CLARIFY and len(readings) < 2:  # without choices a question back is only a delay
         kind = Route.DOC

@@ -21,6 +21,7 @@ GROWING = (
     "pg_typeof", "xpath", "xpath_exists", "xml_is_well_formed", "random", "random_normal",
 )  # fmt: skip
 KEPT = FUNCTIONS | {"dpow", "numeric_power"}  # what ^ is made of
+LOCK = 0x636F7069  # one builder at a time in a database
 WHO_IS_IT = "pg_control_system"
 
 _IS_DONE = """
@@ -106,13 +107,15 @@ def harden(admin: Address) -> None:
     server this account may do it; elsewhere the database's administrator has done it.
     """
     with connected(admin) as connection:
-        if is_hardened(connection):
-            if admin.is_own and not is_marked(connection):
-                connection.execute(_MARK)
+        if is_hardened(connection) and (is_marked(connection) or not admin.is_own):
             return
         if not admin.is_own:
             raise SourceRefused(str(not_hardened(admin)))
-        connection.execute(hardening(admin.database))
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])  # the first questions come together
+        if not is_hardened(connection):
+            connection.execute(hardening(admin.database))
+        elif not is_marked(connection):
+            connection.execute(_MARK)
 
 
 def not_hardened(admin: Address) -> Fault:

@@ -10,7 +10,7 @@ from business.address import Address
 from business.guard.access_paths import Order
 from business.guard.policy import Policy
 from business.postgres_session import connected
-from business.sandbox.setup import LOCK
+from business.sandbox.hardening import LOCK
 from business.sandbox.sql_views import built, name_of, view_of
 
 _HAS_INDEX = """

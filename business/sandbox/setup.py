@@ -9,10 +9,9 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from business.sandbox.hardening import hardening
+from business.sandbox.hardening import LOCK, hardening
 
 TEMPLATE = Path(__file__).with_name("setup.sql")
-LOCK = 0x636F7069  # one builder at a time in a database
 CONNECTIONS = 8  # at once by one role: a page full of questions, not a flood
 
 # Settings a sandbox's role starts with. The session sets the limits again itself; these hold where something else connects.

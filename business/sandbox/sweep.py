@@ -7,7 +7,8 @@ import psycopg
 
 from business.address import Address
 from business.postgres_session import connected
-from business.sandbox.setup import LOCK, set_up_own
+from business.sandbox.hardening import LOCK
+from business.sandbox.setup import set_up_own
 from business.sandbox.sql_views import NAMES, drop
 
 # Roles of databases that are gone: nothing in any database depends on them. A sandbox being built is not committed, so not seen.

@@ -34,6 +34,7 @@ _CHIPS, _OPEN, _CLOSE, _OUTSIDE = "⁅⁆", "⸨", "⸩", "⁂"
 _CHIP = re.compile(rf"\s*{_CHIPS[0]}(\d+){_CHIPS[1]}")
 _MARKS = re.compile(rf"{_CHIP.pattern}|[{_OPEN}{_CLOSE}{_OUTSIDE}]")
 _RESERVED = str.maketrans({_CHIPS[0]: "[", _CHIPS[1]: "]", _OPEN: "((", _CLOSE: "))", _OUTSIDE: "*"})
+_STEP = re.compile(r"\n\d")
 _PIPE = re.compile(r"\|")
 _CODE = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 _PART = re.compile(r"<h3>(.*?)</h3>", re.DOTALL)
@@ -71,19 +72,22 @@ def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
 def _written(parts: Sequence[Part]) -> str:
     """The same as Markdown, rows of a table in their table."""
     tables = tables_in([sentence for sentence, _chips in parts])
-    pieces, columns = [], None
+    pieces, columns, before = [], None, ""
     for place, (sentence, _chips) in enumerate(parts):
         row = tables.get(place)
         if row is None:
+            begins = columns or (
+                _STEP.match(sentence.gap) and not _STEP.match(before)
+            )  # else 2. goes on with a paragraph
             pieces.append(
-                ("\n\n" if columns else "") + (sentence.gap or " ") + _marked(sentence.text, place, parts[place])
+                ("\n\n" if begins else "") + (sentence.gap or " ") + _marked(sentence.text, place, parts[place])
             )
         else:
             if row[0] is not columns:
                 pieces.append(f"\n\n{_line(row[0])}\n{_line(['---'] * len(row[0]))}")
             cells = [row[1].get(name, "") for name in row[0]]
             pieces.append("\n" + _line([*cells[:-1], _marked(cells[-1], place, parts[place])]))
-        columns = row[0] if row else None
+        columns, before = row[0] if row else None, sentence.gap or before
     return "".join(pieces).strip()
 
 

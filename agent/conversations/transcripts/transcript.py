@@ -105,7 +105,8 @@ def _paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple
             yield tuple(spans)
             spans = []
         notes = tuple(numbers[number] for number in sentence.citations if number in numbers)
-        spans.append(Span(_marked(sentence), notes))
+        number = sentence.gap.strip().strip("-")  # of a step
+        spans.append(Span(f"{number} {_marked(sentence)}".strip(), notes))
     if spans:
         yield tuple(spans)
 

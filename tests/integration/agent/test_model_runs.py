@@ -5,7 +5,9 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from agent import texts
 from agent.conversations.sessions import create_session
 from agent.events import AgentQuery, Answer, StopReason, ToolCall, ToolResult
 from agent.models import AgentProfile, LanguageModel
@@ -49,6 +51,7 @@ def test_a_question_goes_through_route_tools_and_a_checked_answer() -> None:
     assert (row.content, row.stop_reason, row.provider) == (words(events), StopReason.OK, "default")
     assert row.state["plan"]["route"] == "DOC"
     assert set(row.prompts) == {"route.en", "act.en", "answer.en"}
+    assert row.notice == ""
     assert sources(events)[-1] == "Leave"
     (call,) = of(events, ToolCall)
     assert json.loads(call.tool_calls[0].function.arguments) == {"queries": ["annual leave days"]}
@@ -78,6 +81,7 @@ def test_only_supported_sentences_are_shown() -> None:
     ]
     assert words(events) == row.content
     assert "dropped=4" in row.state["trace_steps"][-1]["out"]["note"]
+    assert row.notice == "What its sources do not say was left out of the answer."
 
 
 @pytest.mark.parametrize("written", ["NO_ANSWER", "[1]", *UNSAID])
@@ -233,6 +237,34 @@ def test_a_question_back_has_readings_to_choose_from() -> None:
     assert answer.data["readings"] == readings
     row = stored(events)
     assert (row.stop_reason, row.state["plan"]["clarifying_questions"]) == (StopReason.NEED_CLARIFY, readings)
+
+
+def test_talk_is_answered_with_what_may_be_asked_and_nothing_is_searched() -> None:
+    base, _manual, _secret = make_library()
+    with modelled(routes("TALK")) as server:
+        events = asked(make_reader(base), "That helped me a lot. What else are you good for?")
+    (answer,) = of(events, Answer)
+    assert answer.content == str(texts.WHO_I_AM)
+    assert (len(server.requests), stored(events).stop_reason) == (1, StopReason.NEED_CLARIFY)
+
+
+def test_a_model_is_told_the_day_and_a_writer_no_ids() -> None:
+    base, _manual, _secret = make_library()
+    with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
+        asked(make_reader(base), LEAVE)
+    _route, searching, looking, writing = map(sent, server.requests)
+    today = f"today: {timezone.localdate():%Y-%m-%d}"
+    assert [today in each for each in (searching, looking, writing)] == [True, True, True]
+    assert ["knowledge_id=" in each for each in (looking, writing)] == [True, False]
+
+
+def test_a_model_is_not_told_of_tools_that_have_nothing_for_this_person() -> None:
+    base, _manual, _secret = make_library()
+    with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
+        asked(make_reader(base), LEAVE)
+    offered = {tool["function"]["name"] for tool in server.requests[1]["tools"]}
+    assert "knowledge_search" in offered
+    assert offered & {"database_query", "data_analysis", "data_schema"} == set()
 
 
 def test_a_refusal_says_nothing_about_what_exists() -> None:

@@ -188,6 +188,33 @@ def test_a_table_that_a_model_wrote_is_a_table_with_its_sources(house: House) ->
     assert "<p>Nothing else is paid.{}</p>" in shape
 
 
+def test_the_column_that_names_the_rows_of_a_written_table_may_have_no_name(house: House) -> None:
+    answer = house.session.messages.get(role="assistant")
+    rows = ("History; Basic: 6 months; Full: 36 months", "Support; Basic: none; Full: 24 hours")
+    answer.sentences = [{"text": text, "citations": [1], "gap": "\n- "} for text in rows]
+    answer.provider = "big"
+    answer.save()
+    page = plain(client_of(house.reader).get(reverse("message", args=[house.session.pk, answer.pk])).content)
+    shape = re.sub(r"\s*<(button) class=\"cite.*?</button>", "", page[page.index('<div class="answer-text') :])
+    assert re.findall(r"<t([hd])>([^<]*)</t", shape) == [
+        ("h", ""), ("h", "Basic"), ("h", "Full"), ("d", "History"), ("d", "6 months"), ("d", "36 months"),
+        ("d", "Support"), ("d", "none"), ("d", "24 hours"),
+    ]  # fmt: skip
+
+
+def test_steps_that_a_model_numbered_are_a_numbered_list_also_where_the_first_was_left_out(house: House) -> None:
+    answer = house.session.messages.get(role="assistant")
+    answer.sentences = [{"text": "To release:", "citations": [1]}]
+    answer.sentences += [
+        {"text": text, "citations": [1], "gap": gap} for text, gap in (("Ask.", "\n2. "), ("Wait.", "\n3. "))
+    ]
+    answer.provider = "big"
+    answer.save()
+    page = plain(client_of(house.reader).get(reverse("message", args=[house.session.pk, answer.pk])).content)
+    shape = re.sub(r"\s*<(button) class=\"cite.*?</button>", "", page[page.index('<div class="answer-text') :])
+    assert "".join(shape.split("\n")).count('<p>To release:</p><ol start="2"><li>Ask.</li><li>Wait.</li></ol>') == 1
+
+
 def test_what_a_model_writes_runs_and_loads_nothing(house: House) -> None:
     answer = house.session.messages.get(role="assistant")
     evil = "<img src=x onerror=alert(1)> ![x](http://a.example/b) [go](javascript:alert(1)) **bold** `code` ⁅0⁆"

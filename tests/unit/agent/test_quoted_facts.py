@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from agent.attribution.judge import is_quoted, stands_quoted
 from agent.attribution.quoted_facts import quoted_conflict
 
 TODAY = date(2026, 11, 21)
@@ -25,6 +26,10 @@ Visitors may enter the laboratory with a guide. Small parts cost 5 EUR, large pa
         ("The rule is for the pump KG-600.", "by Ana Lopez for the pump KG-400", "name"),
         ("Visitors never work in the laboratory with a guide.", "Visitors may enter the laboratory with a guide", "negation"),
         ("All interns are always paid monthly.", "Interns are paid monthly.", "quantifier"),
+        ("From 100 pumps on the discount rises to 18%.", "100 台以上可享 15% 折扣", "number"),
+        ("The forecast was raised from CNY 168 million to CNY 182 million.", "预测由 1.68 亿元上调至 1.72 亿元", "number"),
+        ("The fault affected 1,284 pumps at 9 customers.", "受影响的水泵共 1,284 台，涉及 7 家客户", "number"),
+        ("Leave of 3 days is asked for 4 weeks before.", "| Request | 2 weeks before 3 days | 2 weeks before 3 days |", "number"),
     ],
 )  # fmt: skip
 def test_another_fact_than_the_quoted_one_speaks_against_a_sentence(sentence: str, quote: str, what: str) -> None:
@@ -40,6 +45,10 @@ def test_another_fact_than_the_quoted_one_speaks_against_a_sentence(sentence: st
         ("It holds since May 2026.", "The rule was approved on 12 May 2026 by Ana Lopez"),
         ("Ana Lopez approved it.", "The rule was approved on 12 May 2026 by Ana Lopez"),
         ("With a guide, guests may go into the laboratory.", "Visitors may enter the laboratory with a guide"),
+        ("两类实习生都按月领取工资。", "实习生按月领取工资"),
+        ("For 60 pumps the discount is 10%, because it starts at 50.", "一次订购 50 台以上可享 10% 折扣"),
+        ("There are 96 pumps: 48 in Oslo, and 24 each in Rome and Bonn.", "Oslo: 48; Rome: 24; Bonn: 24"),
+        ("Four parts are in stock: bolts, nuts, rings and pins, of which bolts cost 5 EUR.", "bolts 5 EUR; nuts, rings and pins 7 EUR"),
         ("Three parts of each kind cost 21 EUR together.", "Small parts cost 5 EUR, large parts 7 EUR, sets 9 EUR."),
     ],
 )  # fmt: skip
@@ -51,3 +60,19 @@ def test_what_the_question_names_may_be_named() -> None:
     quote = "The rule was approved on 12 May 2026 by Ana Lopez"
     said = "For Northwind it was approved by Ana Lopez."
     assert quoted_conflict(said, quote, RULES, question="Who approved the rule for Northwind?", today=TODAY) == ""
+
+
+def test_a_comma_or_a_number_behind_a_quotation_is_of_the_text() -> None:
+    text = "一次订购 50 台以上可享 10% 折扣，100 台以上可享 15% 折扣。It costs 1,250.5 EUR, 3 more are free."
+    assert is_quoted("一次订购 50 台以上可享 10% 折扣", text)
+    assert is_quoted("It costs 1,250.5 EUR", text)
+    assert not is_quoted("It costs 1,250", text)
+    assert not is_quoted("250.5 EUR", text)
+
+
+def test_several_places_may_decide_together_and_each_must_stand() -> None:
+    text = "The key was static. It was found by a guest.\n\nThe laptop had no scanner."
+    assert stands_quoted("The key was static. … The laptop had no scanner.", text)
+    assert stands_quoted("The key was static...The laptop had no scanner", text)
+    assert not stands_quoted("The key was static. … The laptop had a scanner.", text)
+    assert not stands_quoted("…", text)

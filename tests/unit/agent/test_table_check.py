@@ -189,3 +189,62 @@ def test_a_month_and_a_quarter_begin_on_a_day() -> None:
     assert [day_of(cell) for cell in ("2026-11", "2026-Q3", "2026-11-18T10:00+08:00", "A-17")] == [
         date(2026, 11, 1), date(2026, 7, 1), date(2026, 11, 18), None,
     ]  # fmt: skip
+
+
+SERVICES = """| Service | Request timeout | Retries |
+| --- | --- | --- |
+| reader | 3 s | 1 |
+| writer | 5 s | 1 |
+| biller | 10 s | 0 |
+| mailer | 20 s | 0 |"""
+LIMITS = """| 服务 | 请求超时 | 重试次数 |
+| --- | --- | --- |
+| 读取 | 3 秒 | 1 |
+| 写入 | 5 秒 | 1 |
+| 计费 | 10 秒 | 0 |"""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "table", "verdict"),
+    [
+        ("Service: writer; Request timeout: 5 s; Retries: 1", SERVICES, "supported"),
+        ("Service: writer; Request timeout: 5 s; Retries: 0", SERVICES, "contradicted"),
+        ("Service: biller; Request timeout: 10 s; Retries: 1", SERVICES, "contradicted"),
+        ("The biller has 1 retry.", SERVICES, "contradicted"),
+        ("服务: 写入; 请求超时: 5 秒; 重试次数: 1", LIMITS, "supported"),
+        ("服务: 写入; 请求超时: 5 秒; 重试次数: 0", LIMITS, "contradicted"),
+    ],
+)
+def test_a_row_that_a_model_wrote_is_compared_cell_by_cell(sentence: str, table: str, verdict: str) -> None:
+    assert said(sentence, table) == verdict
+
+
+def test_beside_the_value_of_a_result_another_number_is_left_open() -> None:
+    used = "3 (number of environment records)\n\nConditions: usage = in use; name = staging, prod-cn, prod-eu, demo"
+    assert said("Three of these four environments are in use.", used) == "unsettled"
+    assert said("Four environments are in use.", used) == "contradicted"
+
+
+MEETINGS = """2.2 试用期
+
+| 项目 | 杭州 | 鹿特丹一年期合同 | 鹿特丹无固定期限合同 |
+| --- | --- | --- | --- |
+| 试用期 | 3 个月 | 1 个月 | 2 个月 |
+| 面谈时间 | 第 4 周、第 11 周 | 第 3 周 | 第 3 周、第 7 周 |
+| 试用期工资 | 100% | 100% | 100% |"""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_said"),
+    [
+        ("项目: 面谈时间; 杭州: 第 4 周、第 11 周; 鹿特丹（一年期）: 第 3 周", True),
+        ("项目: 面谈时间; 杭州: 第 4 周、第 11 周; 鹿特丹（一年期）: 第 4 周", False),
+        ("面谈时间; 杭州: 第 4 周、第 11 周; 鹿特丹（一年期）: 第 4 周", False),
+        ("项目: 试用期; 杭州: 3 个月; 鹿特丹一年期合同: 2 个月", False),
+        ("项目: 试用期; 杭州: 3 个月; 鹿特丹一年期合同: 1 个月", True),
+        ("项目: 试用期工资; 杭州: 100 %; 鹿特丹（一年期）: 100%", True),
+    ],
+)
+def test_a_value_of_a_written_row_is_a_whole_cell_of_that_row(sentence: str, is_said: bool) -> None:
+    found = check(sentence, Evidence(MEETINGS), question="试用期的规定有什么不同？", today=TODAY)
+    assert (found.verdict.value == "supported") is is_said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.attribution.sentences import Sentences
+from agent.attribution.sentences import Sentences, cited_statements
 
 ANSWER = (
     "Leave is granted in two ways [1].\n\n- Employees have 30 days [1].\n- Part-time staff have 15 days [2].\n\n"
@@ -41,3 +41,31 @@ def test_rows_of_a_table_are_said_with_its_header_however_they_come() -> None:
             ("No more is paid.", (1,)),
         ], size
         assert [each.gap for each in found[1:4]] == ["\n- "] * 3
+
+
+STEPS = (
+    "To release a service:\n\n1. **Rehearse** the rollback [1].\n2. Get the approval of a reviewer [1]. He may refuse [2].\n"
+    "3. Canary: 5 % of the traffic [2]\n\n发布前检查：\n1. 外壳密封，接地电阻不超过 4 欧姆 [3]\n2、固件版本 [3]\n"
+)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+def test_numbered_steps_stay_whole_with_their_numbers_before_them(size: int) -> None:
+    sentences = Sentences()
+    found = [one for at in range(0, len(STEPS), size) for one in sentences.take(STEPS[at : at + size])]
+    found += sentences.rest()
+    assert [(one.gap, one.text, one.numbers) for one in found] == [
+        ("", "To release a service:", ()),
+        ("\n1. ", "Rehearse the rollback.", (1,)),
+        ("\n2. ", "Get the approval of a reviewer.", (1,)),
+        ("", "He may refuse.", (2,)),
+        ("\n3. ", "Canary: 5 % of the traffic", (2,)),
+        ("\n\n", "发布前检查：", ()),
+        ("\n1. ", "外壳密封，接地电阻不超过 4 欧姆", (3,)),
+        ("\n2. ", "固件版本", (3,)),
+    ]
+
+
+def test_no_blank_is_left_before_the_colon_where_a_mark_was() -> None:
+    (found,) = cited_statements("The board decided the following [2]:")
+    assert (found.text, found.numbers) == ("The board decided the following:", (2,))

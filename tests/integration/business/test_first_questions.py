@@ -1,0 +1,30 @@
+"""Many people may ask a source at once that nobody has asked before."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from business.address import Address
+from business.postgres_session import connected
+from business.sandbox.hardening import harden, is_hardened, is_marked
+
+NAME = "asked_by_many"
+
+
+@pytest.fixture
+def fresh(db: None) -> Iterator[Address]:
+    own = Address.of_django()
+    with psycopg.connect(**own.keywords(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {NAME} TEMPLATE template0")
+        yield own.at(NAME)
+        connection.execute(f"DROP DATABASE {NAME} WITH (FORCE)")
+
+
+def test_a_database_is_hardened_once_however_many_ask_at_once(fresh: Address) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _turn: harden(fresh), range(8)))
+    with connected(fresh) as connection:
+        assert is_hardened(connection)
+        assert is_marked(connection)
