@@ -15,7 +15,8 @@ from business.results.shown_query import QueryShown
 class CitedSentence:
     """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked: False where nobody could compare it with them.
 
-    gap: what stands between it and the sentence before, where a paragraph or an item of a list begins; "" for the answer's separator.
+    gap: what stands between it and the sentence before, where a paragraph, an item of a list or a line of code begins; "" for the
+    answer's separator.
     """
 
     text: str
@@ -114,6 +115,15 @@ class CitedAnswer:
     def text(self) -> str:
         """The answer with its marks, as it is streamed and stored."""
         return laid_out((each.gap or self.separator, each.marked) for each in self.sentences)
+
+
+CODE_GAP = "    "  # that opens a line of code, as Markdown has it; its own indentation follows
+
+
+def code_indent(gap: str) -> str | None:
+    """The indentation of the line of code that a gap opens; None where it opens none."""
+    opening = gap.lstrip("\n")
+    return opening.removeprefix(CODE_GAP) if opening.startswith(CODE_GAP) else None
 
 
 def laid_out(sentences: Iterable[tuple[str, str]]) -> str:

@@ -5,14 +5,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agent.extractive.sentences import split
+from agent.cited_answer import CODE_GAP
+from agent.extractive.sentences import Sentence, split
 
 _MARK = re.compile(r"[\[【]\s*\^?(\d{1,3}(?:\s*[,，、;]\s*\^?\d{1,3})*)\s*[\]】]")
-_MARK_AFTER = re.compile(r"([.。!！?？;；]+)[ \t]*((?:[\[【]\s*\^?\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\s*[\]】])+)")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|\[(?!\^?\d{1,3}\])([^\]]+)\]\[[^\]]*\]")  # two marks are no link
 _DEFINITION = re.compile(r"^\s*\[[^\]]+\]:\s*\S+.*$", re.MULTILINE)
 _FENCE = "```"
+_BLOCK = r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)"
+_FENCED = re.compile(f"({_BLOCK})", re.MULTILINE | re.DOTALL)
+_MARK_AFTER = re.compile(
+    rf"{_BLOCK}|&#?\w{{2,8}};|([.。!！?？;；]+)[ \t]*((?:[\[【]\s*\^?\d{{1,3}}(?:\s*[,，、]\s*\d{{1,3}})*\s*[\]】])+)",
+    re.MULTILINE | re.DOTALL,
+)
+_MARKS_OF_CODE = re.compile(rf"\s*(?:#|//|--)?\s*((?:{_MARK.pattern}\s*)+)$")
 _BULLET = re.compile(r"(?:^|\n)[ \t]*[-*+•·●▪◦○■□–][ \t]+$")
 _NUMBERED = re.compile(r"[(（]?(\d{1,3})[.、)）]\s*(?=\D)")
 _TAG = re.compile(r"</?[A-Za-z!][^>\n]{0,300}>?")
@@ -41,7 +48,7 @@ class Sentences:
         self._buffer += piece
         if not ENDS.search(piece) and len(self._buffer) < 400:
             return
-        text = _MARK_AFTER.sub(r"\2\1", self._buffer)
+        text = _marks_inside(self._buffer)
         found = split(text)
         if len(found) < 2 or text[found[-1].start :].startswith(("[", "【")):  # marks may belong to the sentence before
             return
@@ -58,38 +65,59 @@ class Sentences:
 
     def rest(self, *, is_cut: bool = False) -> Iterator[CitedStatement]:
         """What is left at the end. is_cut: somebody else ended it, so that a sentence that has no end is left out."""
-        text, self._buffer = _MARK_AFTER.sub(r"\2\1", self._buffer), ""
+        text, self._buffer = _marks_inside(self._buffer), ""
         if is_cut and not _WHOLE.search(text) and (found := split(text)):
             text = text[: found[-1].start]
         yield from cited_statements(text)
 
 
 def cited_statements(text: str) -> Iterator[CitedStatement]:
-    """The sentences of a text; those that only have marks are left out."""
-    text = plain(_MARK_AFTER.sub(r"\2\1", text))
-    end = 0
+    """The sentences of a text; those that only have marks are left out. Lines of code stay as they are written."""
+    pieces = _FENCED.split(_marks_inside(text))
+    text = "".join(html.unescape(piece) if place % 2 else plain(piece) for place, piece in enumerate(pieces))
+    end, before = 0, ""
     for sentence in split(text):
-        gap = _gap(text[end : sentence.start], sentence.kind)
-        end = sentence.end
-        said = sentence.text
-        if sentence.kind == "item" and (step := _NUMBERED.match(said)):
-            gap, said = f"\n{step[1]}. ", said[step.end() :]
+        between, end = text[end : sentence.start], sentence.end
+        is_code = sentence.kind == "code"
+        said = _line_of_code(sentence, between, goes_on=before == "code") if is_code else _statement(sentence, between)
         if sentence.kind == "heading" and sentence.text.startswith("|"):
             continue  # the header of a table: each of its rows says it
-        numbers = tuple(
-            dict.fromkeys(int(number) for mark in _MARK.findall(said) for number in re.findall(r"\d+", mark))
-        )
-        words = " ".join(_MARK.sub("", said).split())
-        words = re.sub(r"\s+([.。,，:：;；!！?？])", r"\1", words)
-        if re.search(r"\w", words):
-            yield CitedStatement(words, numbers, gap)
+        before = sentence.kind
+        if re.search(r"\w", said.text):
+            yield said
+
+
+def _marks_inside(text: str) -> str:
+    """Marks that stand behind a full stop before it; in code, and behind the end of an escape, they stay where they are."""
+    return _MARK_AFTER.sub(lambda found: f"{found[2]}{found[1]}" if found[1] else found[0], text)
+
+
+def _statement(sentence: Sentence, between: str) -> CitedStatement:
+    gap, said = _gap(between, sentence.kind), sentence.text
+    if sentence.kind == "item" and (step := _NUMBERED.match(said)):
+        gap, said = f"\n{step[1]}. ", said[step.end() :]
+    words = " ".join(_MARK.sub("", said).split())
+    return CitedStatement(re.sub(r"\s+([.。,，:：;；!！?？])", r"\1", words), _numbers(said), gap)
+
+
+def _line_of_code(sentence: Sentence, between: str, *, goes_on: bool) -> CitedStatement:
+    """A number in brackets is a mark at the end of the line alone. goes_on: the line before is of the same block."""
+    indent = between.rpartition("\n")[2]
+    marks = _MARKS_OF_CODE.search(sentence.text)
+    said = sentence.text[: marks.start()] if marks else sentence.text
+    gap = f"{'' if goes_on else chr(10)}\n{CODE_GAP}{'' if indent.strip() else indent}"
+    return CitedStatement(said.rstrip(), _numbers(marks[1]) if marks else (), gap)
+
+
+def _numbers(said: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(int(number) for mark in _MARK.findall(said) for number in re.findall(r"\d+", mark)))
 
 
 def _gap(between: str, kind: str) -> str:
     """How a sentence is set off from the one before: a paragraph, an item or a line of its own; "" where it only goes on."""
     if _BULLET.search(between) or (kind == "row" and "\n" in between):
         return "\n- "
-    if kind in {"item", "code"} and "\n" in between:
+    if kind == "item" and "\n" in between:
         return "\n"
     return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else ""
 

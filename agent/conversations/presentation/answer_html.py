@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override
 from markdown_it import MarkdownIt
 
+from agent.cited_answer import code_indent
 from agent.conversations.presentation.chips import Chip, chips_after
 from agent.conversations.presentation.markdown_tables import tables_in
 from agent.conversations.presentation.message import ShownMessage, ShownSentence
@@ -35,6 +36,7 @@ _CHIP = re.compile(rf"\s*{_CHIPS[0]}(\d+){_CHIPS[1]}")
 _MARKS = re.compile(rf"{_CHIP.pattern}|[{_OPEN}{_CLOSE}{_OUTSIDE}]")
 _RESERVED = str.maketrans({_CHIPS[0]: "[", _CHIPS[1]: "]", _OPEN: "((", _CLOSE: "))", _OUTSIDE: "*"})
 _STEP = re.compile(r"\n\d")
+_FENCE = "~~~~~~~~"
 _PIPE = re.compile(r"\|")
 _CODE = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 _PART = re.compile(r"<h3>(.*?)</h3>", re.DOTALL)
@@ -70,25 +72,27 @@ def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
 
 
 def _written(parts: Sequence[Part]) -> str:
-    """The same as Markdown, rows of a table in their table."""
+    """The same as Markdown, rows of a table in their table, lines of code in their block."""
     tables = tables_in([sentence for sentence, _chips in parts])
-    pieces, columns, before = [], None, ""
+    pieces: list[str] = []
+    columns, before, in_code = None, "", False
     for place, (sentence, _chips) in enumerate(parts):
-        row = tables.get(place)
-        if row is None:
-            begins = columns or (
-                _STEP.match(sentence.gap) and not _STEP.match(before)
-            )  # else 2. goes on with a paragraph
-            pieces.append(
-                ("\n\n" if begins else "") + (sentence.gap or " ") + _marked(sentence.text, place, parts[place])
-            )
-        else:
+        row, indent = tables.get(place), code_indent(sentence.gap)
+        said = _marked(sentence.text, place, parts[place])
+        if in_code and indent is None:
+            pieces.append(f"\n{_FENCE}\n\n")
+        if row is not None:
             if row[0] is not columns:
                 pieces.append(f"\n\n{_line(row[0])}\n{_line(['---'] * len(row[0]))}")
             cells = [row[1].get(name, "") for name in row[0]]
             pieces.append("\n" + _line([*cells[:-1], _marked(cells[-1], place, parts[place])]))
-        columns, before = row[0] if row else None, sentence.gap or before
-    return "".join(pieces).strip()
+        elif indent is not None:
+            pieces.append(f"{'' if in_code else f'{chr(10)}{chr(10)}{_FENCE}'}\n{indent}{said}")
+        else:
+            is_first_step = _STEP.match(sentence.gap) and not _STEP.match(before)  # else 2. goes on with a paragraph
+            pieces.append(f"{chr(10) * 2 if columns or is_first_step else ''}{sentence.gap or ' '}{said}")
+        columns, before, in_code = row[0] if row else None, sentence.gap or before, indent is not None
+    return "".join([*pieces, f"\n{_FENCE}" if in_code else ""]).strip()
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -9,8 +9,15 @@ export function listenToCopies(thread) {
     const answer = event.target.closest("[data-copy-answer]");
     if (answer) copyText(answerAsText(answer.closest(".answer")), answer);
     const code = event.target.closest("[data-copy-code]");
-    if (code) copyText(code.parentElement.querySelector("pre").textContent, code);
+    if (code) copyText(codeAlone(code.parentElement.querySelector("pre")), code);
   });
+}
+
+// What can be run: without the sources of its lines, and what is said of them.
+function codeAlone(block) {
+  const copy = block.cloneNode(true);
+  for (const mark of copy.querySelectorAll(".cite, .unchecked-mark, .outside-mark")) mark.remove();
+  return copy.textContent.replace(/[ \t]+$/gm, "");
 }
 
 function answerAsText(answer) {

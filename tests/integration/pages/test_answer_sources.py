@@ -1,5 +1,6 @@
 """What stands around an answer on its page: chips, cards, groups of sources and steps, each under the rights of the moment."""
 
+import html
 import re
 from dataclasses import dataclass
 from html import unescape
@@ -213,6 +214,22 @@ def test_steps_that_a_model_numbered_are_a_numbered_list_also_where_the_first_wa
     page = plain(client_of(house.reader).get(reverse("message", args=[house.session.pk, answer.pk])).content)
     shape = re.sub(r"\s*<(button) class=\"cite.*?</button>", "", page[page.index('<div class="answer-text') :])
     assert "".join(shape.split("\n")).count('<p>To release:</p><ol start="2"><li>Ask.</li><li>Wait.</li></ol>') == 1
+
+
+def test_lines_of_code_that_a_model_wrote_are_a_block_with_their_sources(house: House) -> None:
+    answer = house.session.messages.get(role="assistant")
+    lines = [("for pod in a b; do", "\n\n    "), ("kubectl delete <pod>", "\n      "), ("done", "\n    ")]
+    answer.sentences = [{"text": "Stop it:", "citations": [1], "gap": "\n- "}]
+    answer.sentences += [{"text": text, "citations": [1], "gap": gap} for text, gap in lines]
+    answer.sentences += [{"text": "Then wait.", "citations": [1], "gap": "\n\n"}]
+    answer.provider = "big"
+    answer.save()
+    page = plain(client_of(house.reader).get(reverse("message", args=[house.session.pk, answer.pk])).content)
+    shape = re.sub(r"\s*<(button) class=\"cite.*?</button>", "{}", page[page.index('<div class="answer-text') :])
+    block = "<code>for pod in a b; do{}\n  kubectl delete <pod>{}\ndone{}\n</code>"
+    assert block in html.unescape(shape)
+    assert "data-copy-code" in shape
+    assert "<p>Then wait.{}</p>" in shape
 
 
 def test_what_a_model_writes_runs_and_loads_nothing(house: House) -> None:

@@ -20,7 +20,7 @@ def test_paragraphs_items_and_lines_of_code_stay_what_they_are_however_they_are_
         ("\n- ", "Employees have 30 days.", (1,)),
         ("\n- ", "Part-time staff have 15 days.", (2,)),
         ("\n\n", "Both are booked with:", ()),
-        ("\n", "leave book --days 3", (3,)),
+        ("\n\n    ", "leave book --days 3", (3,)),
         ("\n\n", "A manager approves.", (1, 2)),
         ("", "Nobody else does.", (1,)),
     ]
@@ -41,6 +41,28 @@ def test_rows_of_a_table_are_said_with_its_header_however_they_come() -> None:
             ("No more is paid.", (1,)),
         ], size
         assert [each.gap for each in found[1:4]] == ["\n- "] * 3
+
+
+CODE = (
+    "Roll back **at once** with [1]:\n\n```bash\n# stop the canary\nkubectl rollout undo deploy/<name> --to-revision=items[2]  # [1]\n"
+    "for pod in a b; do\n  kubectl delete pod &lt;pod&gt; [2][3]\ndone; [2]\n```\n\nThen **wait** [1]."
+)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+def test_lines_of_code_are_left_as_they_are_written(size: int) -> None:
+    sentences = Sentences()
+    found = [one for at in range(0, len(CODE), size) for one in sentences.take(CODE[at : at + size])]
+    found += sentences.rest()
+    assert [(one.gap, one.text, one.numbers) for one in found] == [
+        ("", "Roll back at once with:", (1,)),
+        ("\n\n    ", "# stop the canary", ()),
+        ("\n    ", "kubectl rollout undo deploy/<name> --to-revision=items[2]", (1,)),
+        ("\n    ", "for pod in a b; do", ()),
+        ("\n      ", "kubectl delete pod <pod>", (2, 3)),
+        ("\n    ", "done;", (2,)),
+        ("\n\n", "Then wait.", (1,)),
+    ]
 
 
 STEPS = (
