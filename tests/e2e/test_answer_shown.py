@@ -142,6 +142,29 @@ def test_copied_text_has_the_numbers_of_sources(system: System, page: Page) -> N
     assert copied[-1].startswith(f"[1] {title_of(answer.locator('button.cite').first)} · ")
 
 
+def test_copied_code_can_be_run(system: System, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    _sign_in(page, system, "chen")
+    answer = _ask(page, TOKENS)
+    lines = [("if ready; then", "\n\n    "), ("go <now>", "\n      "), ("fi", "\n    ")]
+    change(
+        system,
+        str(answer.get_attribute("id")).removeprefix("m-"),
+        "m.provider = 'a model'",
+        f"m.sentences = {code_of(lines)}",
+    )
+    page.reload()
+    answer = page.locator("li.message.answer").first
+    expect(answer.locator("pre button.cite")).to_have_count(3)
+    answer.get_by_role("button", name="Copy the code").click()
+    expect(answer.locator(".code-block .copy.is-done")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").rstrip() == "if ready; then\n  go <now>\nfi"
+
+
+def code_of(lines: list[tuple[str, str]]) -> list[dict[str, object]]:
+    return [{"text": text, "citations": [1], "gap": gap} for text, gap in lines]
+
+
 def title_of(chip: Locator) -> str:
     """The title of a chip's only source."""
     return str(chip.get_attribute("aria-label")).partition(": ")[2]
@@ -149,19 +172,23 @@ def title_of(chip: Locator) -> str:
 
 def share_a_sentence(system: System, message_id: str) -> None:
     """Have the first sentence of an answer stand on a second passage of the same document, too."""
-    code = (
-        "from agent.models import Citation, Message\n"
-        "from knowledge.models import Chunk\n"
-        f"m = Message.objects.get(pk={message_id!r})\n"
-        "c = m.citations.get(number=1)\n"
-        "read = [e['source']['chunk_id'] for e in m.state['evidence_items']]\n"
-        "other = Chunk.unscoped.filter(id__in=read).exclude(document_id=c.document_id).first()\n"
-        "m.citations.filter(number=2).delete()\n"
-        "c.pk, c.number, c.chunk_id, c.start, c.end = None, 2, other.id, 0, 40\n"
-        "c.document_id, c.version_id, c.knowledge_base_id = other.document_id, other.version_id, other.knowledge_base_id\n"
-        "c.save()\n"
-        "m.sentences = [{**m.sentences[0], 'citations': [1, 2]}]\n"
-        "m.save()\n"
+    change(
+        system,
+        message_id,
+        "from knowledge.models import Chunk",
+        "c = m.citations.get(number=1)",
+        "read = [e['source']['chunk_id'] for e in m.state['evidence_items']]",
+        "other = Chunk.unscoped.filter(id__in=read).exclude(document_id=c.document_id).first()",
+        "m.citations.filter(number=2).delete()",
+        "c.pk, c.number, c.chunk_id, c.start, c.end = None, 2, other.id, 0, 40",
+        "c.document_id, c.version_id, c.knowledge_base_id = other.document_id, other.version_id, other.knowledge_base_id",
+        "c.save()",
+        "m.sentences = [{**m.sentences[0], 'citations': [1, 2]}]",
     )
-    done = system.checkout.manage("shell", "-c", code)
+
+
+def change(system: System, message_id: str, *lines: str) -> None:
+    """Run lines on a stored message `m`, and save it."""
+    get = ("from agent.models import Message", f"m = Message.objects.get(pk={message_id!r})")
+    done = system.checkout.manage("shell", "-c", "\n".join([*get, *lines, "m.save()"]))
     assert done.returncode == 0, done.stderr
