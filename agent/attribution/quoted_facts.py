@@ -61,14 +61,17 @@ def _other_amount(sentence: str, quote: str, today: date) -> bool:
 
 
 def _exchanged(sentence: str, quote: str, given: str, today: date) -> bool:
-    """Whether one amount stands in the place of another, in whatever language: of one kind, each side has one that the other has not.
+    """Whether one amount stands in the place of another in a quotation of the other language, of which no words can be compared: of one
+    kind, each side has one that the other has not, beside an amount that both have. In one language an amount may be worked out of others.
 
     given: what may be said although the quotation does not have it.
     """
+    if bool(_HAN.search(sentence)) == bool(_HAN.search(quote)):
+        return False
     own, there, known = (_amounts(text, today) for text in (sentence, quote, given))
     left = [each for each in there if not any(said.agrees(each) for said in own)]
     made = [each for place, each in enumerate(there) if not any(each.agrees(other) for other in there[:place])]
-    return any(
+    return len(left) < len(there) and any(
         _alike(left, each)
         for each in own
         if not (any(each.agrees(fact) for fact in (*there, *known)) or is_made(each, made) or _is_sum(each, there))
