@@ -6,8 +6,6 @@ from html import unescape
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
@@ -17,47 +15,20 @@ from agent.question_sets.runner import ask_next
 from agent.question_sets.selectors import compared, figures_of, take_up
 from agent.question_sets.services import (
     add_answer,
-    add_case,
-    add_lines,
     change_case,
     create_set,
     start_run,
     stop_run,
 )
-from agent.question_sets.upload import lines_of
 from audit.actions import Action
 from audit.models import Entry
-from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
-from tests.factories import allow, make_user
-from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_library, make_reader
-from tests.integration.governance.world import client_of, make_overseer, staff, text_of
+from copilot_site.lib.errors import Conflict, NotFound, PermissionDenied
+from tests.factories import allow
+from tests.integration.agent.conversations import LEAVE, SALARY, asked
+from tests.integration.agent.evaluation_desk import Desk
+from tests.integration.governance.world import client_of, staff, text_of
 
 pytestmark = pytest.mark.django_db
-
-
-class Desk:
-    """An overseer with a set; a reader of the handbook, who may not read the salaries; a board member, who may."""
-
-    def __init__(self) -> None:
-        base, self.manual, self.secret = make_library()
-        self.reader, self.board = make_reader(base), make_user("board")
-        allow(self.board, self.secret.folder.knowledge_base)
-        self.olga = make_overseer()
-        self.set = create_set(self.olga, "Leave")
-
-    def case(self, question: str = LEAVE, person: User | None = None, **expected: Any) -> Case:
-        given: dict[str, Any] = {"is_answerable": None, **expected}
-        return add_case(self.olga, self.set.pk, question=question, person=(person or self.reader).username, **given)
-
-    def run(self) -> SetRun:
-        """A run to its end, as the worker's tasks do it."""
-        run = start_run(self.olga, self.set.pk, language="en")
-        while ask_next(run.pk):
-            pass
-        return SetRun.objects.get(pk=run.pk)
-
-    def result(self, case: Case) -> CaseResult:
-        return CaseResult.objects.get(run=self.run(), case=case)
 
 
 @pytest.fixture
@@ -186,53 +157,6 @@ def test_from_a_run_one_click_shows_what_its_person_is_answered_now(desk: Desk) 
 
 
 # --- where questions come from ---
-
-
-def test_a_file_of_questions_with_judgements_comes_in(desk: Desk) -> None:
-    questions = (
-        '{"id": "q1", "lang": "en", "kind": "glossary_term", "text": "Add-ons"}\n\n'
-        '{"question": "Pay?", "person": "board", "answerable": false, "must_not": ["90,000"]}\n'
-    )
-    judgements = "query-id\tcorpus-id\tscore\nq1\ten/concepts/addons\t1\nq1\ten/other\t0\n"
-    files = {
-        "questions": SimpleUploadedFile("queries.jsonl", questions.encode()),
-        "judgements": SimpleUploadedFile("qrels.tsv", judgements.encode()),
-    }
-    data = {"do": "upload", "person": desk.reader.username, **files}
-    answer = client_of(desk.olga).post(reverse("evaluation", args=[desk.set.pk]), data, follow=True)
-    assert "2 questions were added" in text_of(answer)
-    rows = desk.set.cases.values_list("question", "person__username", "is_answerable", "documents", "forbidden")
-    assert set(map(str, rows)) == {
-        str(("Add-ons", desk.reader.username, None, ["en/concepts/addons"], [])),
-        str(("Pay?", "board", False, [], ["90,000"])),
-    }
-
-
-@pytest.mark.parametrize(
-    ("questions", "judgements", "sentence"),
-    [
-        ("", "", "no questions"),
-        ("{", "", "Line 1 is not JSON"),
-        ("[1]", "", "Line 1 is no object"),
-        ('{"text": " "}', "", "Line 1 has no question"),
-        ('{"text": "a"}\n{"text": "%s"}' % ("x" * 5000), "", "line 2 is too long"),
-        ('{"text": "a", "answerable": "yes"}', "", "true or false"),
-        ('{"text": "a", "answers": "b"}', "", "is a list of texts"),
-        ('{"text": "a"}', "head\nq1\tdoc\thigh", "Line 2 of the judgements"),
-        ("\n".join(['{"text": "a"}'] * 2001), "", "at most 2000"),
-    ],
-    ids=range(9),
-)
-def test_a_wrong_file_is_one_sentence(questions: str, judgements: str, sentence: str) -> None:
-    with pytest.raises(InvalidInput, match=sentence):
-        lines_of(questions, judgements)
-
-
-def test_a_file_that_names_somebody_unknown_adds_nothing(desk: Desk) -> None:
-    lines = lines_of('{"text": "a"}\n{"text": "b", "person": "nobody-here"}')
-    with pytest.raises(InvalidInput):
-        add_lines(desk.olga, desk.set.pk, lines, person=desk.reader.username)
-    assert not Case.objects.exists()
 
 
 def test_a_rated_answer_goes_into_a_set_by_a_button_and_leaves_with_its_conversation(desk: Desk) -> None:
