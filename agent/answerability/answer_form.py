@@ -5,6 +5,7 @@ with its unit, a date, things counted, a name in full or a list in a sentence th
 """
 
 import re
+from collections.abc import Set
 from enum import StrEnum
 from typing import Final
 
@@ -75,7 +76,17 @@ def says_whole(reading: Reading, best: Candidate) -> bool:
     said = best.terms | term_ids(f"{reading.passages[best.passage].heading}\n{best.under}")
     measuring = {term_id(term) for term in terms(text) if _MEASURING.fullmatch(term)}
     matter = {term: share for term, share in reading.matter.items() if term not in measuring}
-    return covered(matter, said) >= WHOLE * sum(matter.values()) and unweighed(text, reading.matter) - measuring <= said
+    rest = unweighed(text, reading.matter) - measuring
+    says_all = covered(matter, said) >= WHOLE * sum(matter.values()) and rest <= said
+    return says_all and _is_about(text, matter.keys() | rest)
+
+
+def _is_about(text: str, matter: Set[int]) -> bool:
+    """Whether the matter has a word that is none of every day: “How long does it take?” (要多久) is about nothing that a sentence could
+    say. One Chinese character is part of many words.
+    """
+    words = (term for term in terms(text) if term_id(term) in matter and not (len(term) == 1 and is_han(term)))
+    return any(share_of_passages(word) < EVERYDAY for word in words)
 
 
 def unweighed(text: str, matter: TermShares) -> frozenset[int]:

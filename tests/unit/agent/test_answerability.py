@@ -147,6 +147,22 @@ def test_a_count_is_of_what_is_asked_and_a_person_has_a_name(
 
 
 @pytest.mark.usefixtures("credulous")
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("要多久？", "标准项目中前十辆车 2 天内上线，对接需要 2 至 4 周。"),
+        ("差多少？", "住宿上限为每晚 600 元，每日津贴为 150 元。"),
+        ("How long does it take?", "The order takes two days."),
+        ("How much is it?", "The licence is 30 euros."),
+    ],
+)
+def test_a_question_that_is_about_nothing_is_answered_by_no_figure(
+    embedder: Embedder, question: str, sentence: str
+) -> None:
+    assert doubt_of(question, Passage(sentence, title="A", dense=0.9), embedder) is not None
+
+
+@pytest.mark.usefixtures("credulous")
 def test_another_code_is_another_thing(embedder: Embedder) -> None:
     assert doubt_of("When was the KG-400 shown?", GATEWAYS, embedder) is None
     assert doubt_of("When was the KG-500 shown?", GATEWAYS, embedder) is AbstainReason.OTHER_NAMES
