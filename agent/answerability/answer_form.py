@@ -5,7 +5,7 @@ with its unit, a date, things counted, a name in full or a list in a sentence th
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from typing import Final
 
@@ -81,7 +81,7 @@ def says_whole(reading: Reading, best: Candidate) -> bool:
     return says_all and _is_about(text, matter.keys() | rest)
 
 
-def _is_about(text: str, matter: Set[int]) -> bool:
+def _is_about(text: str, matter: AbstractSet[int]) -> bool:
     """Whether the matter has a word that is none of every day: “How long does it take?” (要多久) is about nothing that a sentence could
     say. One Chinese character is part of many words.
     """
