@@ -101,7 +101,7 @@ def _on_the_web(profile: Profile, *, searches: bool) -> Profile:
     if not searches:
         return replace(profile, tools=tuple(name for name in names if find(name).brings != "outside"))
     if "web_search" not in names:
-        raise InvalidInput(_("This agent profile does not search the web. Choose another one, or leave it out."))
+        raise InvalidInput(_("This assistant does not search the web. Choose another one, or leave it out."))
     return replace(profile, uses_tools=True)
 
 
@@ -114,7 +114,7 @@ def _stored(principal: Principal, profile_id: str) -> Profile:
         except (ValidationError, ValueError):  # no UUID
             row = None
         if row is None:
-            raise NotFound(_("There is no agent profile “%(id)s”.") % {"id": profile_id[:80]})
+            raise NotFound(_("There is no assistant “%(id)s”.") % {"id": profile_id[:80]})
     if row is None:
         return Profile(budget=Budget(cost=settings.LLM["run_cost"]))
     bases = row.knowledge_bases.through.objects.filter(agentprofile=row).values_list("knowledgebase_id", flat=True)

@@ -102,7 +102,7 @@ class Action(models.TextChoices):
 
     SEARCHED = "search.performed", _("searched")
     QUESTION_ASKED = "question.asked", _("asked a question")
-    AGENT_CHANGED = "agent.changed", _("changed a model or an agent profile")
+    AGENT_CHANGED = "agent.changed", _("changed a model or an assistant")
     MAIL_TESTED = "server.mail_tested", _("sent a trial mail")
     MODEL_TESTED = "agent.model_tested", _("tested the connection of a language model")
     CHAT_BOT_TESTED = "agent.chat_bot_tested", _("tested a bot in a chat platform")
@@ -136,7 +136,7 @@ class Action(models.TextChoices):
     SKILL_ADDED = "skill.added", _("uploaded a version of a skill")
     SKILL_REVIEWED = "skill.reviewed", _("reviewed a version of a skill")
     SKILL_SWITCHED = "skill.switched", _("switched a skill on or off")
-    SKILL_BOUND = "skill.bound", _("chose the profiles of a skill")
+    SKILL_BOUND = "skill.bound", _("chose the assistants of a skill")
     SKILL_DELETED = "skill.deleted", _("deleted a skill")
     SKILL_READ = "skill.read", _("was given a skill to read")
     SKILL_SCRIPT_RUN = "skill.script_run", _("ran a script of a skill")

@@ -36,7 +36,7 @@ class McpServiceForm(forms.ModelForm[McpService]):
         label=capfirst(_("allowed tools")),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None is allowed before you say so. A profile then switches them on."),
+        help_text=_("None is allowed before you say so. An assistant then switches them on."),
     )
     unasked_tools = forms.MultipleChoiceField(
         label=capfirst(_("tools that run without asking")),

@@ -41,7 +41,7 @@ class BindForm(forms.Form):
     """The profiles whose runs are told of a skill."""
 
     profiles = forms.ModelMultipleChoiceField(
-        AgentProfile.objects.all(), required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Agent profiles")
+        AgentProfile.objects.all(), required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Assistants")
     )  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def _done(request: HttpRequest, skill: Skill, bind_form: BindForm) -> HttpRespon
 
     def bind() -> HttpResponseBase:
         services.bind(user, skill, list(checked(bind_form)["profiles"]))
-        messages.success(request, _("The profiles are saved."))
+        messages.success(request, _("The assistants are saved."))
         return back
 
     def delete() -> HttpResponseBase:

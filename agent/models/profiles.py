@@ -115,8 +115,8 @@ class AgentProfile(models.Model):
     is_default = models.BooleanField(_("used where nobody chooses"), default=False)
 
     class Meta:
-        verbose_name = _("agent profile")
-        verbose_name_plural = _("agent profiles")
+        verbose_name = _("assistant")
+        verbose_name_plural = _("assistants")
         ordering = ("name",)
         constraints = [models.UniqueConstraint("is_default", condition=Q(is_default=True), name="one_default_profile")]
 

@@ -17,7 +17,7 @@ class Skill(models.Model):
     name = models.CharField(_("name"), max_length=NAME_LENGTH, unique=True)
     in_use = models.ForeignKey("SkillVersion", models.SET_NULL, null=True, related_name="+")
     profiles: models.ManyToManyField[Any, Any] = models.ManyToManyField(
-        "AgentProfile", blank=True, related_name="+", verbose_name=_("agent profiles")
+        "AgentProfile", blank=True, related_name="+", verbose_name=_("assistants")
     )
 
     class Meta:

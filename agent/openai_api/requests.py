@@ -71,7 +71,7 @@ class QuestionRequest(OpenAIInput):
     def validate_tool_choice(self, value: Any) -> Any:
         if value not in (None, "auto", "none"):
             raise serializers.ValidationError(
-                _("Tools of programs are not called here: which tools are used says the profile.")
+                _("Tools of programs are not called here: which tools are used says the assistant.")
             )
         return value
 

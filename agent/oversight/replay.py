@@ -25,7 +25,7 @@ from knowledge.governance.cited_texts import Today, texts_today
 MADE_WITH = {  # of `agent.runs.persistence.made_with`
     "provider": gettext_lazy("Written by"),
     "model": gettext_lazy("Language model"),
-    "profile": gettext_lazy("Agent profile"),
+    "profile": gettext_lazy("Assistant"),
     "prompts": gettext_lazy("Prompt"),
     "embedder": gettext_lazy("Embedder"),
     "embedder_model": gettext_lazy("Model of the embedder"),

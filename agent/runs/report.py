@@ -234,6 +234,6 @@ def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, 
         yield _("Cost, in the currency of the model's prices"), spent["cost"]
     if spent.get("stopped_by"):
         yield _("Limit that was reached"), spent["stopped_by"]
-    for label, name in ((_("Embedder"), "embedder"), (_("Reranker"), "reranker"), (_("Agent profile"), "profile")):
+    for label, name in ((_("Embedder"), "embedder"), (_("Reranker"), "reranker"), (_("Assistant"), "profile")):
         if made.get(name):
             yield label, NAMES.get(made[name], made[name])

@@ -107,7 +107,7 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
         _("Assistants"),
         (
             Door(
-                _("Agent profiles"),
+                _("Assistants"),
                 _("What an assistant may use, where it looks and how far it goes."),
                 _table("agent_agentprofile"),
             ),
@@ -118,7 +118,7 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
             ),
             Door(
                 _("Skills"),
-                _("Instructions and scripts for assistants: add, review, switch on, bind to profiles."),
+                _("Instructions and scripts for assistants: add, review, switch on, give to assistants."),
                 "skills",
                 _skilled,
             ),

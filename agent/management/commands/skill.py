@@ -27,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "name", nargs="?", default="", help="its name; with add a zip, a folder or the name of one of ours"
         )
-        parser.add_argument("profiles", nargs="*", help="with bind: names of agent profiles; none: of no profile")
+        parser.add_argument("profiles", nargs="*", help="with bind: names of assistants; none: of none")
         parser.add_argument(
             "--sha256", default="", help="with approve: of the version that was looked at, as show says it"
         )
@@ -68,7 +68,7 @@ class Command(BaseCommand):
         elif what == "bind":
             found = list(AgentProfile.objects.filter(name__in=profiles))
             if missing := set(profiles) - {profile.name for profile in found}:
-                raise CommandError(f"There is no agent profile {min(missing)!r}.")
+                raise CommandError(f"There is no assistant {min(missing)!r}.")
             keeping.bind(user, skill, found)
             self.stdout.write(f"{skill.name}: {', '.join(profiles) or 'no profile'}.")
         elif what == "off":

@@ -148,7 +148,7 @@ def test_null_in_a_field_is_the_field_left_out(desk: Desk, kind: str) -> None:
     [
         ("knowledge", {"web_search_enabled": True}, 400, "does not search the web"),
         ("agent", {"agent_enabled": False}, 400, "use knowledge-chat"),
-        ("knowledge", {"agent_id": "nope"}, 404, "no agent profile “nope”"),
+        ("knowledge", {"agent_id": "nope"}, 404, "no assistant “nope”"),
         ("knowledge", {"summary_model_id": "nope"}, 400, "no language model “nope”"),
         ("knowledge", {"query": " "}, 400, "query"),
         ("knowledge", {"query": "x" * 5_000}, 400, "at most 4000 characters"),
