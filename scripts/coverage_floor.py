@@ -1,6 +1,6 @@
 """Coverage of the tests by package, and the floor under it: `tests/coverage_floor.json`, in percent of lines and branches.
 
-`COVERAGE=1 make test` measures and calls this: it prints each package and fails where one has fallen below its floor.
+`make coverage` measures and calls this: it prints each package and fails where one has fallen below its floor.
 `python -m scripts.coverage_floor --raise` writes what the last measurement found higher; nothing here lowers a floor. Child processes
 (parsers, workers, end-to-end tests) are not measured, and modules that only they run are left out (`pyproject.toml`).
 """

@@ -5,19 +5,22 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import ExitStack
 
 import django
 import jiter  # noqa: F401 - openai loads it at the first question; a worker with hundreds of libraries was once aborted at that
 import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.test import TransactionTestCase
 from django.utils import translation
 from hypothesis import settings as hypothesis
+from pytest_django import DjangoDbBlocker
 from pytest_socket import socket_allow_hosts
 
-from tests import services
+from tests import database, services
 
+pytest_plugins = ("tests.programs", "tests.tiers")
 STACK = pytest.StashKey[ExitStack]()
 USUAL = gc.get_threshold()
 LONGEST_S = 900  # of a test with what is set up for it: five times what the longest takes on a busy machine
@@ -46,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[STACK] = ExitStack()
     services.start(config.stash[STACK])
     django.setup()
+    TransactionTestCase._fixture_teardown = staticmethod(database.empty_tables)  # type: ignore[attr-defined]  # after a test that commits
     PBKDF2PasswordHasher.iterations = 1  # no password of a test is a secret; a real one takes longer than most tests
 
 
@@ -108,19 +112,10 @@ def english() -> None:
     translation.deactivate()
 
 
-@pytest.fixture(autouse=True)
-def emptied_audit_log(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let the flush after a committing test empty the audit log, which its triggers refuse.
-
-    The setting holds for one connection, and Django closes that connection after the flush.
-    """
-    marker = request.node.get_closest_marker("django_db")
-    commits = bool(marker and marker.kwargs.get("transaction")) or "transactional_db" in request.fixturenames
-    if commits:
-        request.getfixturevalue("transactional_db")  # set up before this one, and so flushed after it
-    yield
-    if commits:
-        from django.db import connection
-
-        with connection.cursor() as cursor:
-            cursor.execute("SET session_replication_role = replica")
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None, django_db_modify_db_settings: None, django_db_blocker: DjangoDbBlocker
+) -> None:
+    """Give each process a clone of the migrated database; it goes with the services of the run."""
+    with django_db_blocker.unblock():
+        database.clone_template()

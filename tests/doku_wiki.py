@@ -19,10 +19,6 @@ WIKI, SHARED = PLACE / "usr/share/dokuwiki", PLACE / "usr/share"
 USER, PASSWORD = "keeper", "a-long-enough-password"
 
 
-def is_there() -> bool:
-    return WIKI.is_dir() and (SHARED / "php/phpseclib/bootstrap.php").is_file() and shutil.which("php") is not None
-
-
 @dataclass
 class DokuWiki:
     url: str

@@ -1,17 +1,13 @@
 """Embedders for tests: the bundled model, a service that speaks over HTTP, and an export for sentence-transformers."""
 
 import json
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from knowledge.embedding.bundled import BundledEmbedder
 from knowledge.embedding.convert import prepare_model
@@ -96,15 +92,6 @@ def serving(service: EmbeddingService) -> Iterator[EmbeddingService]:
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-def require_models() -> None:
-    """Skip without the extra `models`; fail where CI should have installed it."""
-    if find_spec("sentence_transformers") is None:
-        reason = "the extra `models` (sentence-transformers) is not installed"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
 
 
 @cache

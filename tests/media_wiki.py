@@ -10,16 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-PLACES = (Path("/opt/wikis/usr/share/mediawiki"), Path("/usr/share/mediawiki"))
+from tests.programs import WIKIS
+
+PLACE = WIKIS / "mediawiki"
 OWN = ("images", "config", "extensions", "cache")  # folders that Debian links elsewhere
 PASSWORD = "a-long-enough-password"
 BOT_PASSWORD = "0123456789abcdefghijklmnopqrstuv"
-
-
-def place() -> Path | None:
-    """Where MediaWiki is on this machine; None where it, or PHP, is not."""
-    found = (each for each in PLACES if (each / "includes" / "libs").is_dir())
-    return next(found, None) if shutil.which("php") else None
 
 
 @dataclass
@@ -58,8 +54,7 @@ class MediaWiki:
 @contextmanager
 def running_mediawiki(folder: Path, *, is_private: bool = False) -> Iterator[MediaWiki]:
     """A fresh wiki below `folder`. is_private: whoever is not signed in reads nothing."""
-    source, target = place(), folder / "wiki"
-    assert source is not None
+    source, target = PLACE, folder / "wiki"
     target.mkdir()
     for each in source.iterdir():
         if each.is_dir() and not each.is_symlink() and each.name != "maintenance":

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from copilot_site.embedded import services
 from copilot_site.home import Home
+from tests import database
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = {"COPILOT_DATA"}
@@ -45,6 +46,7 @@ def _start_services(stack: ExitStack) -> None:
     models.mkdir(parents=True, exist_ok=True)
     home = Home(folder)
     home.models.symlink_to(models)
+    database.copy_cluster(home)
     found = stack.enter_context(services.running(home, durable=False))
     os.environ.update(services.urls(home, found) | HERE | {"COPILOT_HOME": str(folder)})
 

@@ -6,14 +6,13 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from tests.listening import make_certificate
 from tests.media_wiki import wait_for
+from tests.programs import SLAPD
 
-SLAPD = Path("/usr/sbin/slapd")
 SUFFIX = "dc=evenkeel,dc=example"
 PEOPLE, GROUPS = f"ou=people,{SUFFIX}", f"ou=groups,{SUFFIX}"
 ADMIN, ADMIN_PASSWORD = f"cn=admin,{SUFFIX}", "a password of the directory"
@@ -40,11 +39,6 @@ access to attrs=userPassword by anonymous auth by * none
 access to * by dn.exact="{reader}" read by * none
 """
 Values = Mapping[str, str | Sequence[str]]
-
-
-def is_there() -> bool:
-    """The server, and the client that the product speaks to it with."""
-    return SLAPD.is_file() and find_spec("ldap") is not None
 
 
 @dataclass

@@ -20,7 +20,6 @@ from tests.embedders import (
     bundled,
     bundled_model,
     exported_model,
-    require_models,
     serving,
 )
 
@@ -65,7 +64,6 @@ def _openai_compatible() -> Iterator[Embedder]:
 
 @contextmanager
 def _sentence_transformers() -> Iterator[Embedder]:
-    require_models()
     yield build_embedder("sentence_transformers", model=str(exported_model()), cache_dir=MODELS, threads=1)
 
 

@@ -1,7 +1,6 @@
 """A MariaDB of Debian's packages in a folder of its own, and the account of a data source there as the how-to makes it."""
 
 import os
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -13,10 +12,10 @@ from typing import Any
 import pymysql
 
 from copilot_site.embedded.process import free_port, wait_until
+from tests.programs import which
 
-PATH = f"{os.environ['PATH']}:/usr/sbin"
-SERVER = shutil.which("mariadbd", path=PATH) or ""
-INSTALLER = shutil.which("mariadb-install-db", path=PATH) or ""
+SERVER = which("mariadbd") or ""
+INSTALLER = which("mariadb-install-db") or ""
 PASSWORD = "a long one of your own"
 
 

@@ -34,7 +34,7 @@ from tests.integration.business.mariadb import MariaDb
 from tests.integration.business.test_dialects import BOTH, COLUMNS, ROWS, postgres, told  # noqa: F401
 from tests.tooling import called
 
-pytestmark = pytest.mark.skipif(not mariadb.SERVER, reason="apt-get install mariadb-server")
+pytestmark = pytest.mark.needs("MariaDB")
 CASES = Path(__file__).parents[2] / "evaluation"
 SHOP = """
 CREATE DATABASE shop CHARACTER SET utf8mb4;

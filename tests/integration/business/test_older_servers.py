@@ -15,13 +15,13 @@ from business.execute import Access, run_sql
 from business.guard.refusal import SqlRefused
 from business.sandbox.setup import source_setup
 from copilot_site.embedded.process import free_port
+from tests.programs import OLDER_POSTGRES
 
 # The one of Debian 12, which has neither transaction_timeout nor scram_iterations.
-PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 PASSWORD = "of the owner"
 AS_NOBODY = ["unshare", "--user", "--map-user=65534", "--map-group=65534"]  # PostgreSQL refuses root
 
-pytestmark = pytest.mark.skipif(not PROGRAMS.exists(), reason=f"no older PostgreSQL in {PROGRAMS}")
+pytestmark = pytest.mark.needs("PostgreSQL 15")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,9 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 
     def run(program: str, *words: str) -> None:
         with (folder / "said").open("ab") as said:
-            subprocess.run([*before, PROGRAMS / program, *words], check=True, stdout=said, stderr=said, cwd=folder)
+            subprocess.run(
+                [*before, OLDER_POSTGRES / program, *words], check=True, stdout=said, stderr=said, cwd=folder
+            )
 
     (folder / "password").write_text(PASSWORD)
     run("initdb", "--auth=scram-sha-256", "--pwfile=password", "--username=owner", "-D", "data")

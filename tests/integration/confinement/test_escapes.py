@@ -89,14 +89,12 @@ def _listening(stack: ExitStack, family: int, address: Any, guests: list[str]) -
 
 WAYS = [
     pytest.param(Namespaces.OWN, id="own namespaces"),
-    pytest.param(Namespaces.BUBBLEWRAP, id="bubblewrap"),
+    pytest.param(Namespaces.BUBBLEWRAP, id="bubblewrap", marks=pytest.mark.needs("bubblewrap")),
     pytest.param(Namespaces.NONE, id="Landlock alone"),
 ]
 
 
 def within(way: Namespaces) -> Isolation:
-    if way is Namespaces.BUBBLEWRAP and not shutil.which("bwrap"):
-        pytest.skip("bubblewrap is not installed")
     return Isolation(way, landlock.version())
 
 

@@ -17,9 +17,9 @@ from authz.tokens import TokenRefused, bearer_of, issue_token
 from tests.factories import make_group, make_user
 from tests.integration.pages.house import plain
 from tests.integration.sign_in.browser import is_in
-from tests.slapd import GROUPS, Slapd, is_there, running_slapd
+from tests.slapd import GROUPS, Slapd, running_slapd
 
-pytestmark = [pytest.mark.django_db, pytest.mark.skipif(not is_there(), reason="no slapd, or no python-ldap")]
+pytestmark = [pytest.mark.django_db, pytest.mark.needs("OpenLDAP and python-ldap")]
 PASSWORD = "a password of the directory's"
 BACKEND = "authz.directory.backend.DirectoryBackend"
 

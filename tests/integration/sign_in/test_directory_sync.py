@@ -18,9 +18,9 @@ from authz.tasks import sync_directory
 from copilot_site.sign_in_checks import company_directory
 from knowledge.models import KnowledgeBase
 from tests.factories import allow, make_base, make_group, make_user
-from tests.slapd import Slapd, is_there, running_slapd
+from tests.slapd import Slapd, running_slapd
 
-pytestmark = [pytest.mark.django_db, pytest.mark.skipif(not is_there(), reason="no slapd, or no python-ldap")]
+pytestmark = [pytest.mark.django_db, pytest.mark.needs("OpenLDAP and python-ldap")]
 
 
 @pytest.fixture(scope="module")

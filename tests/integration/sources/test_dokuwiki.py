@@ -9,7 +9,7 @@ import pytest
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import preview
-from tests.doku_wiki import PASSWORD, USER, DokuWiki, is_there, running_dokuwiki
+from tests.doku_wiki import PASSWORD, USER, DokuWiki, running_dokuwiki
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.site_server import Reply, serving_pages
 
@@ -17,7 +17,7 @@ Make = Callable[..., Source]
 
 pytestmark = [
     pytest.mark.django_db,
-    pytest.mark.skipif(not is_there(), reason="needs DokuWiki and PHP: scripts/system-packages"),
+    pytest.mark.needs("DokuWiki and PHP"),
 ]
 
 

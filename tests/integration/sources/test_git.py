@@ -1,6 +1,5 @@
 """A git repository as a source: by git's own server, and on this machine."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ Make = Callable[..., Source]
 
 pytestmark = [
     pytest.mark.django_db,
-    pytest.mark.skipif(shutil.which("git") is None, reason="needs git, to make repositories and to serve them"),
+    pytest.mark.needs("git"),
 ]
 
 START = "# Rolling back\n\nKeep the last release.\n\n## When it fails\n\nCall the platform team.\n"

@@ -11,14 +11,14 @@ from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors.mediawiki import MediaWikiConnector
 from knowledge.sources.reading import preview
 from tests.integration.sources.shelf import counts, item_of, paths, read
-from tests.media_wiki import BOT_PASSWORD, MediaWiki, place, running_mediawiki
+from tests.media_wiki import BOT_PASSWORD, MediaWiki, running_mediawiki
 from tests.site_server import serving_pages
 
 Make = Callable[..., Source]
 
 pytestmark = [
     pytest.mark.django_db,
-    pytest.mark.skipif(place() is None, reason="needs MediaWiki and PHP: scripts/system-packages"),
+    pytest.mark.needs("MediaWiki and PHP"),
 ]
 
 

