@@ -50,6 +50,8 @@ LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand do
 LEAST_POSTGRES = 150_000
 LEAST_PGVECTOR = (0, 8)  # iterative index scans: without them a filtered search silently returns too few rows
 LEAST_REDIS = (6, 2)
+OURS = {"agent", "audit", "authz", "business", "knowledge"}  # apps whose tables are made here
+LAST_OF_OLDER = "14b9081a"  # the commit before the migrations became one for each app
 
 
 def python() -> Finding:
@@ -161,12 +163,30 @@ def migrations(using: BaseDatabaseWrapper | None = None) -> Finding:
     try:
         # the application's role reads nothing of a database that it did not know yet
         with nullcontext() if using else as_owner():
-            missing = sorted(_known_migrations() - MigrationRecorder(using or connection).applied_migrations().keys())
+            other = of_another_version(using)
+            missing = sorted(_known_migrations() - _applied(using))
     except DatabaseError as error:
         return Finding("Migrations", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
+    if other:
+        return Finding("Migrations", False, other, "Go back to that version, or start with a new COPILOT_HOME.")
     names = ", ".join(".".join(migration) for migration in missing[:3])
     detail = f"{len(missing)} missing: {names}" if missing else "all applied"
     return Finding("Migrations", not missing, detail, "Run `manage.py migrate`.")
+
+
+def of_another_version(using: BaseDatabaseWrapper | None = None) -> str:
+    """Why this version must not touch the database, in one sentence; empty where its migrations are known here."""
+    unknown = sorted(key for key in _applied(using) - _known_migrations() if key[0] in OURS)
+    if not unknown:
+        return ""
+    return (
+        f"The database was made by another version (this one does not know {'.'.join(unknown[0])}): the last commit that opens "
+        f"databases with the older migrations is {LAST_OF_OLDER}."
+    )
+
+
+def _applied(using: BaseDatabaseWrapper | None) -> set[tuple[str, str]]:
+    return set(MigrationRecorder(using or connection).applied_migrations())
 
 
 @cache

@@ -1,14 +1,12 @@
 """A question asked in other words begins a branch: what a model is told, and what everybody reads later, is that branch alone."""
 
-from importlib import import_module
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 
 from agent.conversations.history import history_of, understood
 from agent.conversations.sessions import create_session, messages_of
-from agent.models import Message, Role, Session
+from agent.models import Message, Session
 from agent.profiles import Options
 from agent.runs.follow import told_anew
 from authz.principal import Principal
@@ -93,20 +91,3 @@ def test_a_place_that_is_not_in_the_conversation_is_not_found_and_nothing_is_sto
         with pytest.raises(NotFound):
             talk.ask(SICK, **{place: pk})
     assert Message.objects.filter(session=talk.session).count() == 2
-
-
-def test_conversations_from_before_there_were_branches_have_one() -> None:
-    talk = Talk()
-    sessions = (talk.session, create_session(talk.principal))
-    rows = [
-        Message.objects.create(session=session, role=(Role.USER, Role.ASSISTANT)[number % 2], content=str(number))
-        for number in range(4)
-        for session in sessions
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(import_module("agent.migrations.0013_tree_of_messages_order_of_conversations_and_shares").CHAIN)
-    of_talk = [row for row in rows if row.session_id == talk.session.pk]
-    assert [row.content for row in messages_of(talk.principal, talk.session)] == ["0", "1", "2", "3"]
-    for row, before in zip(of_talk, [None, *of_talk[:-1]], strict=True):
-        row.refresh_from_db()
-        assert row.parent_id == (before and before.pk)

@@ -3,15 +3,12 @@
 The servers here listen for real and keep what they are sent.
 """
 
-import importlib
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from cryptography.fernet import Fernet
-from django.apps import apps
 from django.contrib.auth.models import User
 
 from audit.actions import Action
@@ -216,31 +213,6 @@ def test_an_empty_password_is_not_looked_up_elsewhere(tmp_path: Path, monkeypatc
             connected(address(listener.port, tls=Tls.DISABLE, password=""))
         assert listener.connections == 1
         assert SECRET.encode() not in listener.bytes
-
-
-def test_stored_passwords_are_bound_to_their_addresses(away: DataSource, settings: Any) -> None:
-    """The migrations: what could be read before can be read after, and for this address alone."""
-    bind = importlib.import_module("business.migrations.0005_bind_passwords_to_addresses")
-    away.encrypted_password = bind.cipher("data-source").encrypt(SECRET.encode())
-    away.save()
-    lost = DataSource.unscoped.create(
-        name="lost", host="h", encrypted_password=Fernet(Fernet.generate_key()).encrypt(b"x")
-    )
-    bind.bind(apps, None)
-    importlib.import_module("business.migrations.0013_seal_passwords_alike").seal(apps, None)
-    assert DataSource.unscoped.get(pk=away.pk).address.password == SECRET
-    with pytest.raises(InvalidInput):
-        _ = DataSource.unscoped.get(pk=lost.pk).address
-    away.host = "elsewhere.example"
-    with pytest.raises(InvalidInput):
-        _ = away.address
-
-
-def test_sources_on_this_machine_stay_in_clear_text(away: DataSource) -> None:
-    here = DataSource.unscoped.create(name="here", host="127.0.0.1")
-    importlib.import_module("business.migrations.0004_tls_of_sources").clear_text_on_this_machine(apps, None)
-    assert DataSource.unscoped.get(pk=here.pk).tls == "disable"
-    assert DataSource.unscoped.get(pk=away.pk).tls == "verify-full"
 
 
 def address(port: int, *, host: str = "127.0.0.1", tls: Tls = Tls.VERIFY_FULL, password: str = SECRET) -> Address:

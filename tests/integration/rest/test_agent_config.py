@@ -1,11 +1,9 @@
 """The catalogue of tools is the registry's, with a reason where a tool cannot be used now."""
 
-import importlib
 import re
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.exceptions import ValidationError
 
 from agent.models import AgentProfile, LanguageModel
@@ -105,17 +103,6 @@ def test_a_key_opens_for_the_address_that_it_was_stored_for() -> None:
     LanguageModel.objects.filter(pk=row.pk).update(base_url="http://127.0.0.1:2/v1")
     with pytest.raises(ModelMisconfigured, match="enter it again"):
         served_model("Big")
-
-
-def test_stored_keys_are_bound_to_their_addresses() -> None:
-    """The migration: what could be read before can be read after."""
-    migration = importlib.import_module("agent.migrations.0008_bind_keys_to_addresses")
-    old = migration.cipher("copilot language model keys").encrypt(b"sk-1234").decode()
-    LanguageModel.objects.create(name="Big", base_url=HERE, model="b", encrypted_key=old)
-    LanguageModel.objects.create(name="Lost", base_url=HERE, model="b", encrypted_key="gAAAAAB")
-    migration.bind(apps, None)
-    assert opened(LanguageModel.objects.get(name="Big").encrypted_key, HERE) == "sk-1234"
-    assert LanguageModel.objects.get(name="Lost").encrypted_key == "gAAAAAB"
 
 
 def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -> None:

@@ -1,11 +1,9 @@
 """A company sign-in that stands in the admin: its client secret is encrypted, for its issuer alone, and never shown again."""
 
-import importlib
 from typing import Any
 
 import pytest
 from allauth.socialaccount.models import SocialApp
-from django.apps import apps
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -134,44 +132,3 @@ def test_a_client_secret_that_cannot_be_read_is_asked_for_again(issuer: Issuer, 
     form = {"name": "Partner", "provider_id": "company", "server_url": "https://sso.example", "client_id": CLIENT_ID,
             "secret": "", "groups_claim": "groups"}  # fmt: skip
     assert "Give the client secret" in plain(client_of(make_user("root", is_superuser=True)).post(url, form).content)
-
-
-@pytest.mark.parametrize("length", [1, 40, 191])
-def test_a_home_with_client_secrets_in_clear_text_upgrades_without_loss(
-    issuer: Issuer, settings: Any, length: int
-) -> None:
-    """From before secrets were bound, and from after; the longest that allauth's column holds."""
-    bind = importlib.import_module("authz.migrations.0005_bind_client_secrets_to_issuers").bind
-    encrypt = importlib.import_module("authz.migrations.0006_encrypt_client_secrets").encrypt
-    row = of_the_admin(issuer, settings)
-    del row.settings["sealed_secret"]
-    secret = "geheim秘"[-length:].ljust(length, "x")
-    SocialApp.objects.filter(pk=row.pk).update(secret=secret, settings=row.settings)
-    bind(apps, None)
-    encrypt(apps, None)
-    upgraded = SocialApp.objects.get()
-    assert stored_secret(upgraded) == secret
-    assert (upgraded.secret, upgraded.settings.keys() - row.settings.keys()) == ("", {"sealed_secret"})
-    encrypt(apps, None)
-    assert stored_secret(SocialApp.objects.get()) == secret, "once more is once"
-
-
-def test_an_upgraded_sign_in_works(issuer: Issuer, settings: Any) -> None:
-    row = of_the_admin(issuer, settings)
-    del row.settings["sealed_secret"]
-    row.settings["secret_for"] = f"{CLIENT_ID} at {issuer.url}"
-    row.secret = CLIENT_SECRET
-    row.save()
-    importlib.import_module("authz.migrations.0006_encrypt_client_secrets").encrypt(apps, None)
-    assert CLIENT_SECRET not in stored()
-    assert is_in(signed_in_by_company()[0])
-
-
-def test_a_client_secret_of_another_issuer_is_not_carried_over(issuer: Issuer, settings: Any) -> None:
-    """Somebody changed the row's address past the form: what was no secret of it before is none after."""
-    row = of_the_admin(issuer, settings)
-    row.settings = {"server_url": issuer.url, "secret_for": f"{CLIENT_ID} at https://elsewhere.example"}
-    row.secret = CLIENT_SECRET
-    row.save()
-    importlib.import_module("authz.migrations.0006_encrypt_client_secrets").encrypt(apps, None)
-    assert (stored_secret(SocialApp.objects.get()), CLIENT_SECRET in stored()) == ("", False)
