@@ -3,20 +3,18 @@
 import json
 import os
 import shutil
+import signal
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from copilot_site.embedded.process import free_port
-from tests.homes import ROOT, Checkout
+from tests.demo_home import READY, demo_home
+from tests.homes import Checkout
 
-START_TIMEOUT_S = 300
-READY = "Ctrl-C stops everything"
 expect.set_options(timeout=60_000)  # ms; other tests run beside these
 # Debian's Chromium as root, without its errands to the outside
 CHROMIUM = (
@@ -40,29 +38,14 @@ class System:
 
 @pytest.fixture(scope="session")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """The demo system, started once for all end-to-end tests. Its model is its own: what it holds in memory is measured."""
-    port = free_port()
-    checkout = Checkout(tmp_path_factory.mktemp("system") / "home", extra={"PORT": str(port)})
-    url = f"http://127.0.0.1:{port}"
-    with checkout.started("up", "--demo", until=READY, timeout_s=START_TIMEOUT_S):
-        yield System(checkout, url)
+    """The demo system, started once for all end-to-end tests, and ended as Ctrl-C does."""
+    checkout = demo_home(tmp_path_factory.mktemp("system") / "home")
+    with checkout.started("up", "--demo", until=READY) as up:
+        yield System(checkout, f"http://127.0.0.1:{checkout.extra['PORT']}")
+        up.send_signal(signal.SIGINT)
+        assert up.wait(30) == 0
+    assert checkout.processes() == []
     assert "Warning:" not in checkout.said()
-
-
-@pytest.fixture(scope="session")
-def stopped(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A home whose database is complete, without a company, and whose system was stopped."""
-    checkout = Checkout(tmp_path_factory.mktemp("stopped") / "home", extra={"PORT": str(free_port())})
-    share_models(checkout)
-    with checkout.started("up", until=READY):
-        pass
-    return checkout
-
-
-@pytest.fixture
-def checkout(stopped: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of that home with a free port."""
-    return replace(stopped.copied(tmp_path / "home"), extra={"PORT": str(free_port())})
 
 
 @pytest.fixture(scope="session")
@@ -91,11 +74,3 @@ def page(chromium: Browser) -> Iterator[Page]:
     yield page
     context.close()
     assert faults == []
-
-
-def share_models(checkout: Checkout) -> None:
-    """Let a home use the converted model that the tests keep."""
-    models = ROOT / ".copilot-tests" / "models"
-    models.mkdir(parents=True, exist_ok=True)
-    checkout.root.mkdir(mode=0o700)
-    checkout.home.models.symlink_to(models)

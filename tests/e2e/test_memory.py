@@ -1,5 +1,6 @@
 """What the whole system holds in memory once every process of it that embeds texts has done so."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,11 +10,11 @@ import psutil
 import pytest
 
 from copilot_site.config import load_config
-from copilot_site.embedded.process import free_port, wait_until
+from copilot_site.embedded.process import wait_until
 from knowledge.embedding.model_files import WEIGHTS
-from tests.e2e.conftest import READY, START_TIMEOUT_S, System
+from tests.demo_home import READY, demo_home
+from tests.e2e.conftest import System
 from tests.e2e.test_answer import PASSWORD
-from tests.homes import Checkout
 
 IDLE_MB = 950  # PostgreSQL included
 USED_MB = 1500
@@ -26,10 +27,12 @@ TEXT = "# Shift {number}\n\n" + "The night shift of berth {number} hands its log
 @pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """A demo of this test alone: how much others asked before must not decide."""
-    port = free_port()
-    checkout = Checkout(tmp_path_factory.mktemp("memory") / "home", extra={"PORT": str(port)})
-    with checkout.started("up", "--demo", until=READY, timeout_s=START_TIMEOUT_S):
-        yield System(checkout, f"http://127.0.0.1:{port}")
+    checkout = demo_home(tmp_path_factory.mktemp("memory") / "home")
+    shared = checkout.home.models.resolve()
+    checkout.home.models.unlink()
+    shutil.copytree(shared, checkout.home.models)  # what other processes have of the same file would count half
+    with checkout.started("up", "--demo", until=READY):
+        yield System(checkout, f"http://127.0.0.1:{checkout.extra['PORT']}")
 
 
 @pytest.fixture
