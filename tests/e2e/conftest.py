@@ -6,9 +6,11 @@ import shutil
 import signal
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -34,6 +36,29 @@ class System:
         """Status and JSON of an address."""
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:
             return answer.status, json.load(answer)
+
+    @contextmanager
+    def signed_in(self, username: str) -> Iterator[httpx.Client]:
+        """The API as somebody of the company uses it in a browser."""
+        from demo.company import load_company
+
+        with httpx.Client(base_url=self.url, timeout=120, trust_env=False) as client:
+            client.get("/sign-in/")
+            form = {"username": username, "password": load_company().password}
+            client.post("/sign-in/", data=form | {"csrfmiddlewaretoken": _csrf(client)})
+            client.headers["X-CSRFToken"] = _csrf(client)
+            yield client
+
+    def ask(self, username: str, *questions: str) -> None:
+        """Have questions answered in one conversation; a process of its own would load the model for it."""
+        with self.signed_in(username) as client:
+            session = client.post("/api/v1/sessions", json={}).raise_for_status().json()["id"]
+            for question in questions:
+                client.post(f"/api/v1/sessions/{session}/messages", json={"query": question}).raise_for_status()
+
+
+def _csrf(client: httpx.Client) -> str:
+    return next(value for name, value in client.cookies.items() if "csrf" in name)
 
 
 @pytest.fixture(scope="session")
@@ -63,8 +88,11 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
-    """A page in a browser that remembers nothing, 1280 × 800; fails the test on an uncaught error or a CSP violation."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en")
+    """A page in a browser that remembers nothing, 1280 × 800; fails the test on an uncaught error or a CSP violation.
+
+    Nothing moves in it: to draw an animation frame by frame without a GPU takes a core as long as an answer is waited for.
+    """
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en", reduced_motion="reduce")
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))

@@ -14,7 +14,6 @@ from copilot_site.embedded.process import wait_until
 from knowledge.embedding.model_files import WEIGHTS
 from tests.demo_home import READY, demo_home
 from tests.e2e.conftest import System
-from tests.e2e.test_answer import PASSWORD
 
 IDLE_MB = 950  # PostgreSQL included
 USED_MB = 1500
@@ -38,12 +37,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 @pytest.fixture
 def pieter(system: System) -> Iterator[httpx.Client]:
     """The API as he uses it, signed in."""
-    with httpx.Client(base_url=system.url, timeout=120, trust_env=False) as client:
-        client.get("/sign-in/")
-        client.post(
-            "/sign-in/", data={"username": "pieter", "password": PASSWORD, "csrfmiddlewaretoken": _csrf(client)}
-        )
-        client.headers["X-CSRFToken"] = _csrf(client)
+    with system.signed_in("pieter") as client:
         yield client
 
 
@@ -52,7 +46,7 @@ def test_system_takes_little_memory_idle_and_used(system: System, pieter: httpx.
     wait_until(lambda: _megabytes(system) < IDLE_MB, timeout_s=60)  # what was read is let go
     _import(system, tmp_path)
     _upload(pieter)
-    _ask(pieter)
+    system.ask("pieter", *QUESTIONS)
     assert len(_with_model(system)) <= 2 + load_config().worker_concurrency, (
         "web, the interactive worker, the bulk worker's children"
     )
@@ -79,10 +73,6 @@ def _megabytes(system: System) -> float:
     return total / 1e6
 
 
-def _csrf(client: httpx.Client) -> str:
-    return next(value for name, value in client.cookies.items() if "csrf" in name)
-
-
 def _import(system: System, folder: Path) -> None:
     for number in range(PAGES):
         (folder / f"shift-{number}.md").write_text(TEXT.format(number=number))
@@ -97,12 +87,6 @@ def _upload(pieter: httpx.Client) -> None:
     upload = pieter.post(f"/api/v1/folders/{folder['id']}/documents", files=files).raise_for_status().json()
     done = f"/api/v1/documents/{upload['document']['id']}"
     wait_until(lambda: pieter.get(done).json()["parse_status"] == "completed", timeout_s=120)
-
-
-def _ask(pieter: httpx.Client) -> None:
-    session = pieter.post("/api/v1/sessions", json={}).raise_for_status().json()
-    for question in QUESTIONS:
-        pieter.post(f"/api/v1/sessions/{session['id']}/messages", json={"query": question}).raise_for_status()
 
 
 def _family(system: System) -> Iterator[psutil.Process]:
