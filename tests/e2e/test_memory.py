@@ -42,8 +42,10 @@ def pieter(system: System) -> Iterator[httpx.Client]:
 
 
 def test_system_takes_little_memory_idle_and_used(system: System, pieter: httpx.Client, tmp_path: Path) -> None:
-    wait_until(lambda: len(_with_model(system)) <= 2, timeout_s=120)  # the demo's wiki is read
-    wait_until(lambda: _megabytes(system) < IDLE_MB, timeout_s=60)  # what was read is let go
+    assert wait_until(lambda: len(_with_model(system)) <= 2, timeout_s=120), (
+        "more than two hold the model of an idle system"
+    )
+    assert wait_until(lambda: _megabytes(system) < IDLE_MB, timeout_s=60), f"idle it holds {_megabytes(system):.0f} MB"
     _import(system, tmp_path)
     _upload(pieter)
     system.ask("pieter", *QUESTIONS)
@@ -51,7 +53,7 @@ def test_system_takes_little_memory_idle_and_used(system: System, pieter: httpx.
         "web, the interactive worker, the bulk worker's children"
     )
     assert _megabytes(system) < USED_MB
-    wait_until(lambda: len(_with_model(system)) == 2, timeout_s=90)  # the bulk worker let it go
+    assert wait_until(lambda: len(_with_model(system)) == 2, timeout_s=90), "the bulk worker keeps the model"
 
 
 def _with_model(system: System) -> list[psutil.Process]:
@@ -86,7 +88,9 @@ def _upload(pieter: httpx.Client) -> None:
     files = {"file": ("note.md", TEXT.format(number="N"))}
     upload = pieter.post(f"/api/v1/folders/{folder['id']}/documents", files=files).raise_for_status().json()
     done = f"/api/v1/documents/{upload['document']['id']}"
-    wait_until(lambda: pieter.get(done).json()["parse_status"] == "completed", timeout_s=120)
+    assert wait_until(lambda: pieter.get(done).json()["parse_status"] == "completed", timeout_s=120), (
+        "the upload is not read"
+    )
 
 
 def _family(system: System) -> Iterator[psutil.Process]:

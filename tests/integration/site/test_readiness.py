@@ -41,8 +41,8 @@ class Site:
 
     def wait_sound(self) -> None:
         """Until nothing fails but the model, which who runs these tests alone may not have."""
-        wait_until(lambda: set(self.failing()) <= {"model"}, timeout_s=60)
-        assert set(self.failing()) <= {"model"}, (self.checkout.said(), _log(self.checkout).read_text()[-2000:])
+        sound = wait_until(lambda: set(self.failing()) <= {"model"}, timeout_s=60)
+        assert sound, (self.checkout.said(), _log(self.checkout).read_text()[-2000:])
 
     def is_alive(self) -> bool:
         return httpx.get(f"{self.url}/healthz", timeout=PATIENCE_S).status_code == 200
