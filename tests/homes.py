@@ -83,7 +83,7 @@ class Checkout:
 
     def copied(self, root: Path) -> "Checkout":
         """The same state in another folder; nothing may run on it. A copy is all there is to a backup, and quicker than a first start."""
-        subprocess.run(["cp", "-a", str(self.root), str(root)], check=True)
+        subprocess.run(["cp", "-a", "--reflink=auto", str(self.root), str(root)], check=True)
         return Checkout(root, self.extra, self.before)
 
     def processes(self) -> list[str]:

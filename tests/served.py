@@ -4,19 +4,21 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 import uvicorn
 
 
 @contextmanager
-def serving_site() -> Iterator[str]:
-    """The ASGI application as uvicorn serves it; yields its address."""
+def serving_site(*, sockets: bool = False) -> Iterator[str]:
+    """The ASGI application as uvicorn serves it; yields its address. sockets: those of the chat page, too."""
     from copilot_site.asgi import application
 
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen(128)
-    config = uvicorn.Config(application, lifespan="off", log_level="warning", access_log=False, ws="none")
+    ws: Literal["auto", "none"] = "auto" if sockets else "none"
+    config = uvicorn.Config(application, lifespan="off", log_level="warning", access_log=False, ws=ws)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

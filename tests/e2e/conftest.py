@@ -3,21 +3,21 @@
 import json
 import os
 import shutil
+import signal
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from copilot_site.embedded.process import free_port
-from tests.homes import ROOT, Checkout
+from tests.demo_home import READY, demo_home
+from tests.homes import Checkout
 from tests.programs import skip_without
 
-START_TIMEOUT_S = 300
-READY = "Ctrl-C stops everything"
 expect.set_options(timeout=60_000)  # ms; other tests run beside these
 # Debian's Chromium as root, without its errands to the outside
 CHROMIUM = (
@@ -38,32 +38,40 @@ class System:
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:
             return answer.status, json.load(answer)
 
+    @contextmanager
+    def signed_in(self, username: str) -> Iterator[httpx.Client]:
+        """The API as somebody of the company uses it in a browser."""
+        from demo.company import load_company
+
+        with httpx.Client(base_url=self.url, timeout=120, trust_env=False) as client:
+            client.get("/sign-in/")
+            form = {"username": username, "password": load_company().password}
+            client.post("/sign-in/", data=form | {"csrfmiddlewaretoken": _csrf(client)})
+            client.headers["X-CSRFToken"] = _csrf(client)
+            yield client
+
+    def ask(self, username: str, *questions: str) -> None:
+        """Have questions answered in one conversation; a process of its own would load the model for it."""
+        with self.signed_in(username) as client:
+            session = client.post("/api/v1/sessions", json={}).raise_for_status().json()["id"]
+            for question in questions:
+                client.post(f"/api/v1/sessions/{session}/messages", json={"query": question}).raise_for_status()
+
+
+def _csrf(client: httpx.Client) -> str:
+    return next(value for name, value in client.cookies.items() if "csrf" in name)
+
 
 @pytest.fixture(scope="session")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """The demo system, started once for all end-to-end tests. Its model is its own: what it holds in memory is measured."""
-    port = free_port()
-    checkout = Checkout(tmp_path_factory.mktemp("system") / "home", extra={"PORT": str(port)})
-    url = f"http://127.0.0.1:{port}"
-    with checkout.started("up", "--demo", until=READY, timeout_s=START_TIMEOUT_S):
-        yield System(checkout, url)
+    """The demo system, started once for all end-to-end tests, and ended as Ctrl-C does."""
+    checkout = demo_home(tmp_path_factory.mktemp("system") / "home")
+    with checkout.started("up", "--demo", until=READY) as up:
+        yield System(checkout, f"http://127.0.0.1:{checkout.extra['PORT']}")
+        up.send_signal(signal.SIGINT)
+        assert up.wait(30) == 0
+    assert checkout.processes() == []
     assert "Warning:" not in checkout.said()
-
-
-@pytest.fixture(scope="session")
-def stopped(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A home whose database is complete, without a company, and whose system was stopped."""
-    checkout = Checkout(tmp_path_factory.mktemp("stopped") / "home", extra={"PORT": str(free_port())})
-    share_models(checkout)
-    with checkout.started("up", until=READY):
-        pass
-    return checkout
-
-
-@pytest.fixture
-def checkout(stopped: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of that home with a free port."""
-    return replace(stopped.copied(tmp_path / "home"), extra={"PORT": str(free_port())})
 
 
 @pytest.fixture(scope="session")
@@ -82,8 +90,11 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
-    """A page in a browser that remembers nothing, 1280 × 800; fails the test on an uncaught error or a CSP violation."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en")
+    """A page in a browser that remembers nothing, 1280 × 800; fails the test on an uncaught error or a CSP violation.
+
+    Nothing moves in it: to draw an animation frame by frame without a GPU takes a core as long as an answer is waited for.
+    """
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en", reduced_motion="reduce")
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -93,11 +104,3 @@ def page(chromium: Browser) -> Iterator[Page]:
     yield page
     context.close()
     assert faults == []
-
-
-def share_models(checkout: Checkout) -> None:
-    """Let a home use the converted model that the tests keep."""
-    models = ROOT / ".copilot-tests" / "models"
-    models.mkdir(parents=True, exist_ok=True)
-    checkout.root.mkdir(mode=0o700)
-    checkout.home.models.symlink_to(models)

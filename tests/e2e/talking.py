@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import psutil
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.test import override_settings
 from playwright.sync_api import Locator, Page, expect
 
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.load.server import web_process
 from tests.modelserver import ModelServer, Request, Step, calls, says, says_json, serving
+from tests.served import serving_site
 
 PASSWORD = "a long password"
 RULES = [
@@ -56,24 +57,23 @@ class Talk:
     """A running chat, whose only reader is `nina`."""
 
     url: str
-    server: psutil.Process
     model: ModelServer
     writer: Writer
     nina: User
 
 
 @contextmanager
-def talking(**env: str) -> Iterator[Talk]:
-    """The site in a process of its own on the database of the test, with a base that `nina` may read."""
+def talking() -> Iterator[Talk]:
+    """The site on the database of the test, with a base that `nina` may read. In a thread: a process would load the product again."""
     base = make_base("Travel")
     make_document(base, "trips.md", "# Trips\n\n" + "\n\n".join(RULES), ingested=True)
     nina = make_user("nina", password=PASSWORD)
     allow(nina, base)
     writer = Writer()
     with serving(chooses=writer) as model:
-        settings = {"COPILOT_LLM_BASE_URL": model.base_url, "COPILOT_LLM_MODEL": "scripted", **env}
-        with web_process(**settings) as (url, server):
-            yield Talk(url, server, model, writer, nina)
+        chosen = settings.LLM | {"base_url": model.base_url, "model": "scripted"}
+        with override_settings(LLM=chosen), serving_site(sockets=True) as url:
+            yield Talk(url, model, writer, nina)
 
 
 def sign_in(page: Page, url: str, name: str = "nina") -> None:

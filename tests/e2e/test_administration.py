@@ -31,12 +31,8 @@ DJANGO_S_OWN = ("help-tooltip", "select2", "thead > tr > .original", "-DELETE")
 @pytest.fixture(scope="module")
 def answered(system: System) -> None:
     """Two answers to replay, from documents and from business data, and the runs behind them."""
-    for person, question in (
-        ("chen", "What is the default rolling update strategy of a Deployment?"),
-        ("emma", "How many customers are there by region?"),
-    ):
-        asked = system.checkout.manage("ask", question, "--as", person)
-        assert asked.returncode == 0, asked.stderr
+    system.ask("chen", "What is the default rolling update strategy of a Deployment?")
+    system.ask("emma", "How many customers are there by region?")
 
 
 @pytest.fixture(scope="module")

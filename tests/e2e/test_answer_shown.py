@@ -2,7 +2,6 @@
 
 import json
 import re
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -17,10 +16,11 @@ pytestmark = pytest.mark.browser
 
 TOKENS = "How long do access tokens live?"
 EVIL = "<img src=x onerror=document.title='caught'>"
-WATCH = """() => {
-  window.told = [];
-  const line = document.querySelector(".pending");
-  new MutationObserver(() => window.told.push([performance.now(), line.textContent])).observe(line, { childList: true });
+STEP_MS = 200  # that a line stands, as static/js/chat/progress.js has it
+HOLD = """ms => {
+  const later = window.setTimeout;
+  window.due = [];
+  window.setTimeout = (what, wait, ...more) => wait === ms ? (window.due.push(what), 1e9) : later(what, wait, ...more);
 }"""
 
 
@@ -45,7 +45,7 @@ def test_one_line_says_what_is_done_and_folds_to_time_and_steps(system: System, 
         if line.sent:
             break
         page.wait_for_timeout(50)
-    page.evaluate(WATCH)
+    page.evaluate(HOLD, STEP_MS)  # each line stands until the test lets its time be over
     found = [{"knowledge_id": each, "knowledge_title": title} for each, title in (("a", "Tokens"), ("b", EVIL))]
     tell(line, "tool_call", tool_calls=[called("knowledge_search", {"queries": ["token lifetime"]})])
     tell(line, "tool_result", data={"display_type": "search_results", "results": found})
@@ -54,12 +54,10 @@ def test_one_line_says_what_is_done_and_folds_to_time_and_steps(system: System, 
         "tool_call",
         tool_calls=[called("list_knowledge_chunks", {"knowledge_id": "b"}), called("database_query", "{")],
     )
-    expect(state).to_have_text(f"Reading on in {EVIL} · Running a query")
-    told = page.evaluate("window.told")
-    assert [text for _at, text in told] == [
-        "Searching for “token lifetime”", "Reading 2 documents", f"Reading on in {EVIL} · Running a query",
-    ]  # fmt: skip
-    assert all(after - before > 190 for (before, _), (after, _) in pairwise(told)), told
+    expect(state).to_have_text("Searching for “token lifetime”")
+    for following in ("Reading 2 documents", f"Reading on in {EVIL} · Running a query"):
+        page.evaluate("window.due.shift()()")
+        expect(state).to_have_text(following)
     line.let_through()
     trace = page.locator("li.message.answer[id^=m-] .trace")
     expect(trace.locator("summary")).to_have_text(re.compile(r"^\d+(\.\d)? s · \d steps$"))

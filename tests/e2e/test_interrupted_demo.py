@@ -14,8 +14,7 @@ from copilot_site.embedded.process import wait_until
 from demo.business_data import ASKERS, OWNERS
 from demo.company import documents, load_company
 from demo.logins import logins
-from demo.wiki import page_names
-from tests.e2e.conftest import READY, START_TIMEOUT_S
+from tests.demo_home import DOCUMENTS, READY, START_TIMEOUT_S, Database, document_names, share_models, with_port
 from tests.homes import Checkout
 
 COMPANY = load_company()
@@ -45,7 +44,7 @@ class State:
     askers: int
 
 
-NAMES = [document.file.name for document in documents(COMPANY)] + page_names()
+NAMES = document_names()
 WHOLE = State(
     people=Counter(login.username for login in logins()),
     documents=Counter(NAMES),
@@ -58,48 +57,39 @@ WHOLE = State(
 )
 
 
-@dataclass(frozen=True)
-class Database:
-    """The database of a home whose services run."""
+def state_of(database: Database) -> State:
+    elsewhere = (
+        "content_object_id NOT IN (SELECT below.descendant_id FROM knowledge_source JOIN knowledge_folderlink below"
+    )
+    elsewhere += " ON below.ancestor_id = folder_id)"
+    grants = [f"authz_folder{holder}grant WHERE {elsewhere}" for holder in ("user", "group")]
+    grants += [f"authz_knowledgebase{holder}grant" for holder in ("user", "group")]
+    return State(
+        people=database.names("SELECT username FROM auth_user"),
+        documents=database.names(DOCUMENTS),
+        versions=database.number("knowledge_documentversion"),
+        uploaded=database.number("audit_entry WHERE action = 'document.uploaded'"),
+        published=database.number("audit_entry WHERE action = 'document.published'"),
+        rights=sum(database.number(grant) for grant in grants),
+        sources=database.names("SELECT name FROM business_datasource WHERE document_id IS NULL"),
+        askers=database.number("business_sourcegrant"),
+    )
 
-    url: str
 
-    def rows(self, statement: str) -> list[tuple[object, ...]]:
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            return connection.execute(statement.encode()).fetchall()
-
-    def names(self, statement: str) -> Counter[str]:
-        return Counter(str(name) for (name,) in self.rows(statement))
-
-    def number(self, statement: str) -> int:
-        return int(str(self.rows(f"SELECT count(*) FROM {statement}")[0][0]))
-
-    def state(self) -> State:
-        published = "knowledge_documentversion v ON v.id = d.current_version_id AND v.parse_status = 'completed'"
-        elsewhere = (
-            "content_object_id NOT IN (SELECT below.descendant_id FROM knowledge_source JOIN knowledge_folderlink below"
-        )
-        elsewhere += " ON below.ancestor_id = folder_id)"
-        grants = [f"authz_folder{holder}grant WHERE {elsewhere}" for holder in ("user", "group")]
-        grants += [f"authz_knowledgebase{holder}grant" for holder in ("user", "group")]
-        return State(
-            people=self.names("SELECT username FROM auth_user"),
-            documents=self.names(f"SELECT filename FROM knowledge_document d JOIN {published}"),
-            versions=self.number("knowledge_documentversion"),
-            uploaded=self.number("audit_entry WHERE action = 'document.uploaded'"),
-            published=self.number("audit_entry WHERE action = 'document.published'"),
-            rights=sum(self.number(grant) for grant in grants),
-            sources=self.names("SELECT name FROM business_datasource WHERE document_id IS NULL"),
-            askers=self.number("business_sourcegrant"),
-        )
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A home without a company."""
+    checkout = with_port(Checkout(tmp_path / "home"))
+    share_models(checkout)
+    return checkout
 
 
 @pytest.fixture
 def database(checkout: Checkout) -> Iterator[Database]:
     """The services run on while what uses them is killed."""
     with checkout.started("up", "--services-only", until="Ctrl-C stops them"):
-        url = next(line for line in checkout.said().splitlines() if line.startswith("export DATABASE_URL="))
-        yield Database(url.partition("=")[2])
+        assert checkout.manage("migrate", "-v0").returncode == 0
+        yield Database.of(checkout)
 
 
 def kill_where_it_writes(database: Database, checkout: Checkout, table: str, log: Path) -> None:
@@ -127,15 +117,15 @@ def test_the_next_start_completes_the_demo_and_keeps_later_changes(
 ) -> None:
     log = tmp_path / "demo.out"
     kill_where_it_writes(database, checkout, "auth_user", log)
-    assert database.state().people == Counter()
+    assert state_of(database).people == Counter()
     kill_where_it_writes(database, checkout, "business_sourcegrant", log)
     kill_where_it_writes(database, checkout, "knowledge_chunk", log)
-    assert sum(database.state().documents.values()) < len(documents(COMPANY))
+    assert sum(state_of(database).documents.values()) < len(documents(COMPANY))
     with checkout.started("up", "--demo", until=READY, timeout_s=START_TIMEOUT_S):
-        assert wait_until(lambda: database.state() == WHOLE, timeout_s=START_TIMEOUT_S), database.state()
+        assert wait_until(lambda: state_of(database) == WHOLE, timeout_s=START_TIMEOUT_S), state_of(database)
         changed = checkout.manage("shell", "-c", CHANGES)
         assert changed.returncode == 0, changed.stderr
-        kept = database.state()
+        kept = state_of(database)
     assert kept != WHOLE
     assert "nothing was added" in checkout.manage("seed_demo").stdout
-    assert database.state() == kept
+    assert state_of(database) == kept

@@ -1,5 +1,6 @@
 """What the whole system holds in memory once every process of it that embeds texts has done so."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,11 +10,10 @@ import psutil
 import pytest
 
 from copilot_site.config import load_config
-from copilot_site.embedded.process import free_port, wait_until
+from copilot_site.embedded.process import wait_until
 from knowledge.embedding.model_files import WEIGHTS
-from tests.e2e.conftest import READY, START_TIMEOUT_S, System
-from tests.e2e.test_answer import PASSWORD
-from tests.homes import Checkout
+from tests.demo_home import READY, demo_home
+from tests.e2e.conftest import System
 
 IDLE_MB = 950  # PostgreSQL included
 USED_MB = 1500
@@ -26,35 +26,34 @@ TEXT = "# Shift {number}\n\n" + "The night shift of berth {number} hands its log
 @pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """A demo of this test alone: how much others asked before must not decide."""
-    port = free_port()
-    checkout = Checkout(tmp_path_factory.mktemp("memory") / "home", extra={"PORT": str(port)})
-    with checkout.started("up", "--demo", until=READY, timeout_s=START_TIMEOUT_S):
-        yield System(checkout, f"http://127.0.0.1:{port}")
+    checkout = demo_home(tmp_path_factory.mktemp("memory") / "home")
+    shared = checkout.home.models.resolve()
+    checkout.home.models.unlink()
+    shutil.copytree(shared, checkout.home.models)  # what other processes have of the same file would count half
+    with checkout.started("up", "--demo", until=READY):
+        yield System(checkout, f"http://127.0.0.1:{checkout.extra['PORT']}")
 
 
 @pytest.fixture
 def pieter(system: System) -> Iterator[httpx.Client]:
     """The API as he uses it, signed in."""
-    with httpx.Client(base_url=system.url, timeout=120, trust_env=False) as client:
-        client.get("/sign-in/")
-        client.post(
-            "/sign-in/", data={"username": "pieter", "password": PASSWORD, "csrfmiddlewaretoken": _csrf(client)}
-        )
-        client.headers["X-CSRFToken"] = _csrf(client)
+    with system.signed_in("pieter") as client:
         yield client
 
 
 def test_system_takes_little_memory_idle_and_used(system: System, pieter: httpx.Client, tmp_path: Path) -> None:
-    wait_until(lambda: len(_with_model(system)) <= 2, timeout_s=120)  # the demo's wiki is read
-    wait_until(lambda: _megabytes(system) < IDLE_MB, timeout_s=60)  # what was read is let go
+    assert wait_until(lambda: len(_with_model(system)) <= 2, timeout_s=120), (
+        "more than two hold the model of an idle system"
+    )
+    assert wait_until(lambda: _megabytes(system) < IDLE_MB, timeout_s=60), f"idle it holds {_megabytes(system):.0f} MB"
     _import(system, tmp_path)
     _upload(pieter)
-    _ask(pieter)
+    system.ask("pieter", *QUESTIONS)
     assert len(_with_model(system)) <= 2 + load_config().worker_concurrency, (
         "web, the interactive worker, the bulk worker's children"
     )
     assert _megabytes(system) < USED_MB
-    wait_until(lambda: len(_with_model(system)) == 2, timeout_s=90)  # the bulk worker let it go
+    assert wait_until(lambda: len(_with_model(system)) == 2, timeout_s=90), "the bulk worker keeps the model"
 
 
 def _with_model(system: System) -> list[psutil.Process]:
@@ -76,10 +75,6 @@ def _megabytes(system: System) -> float:
     return total / 1e6
 
 
-def _csrf(client: httpx.Client) -> str:
-    return next(value for name, value in client.cookies.items() if "csrf" in name)
-
-
 def _import(system: System, folder: Path) -> None:
     for number in range(PAGES):
         (folder / f"shift-{number}.md").write_text(TEXT.format(number=number))
@@ -93,13 +88,9 @@ def _upload(pieter: httpx.Client) -> None:
     files = {"file": ("note.md", TEXT.format(number="N"))}
     upload = pieter.post(f"/api/v1/folders/{folder['id']}/documents", files=files).raise_for_status().json()
     done = f"/api/v1/documents/{upload['document']['id']}"
-    wait_until(lambda: pieter.get(done).json()["parse_status"] == "completed", timeout_s=120)
-
-
-def _ask(pieter: httpx.Client) -> None:
-    session = pieter.post("/api/v1/sessions", json={}).raise_for_status().json()
-    for question in QUESTIONS:
-        pieter.post(f"/api/v1/sessions/{session['id']}/messages", json={"query": question}).raise_for_status()
+    assert wait_until(lambda: pieter.get(done).json()["parse_status"] == "completed", timeout_s=120), (
+        "the upload is not read"
+    )
 
 
 def _family(system: System) -> Iterator[psutil.Process]:

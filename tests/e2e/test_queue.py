@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 from agent.conversations.sessions import create_session
 from agent.models import Message
 from authz.principal import Principal
+from tests.e2e.talking import PASSWORD, send, sign_in
 from tests.factories import allow, make_user
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.load.server import PATIENT_S, People
@@ -42,30 +43,26 @@ class Asking:
         self.http.post(f"/api/v1/sessions/{self.session_id}/stop", json={"message_id": message_id}).raise_for_status()
 
 
-@pytest.mark.parametrize("language", SAID)
-def test_a_question_that_found_no_room_waits_on_the_page_and_then_in_the_queue(
-    chromium: Browser, language: str
-) -> None:
+def test_a_question_that_found_no_room_waits_on_the_page_and_then_in_the_queue(chromium: Browser) -> None:
     people = People(2)
-    allow(make_user("nina", password="a long password"), people.base)
-    busy, next_one = SAID[language]
+    nina = make_user("nina", password=PASSWORD)
+    allow(nina, people.base)
+    asked = Message.objects.filter(role="user", session__user=nina)
     with one_at_a_time(waiting=1) as (url, _process), ExitStack() as stack:
         working = Asking(stack, url, people, 0)
         assert working.next()["response_type"] == "agent_query"
-        waiting = Asking(stack, url, people, 1)
-        place = waiting.next()
-        assert place["response_type"] == "queued"
-        page = chromium.new_context(locale=language).new_page()
-        page.goto(f"{url}/sign-in/")
-        page.fill("#id_username", "nina")
-        page.fill("#id_password", "a long password")
-        page.click(".sign-in form .button-main")
-        page.wait_for_url(f"{url}/")  # loaded with its scripts: Enter sends only then
-        page.fill("#question", LEAVE)
-        page.press("#question", "Enter")
-        expect(page.locator(".pending")).to_contain_text(busy)
-        assert Message.objects.filter(role="user").count() == 2, "the page's question is with nobody yet"
-        waiting.stop(place["assistant_message_id"])
-        expect(page.locator(".pending")).to_have_text(next_one)
-        assert Message.objects.filter(role="user").count() == 3
-        page.context.close()
+        for done, (language, (busy, next_one)) in enumerate(SAID.items()):
+            waiting = Asking(stack, url, people, 1)
+            place = waiting.next()
+            assert place["response_type"] == "queued"
+            page = chromium.new_context(locale=language).new_page()
+            sign_in(page, url)
+            send(page, LEAVE)
+            expect(page.locator(".pending")).to_contain_text(busy)
+            assert asked.count() == done, "the page's question is with nobody yet"
+            waiting.stop(place["assistant_message_id"])
+            expect(page.locator(".pending")).to_have_text(next_one)
+            assert asked.count() == done + 1
+            page.locator("#stop").click()  # makes room for the next
+            expect(page.locator("li.message.answer[id^=m-]")).to_have_count(1)
+            page.context.close()

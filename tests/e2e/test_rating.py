@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.talking import QUESTION, Talk, send, settled, sign_in, talking
+from tests.e2e.talking import QUESTION, Talk, ask, sign_in, talking
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -17,11 +17,13 @@ def talk(page: Page) -> Iterator[Talk]:
         yield talk
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_reason_is_asked_for_in_view_and_told_back(page: Page, talk: Talk, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 760})
-    send(page, QUESTION)
-    answer = settled(page)
+def test_a_reason_is_asked_for_in_view_and_told_back(page: Page, talk: Talk) -> None:
+    for place, width in enumerate((1280, 390)):
+        page.set_viewport_size({"width": width, "height": 760})
+        rate(page, ask(page, QUESTION, place))
+
+
+def rate(page: Page, answer: Locator) -> None:
     answer.get_by_role("button", name="This answer did not help").click()
     save = answer.get_by_role("button", name="Save")
     expect(answer.get_by_role("radio", name="wrong")).to_be_focused()

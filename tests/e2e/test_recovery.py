@@ -11,8 +11,9 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from copilot_site.embedded.process import free_port, wait_until
-from tests.e2e.conftest import READY, START_TIMEOUT_S, System, share_models
+from copilot_site.embedded.process import wait_until
+from tests.demo_home import READY, START_TIMEOUT_S, share_models, with_port
+from tests.e2e.conftest import System
 from tests.homes import Checkout
 
 PASSWORD = "rebuild-the-lighthouse"
@@ -95,7 +96,7 @@ class Lighthouse:
 
 @pytest.fixture(scope="module")
 def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lighthouse]:
-    checkout = Checkout(tmp_path_factory.mktemp("lighthouse") / "home", extra={"PORT": str(free_port())})
+    checkout = with_port(Checkout(tmp_path_factory.mktemp("lighthouse") / "home"))
     share_models(checkout)
     with checkout.started("up", until=READY, timeout_s=START_TIMEOUT_S) as up:
         done = checkout.manage("shell", "-v0", "-c", SET_UP)

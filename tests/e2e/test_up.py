@@ -7,9 +7,17 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from copilot_site.embedded.process import free_port, wait_until
-from tests.e2e.conftest import READY, System
+from copilot_site.embedded.process import wait_until
+from tests.demo_home import READY, demo_home
+from tests.e2e.conftest import System
 from tests.homes import Checkout
+from tests.ports import own_port
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A home whose database is complete, and on which nothing runs before and after each test."""
+    return demo_home(tmp_path_factory.mktemp("stopped") / "home")
 
 
 def test_system_says_where_it_is_and_who_can_sign_in(system: System) -> None:
@@ -24,7 +32,7 @@ def test_system_is_ready(system: System) -> None:
 
 
 def test_second_up_on_the_same_home_is_refused_with_one_sentence(system: System) -> None:
-    again = Checkout(system.checkout.root, extra={"PORT": str(free_port())}).manage("up")
+    again = Checkout(system.checkout.root, extra={"PORT": str(own_port())}).manage("up")
     assert again.returncode == 1
     assert "Already running: process" in again.stderr
     assert again.stderr.count("\n") == 1
@@ -61,20 +69,15 @@ def test_process_that_ends_before_all_are_ready_ends_the_start_and_is_named(chec
     assert checkout.processes() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signal_stops_everything_and_a_second_start_works(checkout: Checkout, number: signal.Signals) -> None:
+def test_what_a_killed_up_left_is_ended_by_the_next_and_a_signal_stops_everything(checkout: Checkout) -> None:
+    """SIGTERM; Ctrl-C is what ends the system that these tests share."""
     with checkout.started("up", until=READY) as up:
         assert len(checkout.processes()) > 5
-        up.send_signal(number)
-        assert up.wait(30) == 0
-    assert checkout.processes() == []
-
-
-def test_processes_of_a_killed_up_are_ended_by_the_next(checkout: Checkout) -> None:
-    with checkout.started("up", until=READY) as up:
         up.kill()
         up.wait(10)
         assert [line for line in checkout.processes() if "uvicorn" in line] != []
-        with checkout.started("up", until=READY):
+        with checkout.started("up", until=READY) as following:
             assert len([line for line in checkout.processes() if "uvicorn" in line]) == 1
+            following.send_signal(signal.SIGTERM)
+            assert following.wait(30) == 0
     assert checkout.processes() == []

@@ -67,12 +67,8 @@ def status(version: DocumentVersion) -> str:
     return version.parse_status
 
 
-def test_a_worker_takes_an_upload_to_its_end() -> None:
-    prepare_embedder()
-    version = newest_version(make_document(make_base()))
-    with worker():
-        wait_until(lambda: status(version) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=120)
-    assert (status(version), version.attempts) == (ParseStatus.COMPLETED, 1)
+def is_done(version: DocumentVersion) -> bool:
+    return status(version) in {ParseStatus.COMPLETED, ParseStatus.FAILED}
 
 
 def test_what_a_killed_worker_leaves_is_finished_by_the_next() -> None:
@@ -80,7 +76,7 @@ def test_what_a_killed_worker_leaves_is_finished_by_the_next() -> None:
     version = newest_version(make_document(make_base(), "long.md", LONG))
     with worker() as killed:
         embedding = version.stages.filter(name=StageName.EMBED, status="running")
-        wait_until(embedding.exists, timeout_s=120)
+        assert wait_until(embedding.exists, timeout_s=120), "the worker did not begin to embed"
         os.killpg(killed.pid, signal.SIGKILL)
     assert status(version) == ParseStatus.PROCESSING
     parsed_at = version.stages.get(name=StageName.PARSE).finished_at
@@ -89,12 +85,12 @@ def test_what_a_killed_worker_leaves_is_finished_by_the_next() -> None:
     DocumentVersion.unscoped.filter(pk=version.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     reap_ingestion()
     with worker():
-        wait_until(lambda: status(version) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=300)
+        assert wait_until(lambda: is_done(version), timeout_s=300), "the next worker did not finish it"
     assert (status(version), version.attempts) == (ParseStatus.COMPLETED, 2)
     assert version.stages.get(name=StageName.PARSE).finished_at == parsed_at
 
 
-def test_an_upload_does_not_wait_behind_an_import() -> None:
+def test_a_worker_takes_an_upload_to_its_end_beside_an_import_and_after_its_connection_was_cut() -> None:
     """The import's documents wait for a worker of their own, which never comes here."""
     prepare_embedder()
     base = make_base()
@@ -103,19 +99,9 @@ def test_an_upload_does_not_wait_behind_an_import() -> None:
         add_document(None, folder, IncomingFile(f"{number}.md", ContentFile(b"# Page"), queue="bulk")).version
         for number in range(3)
     ]
-    version = newest_version(make_document(base))
-    with worker():
-        wait_until(lambda: status(version) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=300)
-    assert status(version) == ParseStatus.COMPLETED
-    assert {status(each) for each in imported} == {ParseStatus.PENDING}
-
-
-def test_a_worker_whose_connection_was_cut_between_two_documents_takes_a_new_one() -> None:
-    prepare_embedder()
-    base = make_base()
     first = newest_version(make_document(base))
     with worker():
-        wait_until(lambda: status(first) == ParseStatus.COMPLETED, timeout_s=300)
+        assert wait_until(lambda: is_done(first), timeout_s=300), "the worker did not read the upload"
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
@@ -123,8 +109,9 @@ def test_a_worker_whose_connection_was_cut_between_two_documents_takes_a_new_one
             )
             assert cursor.fetchone()[0] >= 1, "the worker keeps its connection from document to document"
         second = newest_version(make_document(base))
-        wait_until(lambda: status(second) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=300)
-    assert (status(second), second.attempts) == (ParseStatus.COMPLETED, 1)
+        assert wait_until(lambda: is_done(second), timeout_s=300), "the worker did not read the next upload"
+    assert [(status(each), each.attempts) for each in (first, second)] == [(ParseStatus.COMPLETED, 1)] * 2
+    assert {status(each) for each in imported} == {ParseStatus.PENDING}
 
 
 def test_a_valkey_that_refuses_to_write_is_waited_for(tmp_path: Path) -> None:
@@ -144,18 +131,20 @@ def test_a_valkey_that_refuses_to_write_is_waited_for(tmp_path: Path) -> None:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+            def says(words: bytes, *, times: int = 1) -> None:
+                ended = lambda: process.poll() is not None  # noqa: E731
+                wait_until(lambda: log.read_bytes().count(words) >= times or ended(), timeout_s=120)
+                assert not ended(), log.read_text()[-2000:]
+                assert log.read_bytes().count(words) >= times, f"the worker did not say {words!r}"
+
             try:
-                wait_until(lambda: b"ready." in log.read_bytes() or process.poll() is not None, timeout_s=120)
+                says(b"ready.")
                 valkey.config_set("min-replicas-to-write", 1)
-                wait_until(lambda: b"NOREPLICAS" in log.read_bytes() or process.poll() is not None, timeout_s=120)
-                assert b"NOREPLICAS" in log.read_bytes()
+                says(b"NOREPLICAS")
                 heard = log.read_bytes().count(b"Connected to")  # it tries again every few milliseconds
                 valkey.config_set("min-replicas-to-write", 0)
-                wait_until(
-                    lambda: log.read_bytes().count(b"Connected to") > heard or process.poll() is not None, timeout_s=120
-                )
-                assert log.read_bytes().count(b"Connected to") > heard
-                assert process.poll() is None, log.read_text()[-2000:]
+                says(b"Connected to", times=heard + 1)
             finally:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)

@@ -18,12 +18,12 @@ from copilot_client import (
     StreamResponse,
     Unreachable,
 )
-from copilot_site.embedded.process import free_port
 from tests.factories import make_folder
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.agent.modelled import DONE, THIRTY, modelled, routes
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk, script, text_of
 from tests.modelserver import says
+from tests.ports import closed_port
 
 
 def test_6_1_a_question_is_followed_event_by_event(desk: Desk) -> None:
@@ -144,7 +144,7 @@ def test_7_4_refusals_and_a_silent_server_are_told_apart(desk: Desk) -> None:
         with pytest.raises(Refused, match="does not search the web") as refused:
             list(client.knowledge_qa_stream(session_id, request))
     assert (refused.value.status, refused.value.code) == (400, "invalid")
-    with desk.client(f"http://127.0.0.1:{free_port()}") as nobody:
+    with desk.client(f"http://127.0.0.1:{closed_port()}") as nobody:
         with pytest.raises(Unreachable):
             list(nobody.knowledge_qa_stream(session_id, KnowledgeQARequest(LEAVE)))
         with pytest.raises(ClientError):

@@ -17,6 +17,7 @@ from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, rou
 from tests.integration.agent.test_model_faults import FAULTS, LIMITS, PLACES, SAID, place_of
 from tests.integration.client.desk import Desk, text_of
 from tests.modelserver import Request, Step, says
+from tests.ports import closed_port
 
 
 def failing(fault: Step, place: str) -> Callable[[Request], Step]:
@@ -76,9 +77,8 @@ def test_a_fault_ends_in_a_quoted_answer_that_says_so(desk: Desk, fault: str) ->
 
 
 def test_a_model_that_is_not_there_leaves_quotations(desk: Desk) -> None:
-    from copilot_site.embedded.process import free_port
 
-    with desk.client() as client, modelled(base_url=f"http://127.0.0.1:{free_port()}/v1"):
+    with desk.client() as client, modelled(base_url=f"http://127.0.0.1:{closed_port()}/v1"):
         events = list(client.agent_qa_stream(client.create_session(), KnowledgeQARequest(LEAVE)))
     check_end(events)
     assert "30 days" in text_of(events)

@@ -40,7 +40,8 @@ def problems_of_two() -> list[BaseException]:
             with connection.cursor() as cursor:
                 cursor.execute("LOCK TABLE auth_group IN EXCLUSIVE MODE")  # nobody makes the first group meanwhile
             both = [threads.submit(_seeded) for _each in range(2)]
-            wait_until(lambda: _waiting() == 2 or any(one.done() for one in both), timeout_s=60)
+            both_came = wait_until(lambda: _waiting() == 2 or any(one.done() for one in both), timeout_s=60)
+            assert both_came, "one of the two seeds has not come to its first group"
         return [problem for one in both if (problem := one.exception(60))]
 
 

@@ -21,12 +21,10 @@ SCOPES = [TokenScope.CHAT, TokenScope.SEARCH, TokenScope.INGEST]
 @contextmanager
 def web_process(**env: str) -> Iterator[tuple[str, psutil.Process]]:
     """uvicorn as `manage.py up` starts it, in a process of its own; yields its address and itself once it answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = ["copilot_site.asgi:application", "--port", str(port), "--no-access-log", "--lifespan", "off"]
-    url = f"http://127.0.0.1:{port}"
-    with running("uvicorn", *words, "--log-level", "warning", env=env) as process:
+    listening = socket.create_server(("127.0.0.1", 0))  # handed on: nobody can take the number before it does
+    words = ["copilot_site.asgi:application", "--fd", str(listening.fileno()), "--no-access-log", "--lifespan", "off"]
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    with running("uvicorn", *words, "--log-level", "warning", env=env, handed_on=[listening]) as process:
         ends = time.monotonic() + PATIENT_S
         while True:
             with suppress(httpx.TransportError):

@@ -18,13 +18,13 @@ from audit.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.checks import files_have_a_place
 from copilot_site.doctor import language_models
-from copilot_site.embedded.process import free_port
 from knowledge.retrieval import engine
 from tests.embedders import EmbeddingService, serving
 from tests.factories import make_base, make_document
 from tests.homes import Checkout
 from tests.modelserver import says
 from tests.modelserver import serving as serving_model
+from tests.ports import closed_port, own_port
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +47,7 @@ def no_pgvector() -> None:
 @pytest.fixture
 def stopped_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
     """REDIS_URL leads to a port where nobody listens."""
-    monkeypatch.setattr(settings, "REDIS_URL", f"redis://127.0.0.1:{free_port()}/0")
+    monkeypatch.setattr(settings, "REDIS_URL", f"redis://127.0.0.1:{closed_port()}/0")
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_doctor_names_a_database_without_pgvector() -> None:
 @pytest.mark.usefixtures("no_pgvector")
 def test_up_starts_nothing_on_a_database_without_pgvector() -> None:
     with pytest.raises(CommandError, match="does not have the extension vector") as refused:
-        call_command("up", port=free_port())
+        call_command("up", port=own_port())
     assert "Install pgvector 0.8" in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -110,7 +110,7 @@ def test_doctor_names_an_embedder_and_a_reranker_that_do_not_answer(monkeypatch:
 def test_every_language_model_has_a_line() -> None:
     with serving_model(says("ok")) as served:
         LanguageModel.objects.create(name="here", base_url=served.base_url, model="m", is_default=True)
-        LanguageModel.objects.create(name="gone", base_url=f"http://127.0.0.1:{free_port()}/v1", model="m")
+        LanguageModel.objects.create(name="gone", base_url=f"http://127.0.0.1:{closed_port()}/v1", model="m")
         LanguageModel.objects.create(name="off", base_url="http://127.0.0.1:1/v1", model="m", is_enabled=False)
         found = {finding.name: finding for finding in language_models()}
     assert {name: finding.ok for name, finding in found.items()} == {
@@ -157,7 +157,10 @@ def test_a_command_on_a_database_without_tables_says_what_to_run(checkout: Check
 
 
 def test_a_command_names_a_database_it_cannot_reach(checkout: Checkout) -> None:
-    closed = {"DATABASE_URL": f"postgresql://nobody@127.0.0.1:{free_port()}/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
+    closed = {
+        "DATABASE_URL": f"postgresql://nobody@127.0.0.1:{closed_port()}/none",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+    }
     done = Checkout(checkout.root, extra=closed).manage("ask", "What?", "--as", "anna")
     assert done.returncode == 1
     assert "check DATABASE_URL" in done.stderr
@@ -176,7 +179,7 @@ def test_a_storage_whose_library_is_missing_is_named() -> None:
 
 
 def test_up_refuses_a_database_it_cannot_reach(checkout: Checkout) -> None:
-    closed = f"postgresql://nobody@127.0.0.1:{free_port()}/none"
+    closed = f"postgresql://nobody@127.0.0.1:{closed_port()}/none"
     done = Checkout(checkout.root, extra={"DATABASE_URL": closed}).manage("up")
     assert done.returncode == 1
     assert "PostgreSQL: connection" in done.stderr

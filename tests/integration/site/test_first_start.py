@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from copilot_site.embedded.process import free_port
 from tests.homes import Checkout
+from tests.ports import own_port
 
 # A disk of its own, which nobody else sees and which is gone with the command.
 ON_SMALL_DISK = 'mount -t tmpfs -o size="$0" tmpfs "$1" && shift && exec "$@"'
@@ -27,7 +27,7 @@ def test_a_full_disk_is_named_without_a_traceback(tmp_path: Path, size: str, ste
     disk = tmp_path / "disk"
     disk.mkdir()
     before = (*NAMESPACE, "sh", "-c", ON_SMALL_DISK, size, str(disk))
-    checkout = Checkout(disk / "home", extra={"PORT": str(free_port())}, before=before)
+    checkout = Checkout(disk / "home", extra={"PORT": str(own_port())}, before=before)
     done = checkout.manage("up", timeout_s=300)
     assert done.returncode == 1, step
     assert "is full: make room" in done.stderr, done.stderr

@@ -14,9 +14,11 @@ import httpx
 import psutil
 import pytest
 
-from copilot_site.embedded.process import free_port, wait_until
+from copilot_site.embedded.process import wait_until
 from copilot_site.health import ANSWER_S
+from tests.demo_home import share_models
 from tests.homes import ROOT, Checkout
+from tests.ports import own_port
 
 PATIENCE_S = 10.0  # on a busy machine; who waited for a service would wait for ever
 SERVICES = {"postgres": ["database", "pgvector", "migrations"], "valkey": ["broker"]}
@@ -39,8 +41,8 @@ class Site:
 
     def wait_sound(self) -> None:
         """Until nothing fails but the model, which who runs these tests alone may not have."""
-        wait_until(lambda: set(self.failing()) <= {"model"}, timeout_s=60)
-        assert set(self.failing()) <= {"model"}, (self.checkout.said(), _log(self.checkout).read_text()[-2000:])
+        sound = wait_until(lambda: set(self.failing()) <= {"model"}, timeout_s=60)
+        assert sound, (self.checkout.said(), _log(self.checkout).read_text()[-2000:])
 
     def is_alive(self) -> bool:
         return httpx.get(f"{self.url}/healthz", timeout=PATIENCE_S).status_code == 200
@@ -57,13 +59,10 @@ class Site:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     checkout = Checkout(tmp_path_factory.mktemp("ready") / "home")
-    models = ROOT / ".copilot-tests" / "models"
-    models.mkdir(parents=True, exist_ok=True)
-    checkout.root.mkdir(mode=0o700)
-    checkout.home.models.symlink_to(models)
+    share_models(checkout)
     with checkout.started("up", "--services-only", until="Ctrl-C stops them") as up:
         assert checkout.manage("migrate", "-v0").returncode == 0
-        port = free_port()
+        port = own_port()
         command = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--port", str(port)]
         with _log(checkout).open("wb") as log:
             web = subprocess.Popen(
