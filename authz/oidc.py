@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import jwt
 import structlog
+from allauth.account.models import EmailAddress
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
 from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
@@ -25,6 +26,7 @@ from requests import RequestException
 
 from audit.actions import Action, Outcome
 from audit.record import record
+from authz.addresses import folded, verified_address
 from authz.claims import apply_claims, claim_values
 from authz.client_secrets import stored_secret
 from authz.directory.accounts import kept_by
@@ -87,6 +89,10 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
             raise OAuth2Error("the answer has no id_token")
         if "userinfo" in found and found["userinfo"].get("sub") != found["id_token"]["sub"]:
             raise OAuth2Error("userinfo speaks of somebody else than the id_token")
+        said = [found[name] for name in ("id_token", "userinfo") if name in found]
+        address = verified_address(said, trusts_issuer=app.settings.get("addresses_verified") is True)
+        login.user.email = address
+        login.email_addresses = [EmailAddress(email=address, verified=True, primary=True)] if address else []
         return login
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
@@ -148,14 +154,14 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         claims = claims_of(sociallogin)
         theirs = _provisioned_for(request, sociallogin)
         if theirs is None and sociallogin.provider.app.settings.get("link_by_email"):
-            theirs = _unlinked_with(claims)
+            theirs = _unlinked_with(sociallogin.user.email)
         if theirs is not None:
             sociallogin.connect(request, theirs)
             record(
                 Principal.of(theirs), Action.PROVIDER_LINKED, theirs, detail={"sign_in": sociallogin.account.provider}
             )
             return
-        name = username_from(claims)
+        name = username_from(claims | {"email": sociallogin.user.email})
         if User.objects.filter(username__iexact=name).exists():
             _refuse(
                 request,
@@ -208,7 +214,7 @@ def claims_of(sociallogin: SocialLogin) -> dict[str, Any]:
 
 
 def username_from(claims: dict[str, Any]) -> str:
-    """A sign-in name: the preferred one, else the address, else the subject; letters that no name may have become `_`."""
+    """A sign-in name: the preferred one, else the verified address, else the subject; letters that no name may have become `_`."""
     text = next(str(claims[name]) for name in ("preferred_username", "email", "sub") if claims.get(name))
     return re.sub(r"[^\w.@+-]", "_", text)[:USERNAME_LENGTH]
 
@@ -226,14 +232,14 @@ def _provisioned_for(request: HttpRequest, sociallogin: SocialLogin) -> User | N
     return rows[0].user if len(rows) == 1 else None
 
 
-def _unlinked_with(claims: dict[str, Any]) -> User | None:
-    """The one person with the verified address of these claims. Nobody governs by their mail alone: superusers are linked by hand."""
-    if claims.get("email_verified") is not True or not claims.get("email"):
+def _unlinked_with(address: str) -> User | None:
+    """The one person with this verified address. Nobody governs by their mail alone: superusers are linked by hand."""
+    if not address:
         return None
     people = User.objects.filter(
-        email__iexact=claims["email"], is_active=True, is_superuser=False, service_account=None, socialaccount=None
+        email__iexact=address, is_active=True, is_superuser=False, service_account=None, socialaccount=None
     )[:2]
-    return people[0] if len(people) == 1 else None
+    return people[0] if len(people) == 1 and folded(people[0].email) == folded(address) else None
 
 
 def _refuse(request: HttpRequest, sentence: str) -> NoReturn:
