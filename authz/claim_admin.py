@@ -102,6 +102,9 @@ class UnmappedClaimAdmin(FromOutside, ReadOnlyAdmin):
 WIDE = {"class": "vTextField"}  # as wide as the admin makes the fields of models
 
 
+OPTIONS = ("groups_claim", "link_by_email", "addresses_verified")
+
+
 class SignInForm(forms.ModelForm[SocialApp]):
     """A company sign-in, in the fields it has. The secret is written, never shown."""
 
@@ -119,6 +122,14 @@ class SignInForm(forms.ModelForm[SocialApp]):
         required=False,
         help_text=_("A first sign-in is linked to the account with the same verified address; never to a superuser."),
     )
+    addresses_verified = forms.BooleanField(
+        label=capfirst(_("addresses of this issuer are verified")),
+        required=False,
+        help_text=_(
+            "Only where people cannot choose their address there. For issuers such as Entra ID, which do not say whether an address "
+            "is verified; one that is said to be unverified never counts."
+        ),
+    )
     secret = forms.CharField(
         label=capfirst(_("client secret")),
         required=False,
@@ -128,7 +139,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
 
     class Meta:
         model = SocialApp
-        fields = ("name", "provider_id", "server_url", "client_id", "secret", "groups_claim", "link_by_email")
+        fields = ("name", "provider_id", "server_url", "client_id", "secret", *OPTIONS)
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
@@ -157,7 +168,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
     def save(self, commit: bool = True) -> SocialApp:
         given, row = self.cleaned_data, self.instance
         row.provider, row.secret = "openid_connect", ""
-        row.settings |= {name: given[name] for name in ("server_url", "groups_claim", "link_by_email")}
+        row.settings |= {name: given[name] for name in ("server_url", *OPTIONS)}
         if given["secret"]:
             store_secret(row, given["secret"])
         return super().save(commit)

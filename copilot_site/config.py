@@ -120,6 +120,10 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         default=False,
         description="Link a first sign-in to the account with the same verified address; never superusers.",
     )
+    oidc_addresses_verified: bool = Field(
+        default=False,
+        description="Addresses of an issuer that does not say whether they are verified (Entra ID) count as verified.",
+    )
     debug: bool = Field(
         default=False, description="Django's error pages; they show rows and settings: never when shared."
     )

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from django.contrib.auth.models import User
 from django.db.models.functions import Lower
 
+from authz.addresses import folded
+
 
 def accounts_of(mails: Mapping[str, str]) -> dict[str, User]:
     """The active account of each id, where exactly one has its address. mails: by id.
@@ -15,6 +17,6 @@ def accounts_of(mails: Mapping[str, str]) -> dict[str, User]:
     rows = User.objects.annotate(address=Lower("email")).filter(address__in=wanted, service_account=None)
     found: dict[str, list[User]] = {}
     for user in rows:
-        found.setdefault(user.address, []).append(user)
+        found.setdefault(folded(user.email), []).append(user)
     alone = {mail: users[0] for mail, users in found.items() if len(users) == 1 and users[0].is_active}
-    return {pk: alone[mail.strip().lower()] for pk, mail in mails.items() if mail.strip().lower() in alone}
+    return {pk: alone[folded(mail)] for pk, mail in mails.items() if folded(mail) in alone}

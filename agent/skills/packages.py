@@ -15,8 +15,9 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.models.skills import DESCRIPTION_LENGTH, NAME_LENGTH
-from agent.providers.chunks import cleaned
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.json_input import cleaned
+from copilot_site.lib.regular_files import read_regular
 from copilot_site.lib.zip_files import ZipBounds, fault_of
 
 MANIFEST = "SKILL.md"
@@ -107,10 +108,21 @@ def package_of(files: Mapping[str, bytes]) -> Package:
 
 
 def package_in(folder: Path) -> Package:
-    """Of a folder on this machine. Raises InvalidInput."""
-    return package_of(
-        {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-    )
+    """Of a folder on this machine, without what leads out of it. Raises InvalidInput."""
+    top, left = folder.resolve(), BOUNDS.unpacked_bytes
+    files: dict[str, bytes] = {}
+    for path in sorted(top.rglob("*")):
+        if path.is_dir():
+            continue
+        name = str(path.relative_to(top))
+        try:
+            files[name] = read_regular(path, top=top, most_bytes=min(left, BOUNDS.member_bytes))
+        except OSError as error:
+            raise InvalidInput(
+                _("“%(file)s” cannot be read: %(why)s.") % {"file": name, "why": error.strerror}
+            ) from error
+        left -= len(files[name])
+    return package_of(files)
 
 
 def files_in(archive: bytes, digest: str) -> dict[str, bytes]:

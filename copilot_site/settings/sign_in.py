@@ -69,6 +69,7 @@ def company_sign_in() -> list[dict[str, Any]]:
         "server_url": config.oidc_issuer,
         "groups_claim": config.oidc_groups_claim,
         "link_by_email": config.oidc_link_by_email,
+        "addresses_verified": config.oidc_addresses_verified,
     }
     secret = config.oidc_client_secret.get_secret_value()
     names = {"provider_id": "company", "name": config.oidc_name}

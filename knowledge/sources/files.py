@@ -12,6 +12,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
 
+from copilot_site.lib.regular_files import SILENCE_S, within
 from knowledge.parsers.base import accepted_extensions, load
 from knowledge.sources.base import Unreadable
 
@@ -60,6 +61,14 @@ def require_not_too_large(path: str, size: int) -> None:
 
 def local_folder(text: str) -> Path:
     """A folder of this machine that the operator opened to sources. Raises Unreadable for any other, and for one that is not there."""
+    try:
+        return within(SILENCE_S, lambda: _local_folder(text))
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        why = getattr(error, "strerror", "") or str(error)
+        raise Unreadable(_("%(path)s cannot be read: %(why)s.") % {"path": text, "why": why}) from error
+
+
+def _local_folder(text: str) -> Path:
     folder = Path(text).resolve()
     roots = [Path(root).resolve() for root in settings.SOURCE_FOLDERS]
     if not any(folder == root or root in folder.parents for root in roots):

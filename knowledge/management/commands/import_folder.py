@@ -15,6 +15,7 @@ from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
 from copilot_site.lib.progress import progress
+from copilot_site.lib.regular_files import open_regular
 from knowledge.ingestion.completion import complete
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.selectors import base_named
@@ -62,7 +63,10 @@ class Command(BaseCommand):
             try:
                 *parts, filename = (in_unicode(part) for part in file.relative_to(path).parts)
                 way = tuple(parts)
-                with _opened(file) as content, transaction.atomic():  # no folder is made for a file that is refused
+                with (
+                    _opened(file, path) as content,
+                    transaction.atomic(),
+                ):  # no folder is made for a file that is refused
                     folder, known = folders.get(way) or _to_fill(principal, ensure_path(principal, top, way))
                     _refuse_twin(taken.get((folder.pk, clean_filename(filename))))
                     upload = add_document(principal, folder, IncomingFile(filename, content, queue="bulk"), known=known)
@@ -158,9 +162,9 @@ def _refuse_twin(other: str | None) -> None:
         )
 
 
-def _opened(path: Path) -> "File[bytes]":
-    """Raises InvalidInput for a file that this process may not read, or that is gone."""
+def _opened(path: Path, top: Path) -> "File[bytes]":
+    """Raises InvalidInput for a file that this process may not read, that is gone, or that became a link out of the folder or a pipe."""
     try:
-        return File(path.open("rb"))
+        return File(os.fdopen(open_regular(path, top=top.resolve()), "rb"))
     except OSError as error:
         raise InvalidInput(f"The file cannot be read ({error.strerror}).") from error

@@ -3,16 +3,20 @@
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
+from django.conf import settings as site
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from copilot_site.lib.regular_files import SILENCE_S, read_regular, within
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.files import Choice, local_folder, require_not_too_large
-from knowledge.sources.rules import FILE, read_rules
+from knowledge.sources.files import Choice, local_folder
+from knowledge.sources.rules import FILE, MOST_BYTES, read_rules
 
+LOT = 200  # entries that are listed before the deadline begins anew
 LEAVE_OUT = _("leave out"), _("One pattern a line, like drafts or *.tmp.md.")
 
 
@@ -39,6 +43,31 @@ class FolderConnector(base.Connector):
         self._pace = reading.pace
 
     def listing(self) -> Iterator[Item | Missed]:
+        """In lots with a deadline each: the share may go away meanwhile."""
+        found = self._walked()
+        try:
+            while lot := within(SILENCE_S, lambda: list(islice(found, LOT))):
+                yield from lot
+        except OSError as error:
+            raise Unreadable(gettext("The folder cannot be read: %(why)s.") % {"why": error.strerror}) from error
+
+    def fetch(self, item: Item) -> Content:
+        self._pace()
+        return Content(self._read(item.id, most_bytes=site.UPLOAD_MAX_BYTES))
+
+    def rights(self) -> list[Access]:
+        is_there = within(SILENCE_S, lambda: os.path.lexists(self._top / FILE))
+        return read_rules(self._read(FILE, most_bytes=MOST_BYTES) if is_there else None)
+
+    def _read(self, path: str, *, most_bytes: int) -> bytes:
+        """Raises Unreadable."""
+        try:
+            return read_regular(self._top / path, top=self._top, most_bytes=most_bytes)
+        except OSError as error:
+            why = {"path": path, "why": error.strerror}
+            raise Unreadable(gettext("%(path)s cannot be read: %(why)s.") % why) from error
+
+    def _walked(self) -> Iterator[Item | Missed]:
         closed: list[OSError] = []
         for folder, names, files in os.walk(self._top, onerror=closed.append):
             below = Path(folder).relative_to(self._top)
@@ -50,29 +79,8 @@ class FolderConnector(base.Connector):
             yield from self._missed(closed)
         yield from self._missed(closed)
 
-    def fetch(self, item: Item) -> Content:
-        self._pace()
-        file = self._top / item.id
-        if not self._is_inside(file):
-            raise Unreadable(gettext("%(path)s leads out of the folder.") % {"path": item.path})
-        try:
-            require_not_too_large(item.path, file.stat().st_size)
-            return Content(file.read_bytes())
-        except OSError as error:
-            raise Unreadable(
-                gettext("%(path)s cannot be read: %(why)s.") % {"path": item.path, "why": error.strerror}
-            ) from error
-
-    def rights(self) -> list[Access]:
-        file = self._top / FILE
-        try:
-            return read_rules(file.read_bytes() if self._is_inside(file) and file.is_file() else None)
-        except OSError as error:
-            raise Unreadable(
-                gettext("%(path)s cannot be read: %(why)s.") % {"path": FILE, "why": error.strerror}
-            ) from error
-
     def _item(self, path: str) -> Item | Missed:
+        """Of a link, what it leads to; whether that lies in the folder is looked at when it is opened."""
         try:
             found = (self._top / path).stat()
         except OSError as error:
@@ -88,9 +96,6 @@ class FolderConnector(base.Connector):
                 raise Unreadable(gettext("The folder cannot be read: %(why)s.") % {"why": error.strerror}) from error
             why = gettext("%(path)s cannot be entered: %(why)s.") % {"path": folder, "why": error.strerror}
             yield Missed(f"{folder}/", why, is_branch=True)
-
-    def _is_inside(self, file: Path) -> bool:
-        return self._top in file.resolve().parents
 
 
 base.connectors.add("folder", FolderConnector)

@@ -1,9 +1,10 @@
 """A git repository with Markdown and other documents, by https or on this machine."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -17,9 +18,9 @@ from knowledge.sources.base import Access, Content, Item, Missed, Passing, Readi
 from knowledge.sources.connectors.folder import LEAVE_OUT
 from knowledge.sources.files import Choice, cache_folder, local_folder, sections_of
 from knowledge.sources.http import require_safe
+from knowledge.sources.local_git import MOST_BYTES, control_folder, copy_objects, heads_of
 from knowledge.sources.rules import FILE, read_rules
 
-MOST_BYTES = 1_000_000_000  # that one fetch takes; a repository of more is no handbook
 MOST_COMMITS = 20_000  # that are looked through for who changed a file last
 SILENCE_S = 60.0
 Repository = Any  # dulwich's, which is loaded where it is used
@@ -80,13 +81,14 @@ class GitConnector(base.Connector):
         self.state = {"head": self._head.decode()}
 
     def listing(self) -> Iterator[Item | Missed]:
-        files = self._files(self._head)
+        with self._whole():
+            files = self._files(self._head)
+            moved = self._moved()
+            known = self._reading.known
+            fresh = {path for path, sha in files.items() if path not in known or known[path].version != sha}
+            last = self._last_changes(fresh) if fresh else {}
         if self._below and not files:
             raise Unreadable(gettext("There is no folder “%(name)s” in the repository.") % {"name": self._below})
-        moved = self._moved()
-        known = self._reading.known
-        fresh = {path for path, sha in files.items() if path not in known or known[path].version != sha}
-        last = self._last_changes(fresh) if fresh else {}
         for path, sha in sorted(files.items()):
             author, at = last.get(path, ("", None))
             was = moved.get(path, "")
@@ -94,8 +96,8 @@ class GitConnector(base.Connector):
             yield Item(path, path, sha, title, url=self._url(path), author=author, modified_at=at, was=was)
 
     def fetch(self, item: Item) -> Content:
-        blob = self._repo.object_store[item.version.encode()]
-        data: bytes = blob.as_raw_string()
+        with self._whole():
+            data: bytes = self._repo.object_store[item.version.encode()].as_raw_string()
         return Content(data, sections=sections_of(item.path, data))
 
     def rights(self) -> list[Access]:
@@ -104,11 +106,23 @@ class GitConnector(base.Connector):
 
         store = self._repo.object_store
         path = f"{self._below}/{FILE}" if self._below else FILE
+        with self._whole():
+            tree = self._repo[self._head].tree
         try:
-            mode, sha = tree_lookup_path(store.__getitem__, self._repo[self._head].tree, path.encode())
+            mode, sha = tree_lookup_path(store.__getitem__, tree, path.encode())
         except (KeyError, NotADirectoryError):
             return read_rules(None)
-        return read_rules(store[sha].as_raw_string() if mode in _REGULAR else None)
+        with self._whole():
+            return read_rules(store[sha].as_raw_string() if mode in _REGULAR else None)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """What is not there raises Unreadable."""
+        try:
+            yield
+        except KeyError as error:
+            said = gettext("%(path)s lacks a part of its branch: it borrows objects of another, or was copied in part.")
+            raise Unreadable(said % {"path": self._settings.url}) from error
 
     def close(self) -> None:
         self._repo.close()
@@ -183,25 +197,27 @@ def _page_title(path: str) -> str:
 
 def _opened(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
     """The repository, fetched where it is elsewhere, and the commit to read."""
-    from dulwich.errors import NotGitRepository
-    from dulwich.repo import Repo
-
     if settings.is_remote:
         require_safe(settings.url, has_secret=bool(reading.secret))
         return _fetched(settings, reading)
-    folder = local_folder(settings.url)
-    try:
-        repo: Repository = Repo(str(folder))
-    except NotGitRepository as error:
-        raise Unreadable(gettext("%(path)s is no git repository.") % {"path": settings.url}) from error
-    return repo, _chosen(dict(repo.get_refs()), repo.refs.get_symrefs(), settings.branch)
+    return _copied(settings, reading)
+
+
+def _copied(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
+    """One of this machine: read as it was copied, not where others write."""
+    control = control_folder(local_folder(settings.url))
+    head = _chosen(*heads_of(control), settings.branch)
+    folder = cache_folder(reading.cache) / "copy"
+    repo = _cache(folder)
+    copy_objects(control, folder)
+    return repo, head
 
 
 def _fetched(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
     from dulwich.client import HttpGitClient, HTTPUnauthorized
     from dulwich.errors import GitProtocolError, NotGitRepository
 
-    repo = _cache(reading.cache)
+    repo = _cache(cache_folder(reading.cache))
     account: dict[str, Any] = (
         {"username": settings.username or "token", "password": reading.secret} if reading.secret else {}
     )  # sent to the origin of the address alone
@@ -257,10 +273,9 @@ def _chosen(refs: Mapping[bytes, Any], symrefs: Mapping[bytes, bytes], branch: s
     return bytes(found)
 
 
-def _cache(name: str) -> Repository:
+def _cache(folder: Path) -> Repository:
     from dulwich.repo import Repo
 
-    folder = cache_folder(name)
     if not (folder / "HEAD").exists():
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return Repo.init_bare(str(folder))

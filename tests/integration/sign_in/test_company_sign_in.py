@@ -35,7 +35,12 @@ def test_the_button_is_there_when_a_company_sign_in_is_set_up_and_only_then(issu
 
 
 def test_somebody_new_gets_an_account_without_any_right_and_goes_where_they_wanted(issuer: Issuer) -> None:
-    issuer.claims |= {"given_name": "Mei", "family_name": "Lin", "email": "mei@evenkeel.example"}
+    issuer.claims |= {
+        "given_name": "Mei",
+        "family_name": "Lin",
+        "email": "mei@evenkeel.example",
+        "email_verified": True,
+    }
     client, answer = signed_in_by_company(following="/tokens/")
     assert answer["Location"] == "/tokens/"
     assert is_in(client)

@@ -161,7 +161,7 @@ def test_a_link_that_leads_out_is_not_followed(opened: Path, tmp_path: Path, mak
     (opened / "inside.md").write_text("text")
     run = read(make_source("folder", path=str(opened)))
     assert set(paths(folder)) == {"inside.md"}
-    assert run.problems == [{"what": "linked.md", "why": "linked.md leads out of the folder."}]
+    assert run.problems == [{"what": "linked.md", "why": "linked.md cannot be read: it leads out of the folder."}]
 
 
 @pytest.mark.parametrize("way", ["/etc", "{opened}/..", "{opened}/../other", "relative"])

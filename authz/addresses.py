@@ -1,0 +1,42 @@
+"""Mail addresses of people: which one a company's sign-in vouches for, and when two are the same.
+
+An account has an address that is verified, or none: by a sign-in's claim, by SCIM, by LDAP or by an administrator.
+"""
+
+from collections.abc import Sequence
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+ADDRESS_LENGTH = 254  # of Django's column
+_SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
+
+
+def verified_address(documents: Sequence[dict[str, Any]], *, trusts_issuer: bool) -> str:
+    """The first address that a document gives together with the word that it is verified; "" where none does.
+
+    documents: ID token and userinfo. The word of one says nothing of the address in the other. trusts_issuer: where no document
+    has such a word, their address counts all the same. Source: OpenID Connect Core 1.0, 5.1.
+    """
+    trusts_silence = trusts_issuer and not any("email_verified" in each for each in documents)
+    said = (each.get("email") for each in documents if trusts_silence or each.get("email_verified") is True)
+    return next((str(address) for address in said if _is_address(address)), "")
+
+
+def folded(address: str) -> str:
+    """As two addresses are compared: in small letters, of ASCII alone. In Unicode's small letters the Kelvin sign is a k, and what
+    databases call upper case makes an i of the Turkish one without a dot.
+    """
+    return address.strip().translate(_SMALL)
+
+
+def _is_address(text: object) -> bool:
+    if not isinstance(text, str) or len(text) > ADDRESS_LENGTH:
+        return False
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
