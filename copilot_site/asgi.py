@@ -32,9 +32,10 @@ setup(set_prefix=False)
 
 from authz.token_owners import OWNERS
 from copilot_site.lib.seats import SeatedHandler
-from copilot_site.seats import KINDS, shares
+from copilot_site.pools import pool_of
+from copilot_site.seats import shares
 
-django_application = SeatedHandler(shares(), KINDS, OWNERS)
+django_application = SeatedHandler(shares(), pool_of, OWNERS)
 
 from agent.urls import websocket_urlpatterns
 from copilot_site.lib.body_limit import FORM_BYTES, BodyLimit

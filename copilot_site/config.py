@@ -230,7 +230,7 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         default=1,
         ge=1,
         le=2,
-        description="Uploads, searches and downloads of one person at once in an ASGI process, of 2.",
+        description="Uploads, searches and downloads of one person at once in an ASGI process, of 4.",
     )
     worker_concurrency: int = Field(
         default_factory=lambda: min(os.cpu_count() or 1, 2),

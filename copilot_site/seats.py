@@ -1,5 +1,9 @@
-"""What the requests of this site wait for: which of them take long, and how many of each kind are served at once."""
+"""How many requests of each kind this site serves at once, and which share of them one client may hold.
 
+Which route is of which kind is in `copilot_site.pools`.
+"""
+
+from collections.abc import Hashable
 from typing import Final
 
 from django.conf import settings
@@ -7,40 +11,26 @@ from django.conf import settings
 from copilot_site.lib.fair_queue import FairQueue
 from copilot_site.lib.seats import Share
 from copilot_site.lib.web_process import EXPORTS, PAGES, TRANSFERS
+from copilot_site.pools import EXPORT, PAGE, TRANSFER
 
-TRANSFER, EXPORT = "transfers", "exports"
-# A method beside each: a list at the same address is a page like others.
-KINDS: Final[dict[tuple[str, str], str]] = {
-    ("POST", "folder-upload"): TRANSFER,
-    ("POST", "api:folder-documents"): TRANSFER,
-    ("POST", "api:knowledge-search"): TRANSFER,
-    ("POST", "api:see-as-knowledge-search"): TRANSFER,
-    ("POST", "api:see-as-answer"): TRANSFER,
-    ("POST", "see-as"): TRANSFER,
-    ("POST", "mcp"): TRANSFER,
-    ("GET", "document-download"): TRANSFER,
-    ("GET", "api:document-download"): TRANSFER,
-    ("GET", "page-image"): TRANSFER,
-    ("POST", "query-run-again"): TRANSFER,
-    ("POST", "api:query-again"): TRANSFER,
-    ("POST", "query-correct"): TRANSFER,
-    ("POST", "api:query-correction"): TRANSFER,
-    ("POST", "check-sql"): TRANSFER,
-    ("GET", "rights-export"): TRANSFER,
-    ("GET", "api:effective-access"): TRANSFER,
-    ("GET", "api:audit-export"): EXPORT,
-    ("POST", "admin:audit_entry_export"): EXPORT,
-}
+PAGES_PER_PERSON: Final = 2  # a page and what it fetches beside itself
+PER_ADDRESS: Final = 1  # of all together that come from one address without showing who they are
 
 
 def shares() -> dict[str, Share]:
-    """Of one process. A page is not worth waiting for longer than 15 s; a transfer is."""
+    """Of one process. A page is not worth waiting for longer than 15 s; a transfer is.
 
-    def queue(places: int, own_places: int, most_waiting: int) -> FairQueue:
-        return FairQueue(places=places, own_places=lambda _party: own_places, most_waiting=most_waiting)
+    One person holds less than a pool, also with what they send without showing who they are. A party is a person's id or an address.
+    """
+
+    def queue(places: int, of_person: int, most_waiting: int) -> FairQueue:
+        def own_places(party: Hashable) -> int:
+            return min(of_person, places - PER_ADDRESS - 1) if isinstance(party, int) else PER_ADDRESS
+
+        return FairQueue(places=places, own_places=own_places, most_waiting=most_waiting)
 
     return {
-        "pages": Share(queue(PAGES, PAGES, 400), wait_s=15.0),
+        PAGE: Share(queue(PAGES, PAGES_PER_PERSON, 400), wait_s=15.0),
         TRANSFER: Share(queue(TRANSFERS, settings.TRANSFERS_PER_PERSON, 200), wait_s=60.0),
         EXPORT: Share(queue(EXPORTS, 1, 20), wait_s=60.0),
     }

@@ -47,20 +47,20 @@ class Share:
 
 
 class SeatedHandler(ASGIHandler):
-    """Django's handler for ASGI, with seats. shares: by name, `pages` for all that `kinds` does not name.
+    """Django's handler for ASGI, with seats. shares: by name.
 
-    kinds: {(method, name of the route): name of a share}; what takes long, each with the method that does.
+    share_of: the name of the share that a request waits for, by its method and the name of its route, "" where there is none.
     """
 
-    def __init__(self, shares: Mapping[str, Share], kinds: Mapping[tuple[str, str], str], owners: "Owners") -> None:
+    def __init__(self, shares: Mapping[str, Share], share_of: Callable[[str, str], str], owners: "Owners") -> None:
         super().__init__()
-        self._shares, self._kinds, self._door = shares, kinds, Door(owners)
+        self._shares, self._share_of, self._door = shares, share_of, Door(owners)
 
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info in FREE or request.path_info.startswith(settings.STATIC_URL):
             return await self._answered(request)
         method = "GET" if request.method == "HEAD" else request.method or ""  # the view does the same for both
-        share = self._shares[self._kinds.get((method, _route(request)), "pages")]
+        share = self._shares[self._share_of(method, _route(request))]
         await self._door.meet(request)
         try:
             seat = share.queue.enter(callers.party(request))

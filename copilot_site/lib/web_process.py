@@ -9,8 +9,10 @@ from typing import Final
 RUNS: Final = 8  # four lanes of two threads (agent.threads), however many runs there are
 SOCKETS: Final = 1  # one thread looks up whose a socket's session is, and a request's that nobody knows yet
 PAGES: Final = 4  # pages, sign-in, history: tens of milliseconds each
-TRANSFERS: Final = 2  # uploads, downloads, searches, queries: a processor or a disk is busy with each
-EXPORTS: Final = 2  # read while they are sent, as slowly as their reader takes them
+TRANSFERS: Final = (
+    4  # slow work (uploads, downloads, searches, queries): a processor, a disk or another server is busy with each
+)
+EXPORTS: Final = 3  # read while they are sent, as slowly as their reader takes them
 HEALTH: Final = 1
 POOL: Final = RUNS + SOCKETS + PAGES + TRANSFERS + EXPORTS + HEALTH
 OTHERS: Final = 12  # workers and their children, beat, a command or two, what PostgreSQL keeps for its superuser

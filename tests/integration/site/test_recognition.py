@@ -67,7 +67,7 @@ def scope(who: str, *, cookie: str = "", token: str = "") -> dict[str, Any]:
 def asked(*scopes: dict[str, Any], owners: Owners = OWNERS) -> list[str]:
     """Who is served in which order, where each comes when all before wait."""
     queue = FairQueue(places=1, own_places=lambda _party: 1, most_waiting=100)
-    handler = SeatedHandler({"pages": Share(queue, wait_s=30)}, {}, owners)
+    handler = SeatedHandler({"pages": Share(queue, wait_s=30)}, lambda _method, _route: "pages", owners)
 
     async def run() -> None:
         communicator: Any = ApplicationCommunicator

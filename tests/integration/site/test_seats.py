@@ -150,13 +150,17 @@ def test_a_token_that_opened_nothing_is_not_remembered() -> None:
     assert callers.party(asked(token="t1")) == callers.party(asked())
 
 
+def all_pages(_method: str, _route: str) -> str:
+    return "pages"
+
+
 Scene = Callable[[Any, FairQueue], Any]
 
 
 def played(scene: Scene, *, where: str) -> FairQueue:
     """A request of a client that the scene plays, over ASGI; the queue, when both are over."""
     queue = line()
-    return sent(SeatedHandler({"pages": Share(queue, wait_s=0.2)}, {}, NOBODY), scene, queue, where=where)
+    return sent(SeatedHandler({"pages": Share(queue, wait_s=0.2)}, all_pages, NOBODY), scene, queue, where=where)
 
 
 def sent(handler: SeatedHandler, scene: Scene, queue: FairQueue, *, where: str, method: str = "GET") -> FairQueue:
@@ -221,7 +225,7 @@ def test_who_only_asks_what_would_come_waits_in_the_line_of_who_takes_it(method:
     """The view works as long for both."""
     pages, transfers = line(), line()
     shares = {"pages": Share(pages, wait_s=0.2), "transfer": Share(transfers, wait_s=0.2)}
-    handler = SeatedHandler(shares, {("GET", "held"): "transfer"}, NOBODY)
+    handler = SeatedHandler(shares, lambda method, _route: "transfer" if method == "GET" else "pages", NOBODY)
     at_work: list[int] = []
 
     async def look(client: Any, _queue: FairQueue) -> None:
@@ -246,7 +250,7 @@ def test_who_waits_and_leaves_is_out_of_the_line() -> None:
 
     queue = line()
     first = queue.enter("somebody")
-    handler = SeatedHandler({"pages": Share(queue, wait_s=3_600)}, {}, NOBODY)
+    handler = SeatedHandler({"pages": Share(queue, wait_s=3_600)}, all_pages, NOBODY)
     scope = {
         "type": "http",
         "method": "GET",
@@ -273,7 +277,7 @@ def test_who_waits_and_leaves_is_out_of_the_line() -> None:
 def test_a_full_line_answers_at_once_and_when_to_come_back() -> None:
     queue = line(most=1)
     tickets = [queue.enter("one"), queue.enter("two")]
-    handler = SeatedHandler({"pages": Share(queue, wait_s=3_600)}, {}, NOBODY)
+    handler = SeatedHandler({"pages": Share(queue, wait_s=3_600)}, all_pages, NOBODY)
     scope = {
         "type": "http",
         "method": "GET",

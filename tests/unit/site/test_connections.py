@@ -1,13 +1,12 @@
-"""What may hold a connection adds up to the pool, and every route that takes long is one that exists."""
+"""What may hold a connection adds up to the pool."""
 
 import pytest
-from django.urls import get_resolver
 
 from agent import threads
 from copilot_site.config import Config
 from copilot_site.lib import web_process as connection_budget
 from copilot_site.lib.web_process import POOL
-from copilot_site.seats import KINDS, shares
+from copilot_site.seats import shares
 
 LANES = (threads._front, threads._beside, threads._at_work)
 
@@ -25,18 +24,3 @@ def test_a_pool_that_is_too_small_stops_the_start() -> None:
         Config(db_pool=POOL - 1)
     assert Config(db_pool=POOL).db_pool == POOL
     assert Config(db_pool=0).db_pool == 0
-
-
-def test_every_route_that_takes_long_exists() -> None:
-    assert {name for _method, name in KINDS} <= set(_names(get_resolver()))
-
-
-def _names(resolver: object, prefix: str = "") -> list[str]:
-    found = []
-    for pattern in getattr(resolver, "url_patterns", ()):
-        if hasattr(pattern, "url_patterns"):
-            inner = pattern.namespace or ""
-            found += _names(pattern, f"{prefix}{inner}:" if inner else prefix)
-        elif pattern.name:
-            found.append(prefix + pattern.name)
-    return found
