@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from knowledge.parsers.hidden import Hidden, HiddenReason, all_marks, with_mark, without_marks
 from knowledge.parsers.html_hidden import take_unseen
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.precheck import check_html_depth
+from knowledge.parsers.precheck import page_tree
 
 _RENDERER = MarkdownIt("commonmark").enable("table")
 # What of a piece of HTML is no text: comments with what they say in a group of their own, and everything between < and >.
@@ -87,10 +87,7 @@ def _stand_in(part: "str | _Text", texts: list[_Text]) -> str:
 
 def _looked_at(page: str, texts: Sequence[_Text], limits: ParseLimits) -> Hidden:
     """Empty the texts that the page hides; the pieces are in their words again."""
-    from lxml import html
-
-    check_html_depth(page, limits)
-    tree: Any = html.document_fromstring(page)
+    tree = page_tree(page, limits)
     hidden = take_unseen(tree)
     for number, (piece, reason) in enumerate(hidden.pieces):
         hidden.pieces[number] = (_STAND_IN.sub(lambda found: texts[int(found[1])].content, piece), reason)

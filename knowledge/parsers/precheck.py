@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as ZlibError  # noqa: N812 - an exception class with a lower-case name
 
@@ -14,6 +15,7 @@ from knowledge.parsers.limits import MIB, ParseLimits
 _DOCTYPE = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
 _CELL = re.compile(rb'\br\s*=\s*["\']([A-Z]{1,3})([0-9]{1,7})["\']')
 _SHEET = re.compile(r"^/?xl/worksheets/[^/]+\.xml$", re.IGNORECASE)
+_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _OVERLAP_BYTES = 64
 
 
@@ -141,7 +143,19 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-def check_html_depth(source: str, limits: ParseLimits) -> None:
+def page_tree(source: str, limits: ParseLimits) -> Any:
+    """The lxml tree of an HTML page; an empty body for one of comments or declarations alone. Raises Rejected("too_deep")."""
+    from lxml import etree, html
+
+    _check_html_depth(source, limits)
+    source = _DECLARATION.sub("", source)  # lxml takes no text that names an encoding
+    try:
+        return html.document_fromstring(source)
+    except etree.ParserError:  # no tag opens anything: "Document is empty"
+        return html.document_fromstring(f"<body>{source}")
+
+
+def _check_html_depth(source: str, limits: ParseLimits) -> None:
     """Raises Rejected("too_deep"). Reads the page as a stream: building or walking a deep tree is what is dangerous."""
     from lxml import etree
 

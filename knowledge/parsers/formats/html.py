@@ -11,11 +11,10 @@ from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.encoding import decode
 from knowledge.parsers.html_hidden import take_unseen
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.precheck import check_html_depth, check_text_file_size
+from knowledge.parsers.precheck import check_text_file_size, page_tree
 from knowledge.parsers.tables import html_rows
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
-_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _HEAD_BYTES = 4096
 _DROPPED = ("script", "style", "svg", "iframe", "object", "nav", "select", "textarea", "input", "button")
 _PASSED_OVER = {
@@ -44,15 +43,11 @@ class HtmlParser:
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
         check_text_file_size(path, limits)
-        source = _DECLARATION.sub("", decoded_page(path.read_bytes()))
-        check_html_depth(source, limits)
         from lxml import html
 
         from knowledge.parsers.unstructured_warmup import partition_html
 
-        if not source.strip():
-            return ParsedDocument()
-        tree = html.document_fromstring(source)
+        tree = page_tree(decoded_page(path.read_bytes()), limits)
         title = " ".join(tree.xpath("string(//title[not(ancestor::svg)][1])").split())
         hidden = take_unseen(tree)
         _clean(tree)

@@ -1,0 +1,51 @@
+"""A page that says nothing, or nothing but comments, is a document without text: damaged it is not."""
+
+from pathlib import Path
+
+import pytest
+
+from knowledge.parsers.base import ParsedDocument, load
+from knowledge.parsers.detect import parser_for
+from knowledge.parsers.limits import ParseLimits
+
+load()
+FRONT = '---\ntitle: "部署 Deploy"\nweight: 10\n---\n'
+NOTHING = ("<!-- What is said here? -->", "<!-- open", "<!-->", "<?php echo 1 ?>", "<![CDATA[x]]>", "<!ELEMENT a>", "</div>")
+"""Bodies from which no element is made."""
+DECLARED = '<?xml version="1.0" encoding="utf-8"?>\n'
+
+
+def parsed(source: str, filename: str, folder: Path) -> ParsedDocument:
+    path = folder / "upload"
+    path.write_text(source)
+    return parser_for(path, filename).parse(path, ParseLimits())
+
+
+@pytest.mark.parametrize("body", NOTHING)
+def test_markdown_of_a_title_alone_says_its_title(body: str, tmp_path: Path) -> None:
+    document = parsed(f"{FRONT}{body}\n", "_index.md", tmp_path)
+    assert (document.title, [(b.kind, b.text) for b in document.blocks]) == (
+        "部署 Deploy",
+        [("heading", "部署 Deploy")],
+    )
+
+
+@pytest.mark.parametrize("body", NOTHING)
+def test_markdown_of_nothing_has_no_blocks(body: str, tmp_path: Path) -> None:
+    assert parsed(f"{body}\n", "a.md", tmp_path).blocks == ()
+
+
+@pytest.mark.parametrize("body", NOTHING)
+@pytest.mark.parametrize("start", ["<!DOCTYPE html>\n", f"{DECLARED}<!DOCTYPE html>\n", "<!-- <p> -->"])
+def test_html_of_nothing_has_no_blocks(start: str, body: str, tmp_path: Path) -> None:
+    assert parsed(f"{start}{body}\n", "a.html", tmp_path).blocks == ()
+
+
+def test_what_its_comment_says_is_kept_apart(tmp_path: Path) -> None:
+    for source, filename in ((f"{FRONT}<!-- Old. -->\n", "a.md"), ("<!DOCTYPE html><!-- Old. -->", "a.html")):
+        assert [each.block.text for each in parsed(source, filename, tmp_path).apart] == ["Old."]
+
+
+@pytest.mark.parametrize("filename", ["a.md", "a.html"])
+def test_a_page_may_name_its_encoding(filename: str, tmp_path: Path) -> None:
+    assert parsed(f"{DECLARED}<p>Said. 说了。</p>\n", filename, tmp_path).text == "Said. 说了。"
