@@ -12,8 +12,8 @@ from knowledge.parsers.encoding import decode
 from knowledge.parsers.html_hidden import take_unseen
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_html_depth, check_text_file_size
-from knowledge.parsers.tables import html_rows, join_inline
 from knowledge.parsers.raised import write_out
+from knowledge.parsers.tables import html_rows, join_inline
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")

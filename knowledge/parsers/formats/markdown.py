@@ -18,8 +18,8 @@ from knowledge.parsers.hidden import Hidden
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.lines import join_lines
 from knowledge.parsers.markdown_html import TAG, take_unseen_html
-from knowledge.parsers.tables import html_rows, join_inline, pipe_table
 from knowledge.parsers.raised import lowered, raised, write_out, written_out
+from knowledge.parsers.tables import html_rows, join_inline, pipe_table
 
 _READER = MarkdownIt("commonmark").enable("table")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
