@@ -11,7 +11,7 @@ from knowledge.parsers.hidden import Hidden, HiddenReason, marks_in, without_mar
 from knowledge.parsers.limits import ParseLimits
 from knowledge.text.normalise import cleaned
 
-PARSER_VERSION = 4
+PARSER_VERSION = 5
 """Counted up when what parsers give changes for files that were read before: `manage.py reread` finds those."""
 APART_SINCE = 2
 """The version that first kept hidden text apart; what later ones read otherwise is only what it took for hidden."""
