@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import DataError, OperationalError, connection, transaction
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, Func, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from authz.checks import get_visible
@@ -29,6 +29,7 @@ from knowledge.retrieval.plan import Scope
 from knowledge.selectors import SHOWN_WITH, ShownPassage, shown
 
 PATTERN_LENGTH = 200  # characters of a regular expression
+_WIDE = "[０-９Ａ-Ｚａ-ｚ]"  # where a text holds none, there is no other way to write it
 SPREADSHEETS = (".xlsx", ".csv", ".tsv")
 
 
@@ -159,6 +160,12 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
+class _Narrow(Func):
+    """A text with full-width characters as plain ones."""
+
+    template = "normalize(%(expressions)s, NFKC)"
+
+
 def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: int, timeout_ms: int) -> Matches:
     """Passages in which any of the regular expressions (PostgreSQL's, case does not matter) matches, at most `limit`.
 
@@ -170,10 +177,15 @@ def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: 
                 _("A pattern has 1 to %(most)s characters; this one has %(count)s.")
                 % {"most": PATTERN_LENGTH, "count": len(pattern)}
             )
-    matches = Q()
+    matches = Q()  # of the text as it is written, or with full-width letters and digits as plain ones
     for pattern in patterns:
-        matches |= Q(text__iregex=pattern)
-    rows = _answering(principal, scope).filter(matches).order_by("document__title", "document_id", "position")
+        matches |= Q(text__iregex=pattern) | Q(text__regex=_WIDE, narrow__iregex=pattern)
+    rows = (
+        _answering(principal, scope)
+        .alias(narrow=_Narrow("text"))
+        .filter(matches)
+        .order_by("document__title", "document_id", "position")
+    )
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(timeout_ms)])

@@ -16,6 +16,7 @@ from typing import Final
 
 from agent.arithmetic.units import CHINESE, NAMES, TEMPERATURES, Quantity, quantity, temperature
 from knowledge.text.chinese_script import simplified
+from knowledge.text.normalise import normalise
 
 LENGTH, NODES, EXPONENT, CPU_S = 500, 200, 1_000, 0.1
 PRECISION = Context(prec=34, Emax=999, Emin=-999)
@@ -84,7 +85,7 @@ _MEASURED = re.compile(rf"(\d[\d.]*|\))\s*({_UNIT_NAMES})(?![A-Za-z0-9_])")
 
 
 def _plain(text: str) -> str:
-    plain = simplified(unicodedata.normalize("NFKC", text)).translate(_SIGNS)
+    plain = simplified(unicodedata.normalize("NFKC", normalise(text))).translate(_SIGNS)
     before = None
     while before != plain:
         before, plain = plain, _ASKED.sub("", plain).strip()

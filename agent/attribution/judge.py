@@ -18,6 +18,7 @@ from agent.attribution.quoted_facts import quoted_conflict
 from agent.fencing import PASSAGE_CHARACTERS, bounded, escaped
 from agent.providers.base import ChatModel
 from agent.providers.structured import complete
+from knowledge.text.normalise import normalise
 
 LEAST_QUOTED = 2  # characters
 _LEFT_OUT = re.compile(r"…+|\.{3,}")
@@ -100,4 +101,4 @@ def _bordered(plain: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", normalise(text)).casefold().split())

@@ -17,6 +17,7 @@ from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, asks_only, has_answer_of
 from agent.extractive.sentences import Sentence, split
 from knowledge.text.chinese_script import simplified
+from knowledge.text.normalise import normalise
 from knowledge.text.terms import term_id, terms
 
 Vector = NDArray[np.float32]
@@ -155,7 +156,7 @@ def said_givens(question: Question, text: str) -> float:
     """Share of the question's names and numbers that the text repeats; 0.5 where the question has none."""
     if not question.givens:
         return 0.5
-    lower = simplified(text).lower()
+    lower = simplified(normalise(text)).lower()
     return sum(given in lower for given in question.givens) / len(question.givens)
 
 

@@ -7,6 +7,8 @@ A similarity sees KG-400 and KG-600 as nearly the same, and a person who asks fo
 import re
 from collections.abc import Collection
 
+from knowledge.text.normalise import normalise
+
 _SPELT = re.compile(r"[A-Za-z]*[a-z][A-Z][\w-]*|[A-Z]{2,}[\w-]*|[\w-]*\d[\w,-]*(?:\.\w[\w,-]*)*", re.ASCII)
 _CODE = re.compile(r"[A-Za-z]{1,5}-?\d{2,}(?:-[A-Za-z\d]+)*")
 _LABEL = re.compile(r"[A-Za-z]+-?\d.*|\d+(?:\.\d+){2,}")  # a number in it counts nothing: KG-400, E5, 4.6.2
@@ -36,12 +38,12 @@ def says_letter(text: str, letter: str) -> bool:
 
 def spelt_names(text: str) -> list[str]:
     """What a text names by its spelling: capitals within a word, capitals alone, digits; numbers as well."""
-    return [found.rstrip(",-") for found in _SPELT.findall(text)]
+    return [found.rstrip(",-") for found in _SPELT.findall(normalise(text))]
 
 
 def without_labels(text: str) -> str:
     """The text without codes, grades and versions, whose digits are no amount."""
-    return _SPELT.sub(lambda found: " " if _LABEL.fullmatch(found[0]) else found[0], text)
+    return _SPELT.sub(lambda found: " " if _LABEL.fullmatch(found[0]) else found[0], normalise(text))
 
 
 def names(text: str, codes: Collection[str]) -> bool:

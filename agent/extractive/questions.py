@@ -13,6 +13,7 @@ from agent.extractive.amounts import amount_asked, gives
 from agent.extractive.identifiers import identifiers_in
 from agent.extractive.wording import pattern, patterns
 from knowledge.text.chinese_script import simplified
+from knowledge.text.normalise import normalise
 
 
 class AnswerKind(StrEnum):
@@ -72,7 +73,7 @@ def has_answer_of(question: Question, sentence: str) -> bool:
     holds = _HOLDS.get(question.kind)
     if holds is None:
         return True
-    sentence = simplified(sentence)
+    sentence = simplified(normalise(sentence))
     for given in question.givens:
         sentence = re.sub(re.escape(given), " ", sentence, flags=re.IGNORECASE)
     if question.kind is AnswerKind.TIME and _ASKS_OF_THE_PAST.search(question.text):
@@ -82,7 +83,7 @@ def has_answer_of(question: Question, sentence: str) -> bool:
 
 def lacks_amount(question: Question, sentence: str) -> bool:
     """Whether a question asks for an amount of one kind, and a sentence gives none."""
-    return not gives(amount_asked(question.text), simplified(sentence))
+    return not gives(amount_asked(question.text), simplified(normalise(sentence)))
 
 
 def asks_for_steps(question: Question) -> bool:

@@ -16,7 +16,7 @@ from agent.web import documents
 from agent.web.hosts import HostRules
 from agent.web.http import Answer, Code, NotRead, request
 from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
-from knowledge.text.normalise import normalise
+from knowledge.text.normalise import cleaned
 
 MOST_BYTES = 2_000_000  # of a page, unpacked
 MOST_TAGS = 40_000  # of a page: what looks for its main text takes minutes of a processor for ten times as many
@@ -71,7 +71,7 @@ def spans(page: WebPage, wanted: str) -> list[WebPassage]:
 
 def plain(text: str) -> str:
     """Text of others as it may be told: one spelling, nothing invisible, no sentence that talks to whoever answers."""
-    return without_injections(normalise(text)).strip()
+    return without_injections(cleaned(text)).strip()
 
 
 def _followed(url: str, rules: HostRules) -> tuple[str, Answer]:

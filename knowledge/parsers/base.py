@@ -9,9 +9,9 @@ from copilot_site.lib.registry import Registry, load_modules
 from knowledge.failure_reasons import REASONS
 from knowledge.parsers.hidden import Hidden, HiddenReason, marks_in, without_marks
 from knowledge.parsers.limits import ParseLimits
-from knowledge.text.normalise import normalise
+from knowledge.text.normalise import cleaned
 
-PARSER_VERSION = 4
+PARSER_VERSION = 5
 """Counted up when what parsers give changes for files that were read before: `manage.py reread` finds those."""
 APART_SINCE = 2
 """The version that first kept hidden text apart; what later ones read otherwise is only what it took for hidden."""
@@ -36,7 +36,7 @@ SEPARATOR = "\n\n"
 class Block:
     """One paragraph-like piece of a document, in reading order.
 
-    text: normalised, never blank. A table is a pipe table: the first row is the header, the second is `| --- |`;
+    text: cleaned, never blank. A table is a pipe table: the first row is the header, the second is `| --- |`;
         a list has a marker on every item, nested items indented; code stands between fences of backticks.
     level: of a heading, 1 to 6; None otherwise. page: from 1, for formats that have pages or slides.
     boxes: where the block's lines stand on the page, for highlighting; empty where the format has no pages.
@@ -238,8 +238,8 @@ def accepted_extensions() -> list[str]:
 
 
 def block(kind: BlockKind, text: str, **kwargs: Any) -> list[Block]:
-    """A block of normalised, trimmed text; no block when nothing is left of it."""
-    text = normalise(text)
+    """A block of cleaned, trimmed text; no block when nothing is left of it."""
+    text = cleaned(text)
     text = text.strip("\n") if kind == "code" else text.strip()
     return [Block(kind, text, **kwargs)] if text.strip() else []
 

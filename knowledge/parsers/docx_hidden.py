@@ -44,6 +44,7 @@ class _Format:
     shade: str | None = None
     is_clear: bool | None = None
     width: int | None = None
+    place: str | None = None  # superscript, subscript or baseline
 
     def over(self, other: "_Format") -> "_Format":
         return _Format(
@@ -53,6 +54,7 @@ class _Format:
             self.shade or other.shade,
             other.is_clear if self.is_clear is None else self.is_clear,
             other.width if self.width is None else self.width,
+            self.place or other.place,
         )
 
 
@@ -197,6 +199,7 @@ def _said(properties: Any) -> _Format:
         shade if shade not in ("auto", "none") else None,
         is_clear,
         int(width) if width.isdecimal() else None,
+        values["vertAlign"].get(_VAL) if "vertAlign" in values else None,
     )
 
 

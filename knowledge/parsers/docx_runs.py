@@ -15,6 +15,7 @@ from lxml import etree
 from knowledge.parsers.docx_hidden import Styles, is_seen, may_hide, take_unseen
 from knowledge.parsers.hidden import Hidden
 from knowledge.parsers.ooxml_pictures import blips, name_of, targets_in
+from knowledge.parsers.raised import lowered, raised
 
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -48,14 +49,16 @@ def readable(path: Path) -> tuple[BytesIO, Hidden]:
         main = archive.read(_MAIN) if _MAIN in names else b""
         styles = archive.read(_STYLES) if _STYLES in names else b""
         targets = targets_in(archive.read(_RELATIONS) if _RELATIONS in names else b"") if b":blip" in main else {}
-        if not (targets or _SEEN_TO.search(main) or may_hide(main) or (main and may_hide(styles))):
+        is_placed = b":vertAlign" in main or b":vertAlign" in styles
+        if not (targets or is_placed or _SEEN_TO.search(main) or may_hide(main) or (main and may_hide(styles))):
             return BytesIO(path.read_bytes()), Hidden()
         tree = _tree(main)
         _choose(tree)
         looks = Styles(_tree(styles) if styles else None)
+        _write_places_out(tree, looks)
         hidden = take_unseen(tree, looks)
         _mark_pictures(tree, targets, hidden, looks)
-        if not hidden.pieces and not _SEEN_TO.search(main):
+        if not hidden.pieces and not is_placed and not _SEEN_TO.search(main):
             return BytesIO(path.read_bytes()), hidden
         _unwrap(tree)
         _write_readings_out(tree)
@@ -129,6 +132,15 @@ def _write_readings_out(tree: Any) -> None:
     for ruby in list(tree.iter(f"{_WORD}ruby")):
         base = ruby.findall(f"{_WORD}rubyBase")
         _replace(ruby, [_text("".join(t.text or "" for part in base for t in part.iter(f"{_WORD}t")))])
+
+
+def _write_places_out(tree: Any, styles: Styles) -> None:
+    """Superscripts and subscripts in characters of their own."""
+    for text in tree.iter(f"{_WORD}t"):
+        run = text.getparent()
+        place = styles.of_run(run).place if run.tag == f"{_WORD}r" else None
+        if place in ("superscript", "subscript"):
+            text.text = (raised if place == "superscript" else lowered)(text.text or "")
 
 
 def _write_formulas_out(tree: Any) -> None:

@@ -9,8 +9,11 @@ from statistics import median
 
 from knowledge.parsers.base import Box
 from knowledge.parsers.hidden import HiddenReason
+from knowledge.parsers.raised import DIGITS_LOWERED, DIGITS_RAISED
 
 _WORD_GAP = 1.6  # × font size: a wider gap separates columns or cells, a narrower one words
+_SMALLER = 0.85  # × height of the line's characters: at most that of a superscript, which programs set at 0.58 to 0.8
+_RAISED = 0.2  # … by which its lower edge stands above theirs; that of small characters on the line does by 0.04 to 0.1
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufefc]")
 
 
@@ -59,6 +62,19 @@ class Segment:
     @property
     def middle(self) -> tuple[float, float]:
         return (self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2
+
+
+def raised_or_lowered(char: str, box: Box, level: Box) -> str:
+    """A digit or sign that is smaller than the character before it and above or below its line, as such a character; else "".
+
+    level: where the last character on the line stands; boxes reach from the font's ascent to its descent.
+    """
+    height = level[3] - level[1]
+    if char not in DIGITS_RAISED or box[3] - box[1] > _SMALLER * height:
+        return ""
+    if level[3] - box[3] > _RAISED * height:
+        return DIGITS_RAISED[char]
+    return DIGITS_LOWERED[char] if box[3] > level[3] else ""
 
 
 @dataclass

@@ -16,7 +16,7 @@ _BULLET = re.compile(
     r"^\s*(?:[•‣▪●○◦■□·∙➢✓]|[-–*](?=\s)|\(?\d{1,2}[.)](?=\s)|[(（][\d一二三四五六七八九十]{1,3}[)）])\s*"
 )
 _ENDS_SENTENCE = re.compile(r"[.。,，;；:：!！?？…]$")
-_CUT = "\ufffe"  # between the halves of a word that a line end cut; `normalise` would drop it
+_CUT = "\ufffe"  # between the halves of a word that a line end cut; `cleaned` would drop it
 _CUT_WORD = re.compile(r"(\w+)\ufffe(\w+)")
 _WORD = re.compile(r"\w+")
 _MARGIN = 0.09  # share of the page's height in which running headers and footers stand

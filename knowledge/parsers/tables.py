@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from knowledge.text.normalise import normalise
+from knowledge.text.normalise import cleaned
 
 _MAX_COLUMN_SPAN = 100
 _MAX_ROW_SPAN = 1000
+_INLINE = ("a", "abbr", "b", "code", "em", "font", "i", "mark", "s", "small", "span", "strong", "u")
 
 
 def pipe_table(rows: Sequence[Sequence[str]]) -> str:
@@ -14,7 +15,7 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
 
     Newlines in cells become spaces, pipes are escaped.
     """
-    cells = [[" ".join(normalise(cell).replace("|", "\\|").split()) for cell in row] for row in rows]
+    cells = [[" ".join(cleaned(cell).replace("|", "\\|").split()) for cell in row] for row in rows]
     cells = [row for row in cells if any(row)]
     if not cells:
         return ""
@@ -22,6 +23,12 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
     used = [i for i in range(width) if any(i < len(row) and row[i] for row in cells)]
     lines = ["| " + " | ".join(row[i] if i < len(row) else "" for i in used) + " |" for row in cells]
     return "\n".join([lines[0], "| " + " | ".join("---" for _ in used) + " |", *lines[1:]])
+
+
+def join_inline(table: Any) -> None:
+    """Let the words of a table's cells stand without the marks inside them: in <b>1</b>0 there is one number."""
+    for element in list(table.iter(*_INLINE)):
+        element.drop_tag()
 
 
 def html_rows(table: Any) -> list[list[str]]:

@@ -1,7 +1,9 @@
-"""One spelling of every character, at ingest and on queries, so that what looks alike is found alike."""
+"""Text as a file says it, for people (`cleaned`), and the one spelling of it that searching and comparing use (`normalise`)."""
 
 import re
 import unicodedata
+from collections.abc import Callable
+from functools import partial
 
 # Unicode's EquivalentUnifiedIdeograph for U+2E81…U+2EF2. Fonts of Chinese PDFs map common characters to these
 # look-alikes (⻚ for 页); NFKC folds the Kangxi radicals (⼯ → 工) but only two of this block. "x" marks an unassigned
@@ -12,13 +14,18 @@ _RADICALS = (
     "耂肀聿肉臼艹艹艹虎衤覀西见角x讠贝足车辶辶辶阝钅長镸长门x阝雨青"
     "韦页风飞食飠飠饣首马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀"
 )
+# Other ways to draw a character that say the same: Kangxi radicals, ligatures and joined letters of fonts.
+_DRAWN = [*range(0x2F00, 0x2FE0), *range(0xFB00, 0xFB50), *range(0xFB50, 0xFDF0), *range(0xFE70, 0xFEFD)]
+_SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 # Removed: controls except tab and newline, lone surrogates, noncharacters.
 _REMOVED = [
     *(code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"),
     *range(0xD800, 0xE000),
     *(0xFFFE, 0xFFFF),
 ]
-_TABLE: dict[int, int | None] = {
+_TABLE: dict[int, int | str | None] = {
+    **{code: unicodedata.normalize("NFKC", chr(code)) for code in _DRAWN},
+    **dict.fromkeys(map(ord, _SPACES), " "),
     **{_RADICALS_FROM + i: ord(char) for i, char in enumerate(_RADICALS) if char != "x"},
     **dict.fromkeys(_REMOVED),
 }
@@ -41,17 +48,36 @@ _NEWLINES = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
 _OUTSIDE_PUNCTUATION = re.compile("[^，：；！？（）]+")
 
 
-def normalise(text: str) -> str:
-    """NFKC and CJK radicals folded, invisible and forbidden characters removed, every line end a newline. Idempotent.
+# NFKC writes 1½ as 11⁄2 and 10⁶ as 106: another number. The parts stay apart.
+_FRACTION = re.compile("(?<=\\w)(?=[¼-¾⅐-⅞↉])")
+_RAISED = re.compile("(?<=\\d)(?=[⁰¹²³⁴-⁾ⁱⁿ])")
+_LOWERED = re.compile("(?<=\\d)(?=[₀-₎])")
 
-    Full-width punctuation (，：；！？（）) is kept. PostgreSQL and every encoder accept it: no NUL, no surrogate.
+
+def cleaned(text: str) -> str:
+    """The text as people read it, in composed characters (NFC): nothing that it says is changed. Idempotent.
+
+    Invisible and forbidden characters are removed, every line end is a newline, every space is a plain one, and radicals, ligatures
+    and joined forms are the characters they draw. PostgreSQL and every encoder accept it: no NUL, no surrogate.
     """
+    return _settled(text, partial(unicodedata.normalize, "NFC"))
+
+
+def normalise(text: str) -> str:
+    """The text as it is searched and compared, never shown: cleaned, and NFKC. Idempotent.
+
+    Full-width punctuation (，：；！？（）) is kept; numbers stay the same ones: 1½ is 1 1/2, 10⁶ is 10^6.
+    """
+    return _settled(text, _folded)
+
+
+def _settled(text: str, form: Callable[[str], str]) -> str:
     text = _NEWLINES.sub("\n", text).translate(_TABLE)
     if text.isascii():
         return text
     before = ""
     while text != before:
-        before, text = text, _folded(_INVISIBLE.sub(_kept, text))
+        before, text = text, form(_INVISIBLE.sub(_kept, text)).translate(_TABLE)
         if not _JOINER.search(text):
             break
     return text
@@ -59,7 +85,8 @@ def normalise(text: str) -> str:
 
 def _folded(text: str) -> str:
     """NFKC outside punctuation. It puts marks in order, so that something else may stand beside a joiner afterwards."""
-    return _OUTSIDE_PUNCTUATION.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text)
+    text = _LOWERED.sub("_", _RAISED.sub("^", _FRACTION.sub(" ", text)))
+    return _OUTSIDE_PUNCTUATION.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text).replace("⁄", "/")
 
 
 def _kept(run: re.Match[str]) -> str:

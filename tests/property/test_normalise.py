@@ -1,12 +1,13 @@
 """Normalised text is stable, storable and says the same as before."""
 
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from knowledge.text.normalise import normalise
+from knowledge.text.normalise import cleaned, normalise
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates and unassigned code points too
 
@@ -34,8 +35,28 @@ def test_joiners_settle_at_once(text: str) -> None:
 
 
 @given(ANY_TEXT)
-def test_normalised_text_can_be_stored_and_encoded(text: str) -> None:
-    found = normalise(text)
+def test_cleaning_twice_changes_nothing_and_hides_nothing_from_a_search(text: str) -> None:
+    shown = cleaned(text)
+    assert cleaned(shown) == shown
+    assert normalise(shown) == normalise(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1½ cups, 10⁶ m², H₂O", "1½ cups, 10⁶ m², H₂O"),
+        ("ＡＢＣ１２３ ① Ⅳ ㎡ ™ ﬁve", "ＡＢＣ１２３ ① Ⅳ ㎡ ™ five"),  # a ligature is how two letters are drawn
+        ("⻚⾯\u3000a\u00a0b\u200bc\r\n", "页面 a bc\n"),
+    ],
+)
+def test_what_people_read_says_what_the_file_says(text: str, shown: str) -> None:
+    assert cleaned(text) == shown
+
+
+@given(ANY_TEXT)
+@pytest.mark.parametrize("form", [cleaned, normalise])
+def test_text_can_be_stored_and_encoded(form: Callable[[str], str], text: str) -> None:
+    found = form(text)
     found.encode("utf-8")
     assert not {unicodedata.category(char) for char in found if char not in "\t\n"} & {"Cc", "Cs"}
 
@@ -61,7 +82,9 @@ def test_only_full_width_punctuation_differs_from_nfkc(text: str) -> None:
         ("a\U000e0049\U000e0067\U000e006e b\u2800c\u3164d\u115f", "a bcd"),  # tags that spell ASCII, blanks, fillers
         ("می\u200cخواهم क्\u200dष", "می\u200cخواهم क्\u200dष"),  # scripts that need their joiners
         ("👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 \u182d\u180b", "👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 \u182d\u180b"),
-        ("ﬁle №5 ½", "file No5 1⁄2"),
+        ("ﬁle №5 ½", "file No5 1/2"),
+        ("1½ l, ２¾ kg", "1 1/2 l, 2 3/4 kg"),  # and not 11/2
+        ("10⁶ m², 5⁻³, 10₂, CO₂, 20ᵗʰ", "10^6 m2, 5^−3, 10_2, CO2, 20th"),  # and not 106
     ],
 )
 def test_text_is_written_one_way(text: str, expected: str) -> None:

@@ -12,7 +12,8 @@ from knowledge.parsers.encoding import decode
 from knowledge.parsers.html_hidden import take_unseen
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_text_file_size, page_tree
-from knowledge.parsers.tables import html_rows
+from knowledge.parsers.raised import write_out
+from knowledge.parsers.tables import html_rows, join_inline
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _HEAD_BYTES = 4096
@@ -77,6 +78,9 @@ def _clean(tree: Any) -> None:
         element.drop_tree()
     for element in list(tree.iter(*_PASSED_OVER)):
         element.tag = _PASSED_OVER[element.tag]
+    write_out(tree)
+    for table in tree.iter("table"):
+        join_inline(table)
     for table in tree.xpath("//table[.//@rowspan or .//@colspan][not(.//table)]"):
         _expand_spans(table)
 

@@ -18,7 +18,8 @@ from knowledge.parsers.hidden import Hidden
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.lines import join_lines
 from knowledge.parsers.markdown_html import TAG, take_unseen_html
-from knowledge.parsers.tables import html_rows, pipe_table
+from knowledge.parsers.raised import lowered, raised, write_out, written_out
+from knowledge.parsers.tables import html_rows, join_inline, pipe_table
 
 _READER = MarkdownIt("commonmark").enable("table")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -26,6 +27,7 @@ _FIELD = re.compile(r"^(title|lang|language):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _SHORTCODE = re.compile(r"\{\{[<%]\s*(/?)\s*([\w.-]+)([^{}]*?)/?\s*[%>]\}\}")
 _SHOWN_ARGUMENT = re.compile(r'\b(?:text|name|title|caption|file|prepend|state|for_k8s_version)\s*=\s*"([^"]*)"')
 _TERM = re.compile(r'\bterm_id\s*=\s*"([^"]*)"')
+_PLACED = re.compile(r"<(/?)(sup|sub)\b", re.IGNORECASE)
 _HEADING_ID = re.compile(r"\s*\{#[^}]*\}\s*$")
 
 
@@ -129,6 +131,7 @@ def _table(node: SyntaxTreeNode) -> str:
 def _inline(node: SyntaxTreeNode) -> str:
     """The words of a paragraph, heading or cell without marks: of a link its text, of an image its description."""
     parts: list[str] = []
+    opened = 0  # where in the parts what a <sup> or <sub> holds begins
     stack = list(reversed(node.children))
     while stack:
         child = stack.pop()
@@ -139,6 +142,11 @@ def _inline(node: SyntaxTreeNode) -> str:
                 parts.append("\n")
             case "hardbreak":
                 parts.append("\r")  # stays a line end, see below
+            case "html_inline" if tag := _PLACED.match(child.content):
+                if tag[1]:
+                    written = (raised if tag[2].lower() == "sup" else lowered)("".join(parts[opened:]))
+                    parts[opened:] = [written]
+                opened = len(parts)
             case "html_inline":
                 parts.append("\r" if child.content.lower().startswith("<br") else "")
             case _:
@@ -148,10 +156,12 @@ def _inline(node: SyntaxTreeNode) -> str:
 
 def _html_block(source: str) -> list[Block]:
     if "<tr" not in source.lower():
-        return block("paragraph", TAG.sub(" ", source))
+        return block("paragraph", TAG.sub(" ", written_out(source)))
     from lxml import html
 
     root = html.fromstring(f"<div>{source if '<table' in source.lower() else f'<table>{source}</table>'}</div>")
+    write_out(root)
+    join_inline(root)
     return [found for table in root.iter("table") for found in block("table", pipe_table(html_rows(table)))]
 
 

@@ -18,11 +18,11 @@ from knowledge.parsers import detect
 from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Picture, Rejected, hidden_block, parsers
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf_characters import NO_CHARACTER, Placement, characters
-from knowledge.parsers.pdf_geometry import Page, Segment, Table
+from knowledge.parsers.pdf_geometry import Page, Segment, Table, raised_or_lowered
 from knowledge.parsers.pdf_hidden import Visibility
 from knowledge.parsers.pdf_layout import blocks_of
 from knowledge.parsers.precheck import check_file_size, check_text_size
-from knowledge.text.normalise import normalise
+from knowledge.text.normalise import cleaned
 from knowledge.titles import stated_title
 
 _HYPHEN = "\x02"  # PDFium's mark for a word cut at a line end
@@ -110,6 +110,7 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Vi
     place = Placement(page)
     current: Segment | None = None
     last = 0  # index of the last character of `current`
+    level = (0.0, 0.0, 0.0, 0.0)  # of the last character that was neither raised nor lowered
     pending = ""  # spaces and marks that PDFium makes up have no place of their own
     for i, char in characters(textpage):
         if char in "\r\n":
@@ -127,7 +128,10 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Vi
             if current is None:
                 size, bold = _font(textpage, i)
                 current, pending = Segment(size=size, bold=bold, hidden=hidden), ""
-            current.append(pending.replace(_HYPHEN, "") + char, box)
+            shown = "" if pending or not current.text else raised_or_lowered(char, box, level)
+            if not shown:
+                level = box
+            current.append(pending.replace(_HYPHEN, "") + (shown or char), box)
             last, pending = i, ""
             if len(current.text) == 3:  # a bullet in front often has a font of its own
                 current.size, current.bold = _font(textpage, i)
@@ -204,7 +208,7 @@ def _moved(box: Sequence[float], x: float, y: float) -> tuple[float, float, floa
 
 
 def _title(document: pdfium.PdfDocument, blocks: Sequence[Block]) -> str | None:
-    stated = stated_title(normalise(document.get_metadata_value("Title")))
+    stated = stated_title(cleaned(document.get_metadata_value("Title")))
     return stated or next((block.text for block in blocks[:5] if block.kind == "heading" and block.page == 1), None)
 
 

@@ -16,6 +16,7 @@ from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.ooxml_pictures import pictures_in
 from knowledge.parsers.pptx_hidden import unseen as unseen_parts
 from knowledge.parsers.precheck import check_ooxml
+from knowledge.parsers.raised import lowered, raised
 from knowledge.titles import stated_title
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -99,7 +100,7 @@ def _without_unseen(presentation: Any, path: Path) -> tuple[dict[int, list[Block
             if element is not tree:
                 element.getparent().remove(element)
                 is_changed = True
-        is_changed |= _pulled_in(slide)
+        is_changed |= _pulled_in(slide) | _written_out(tree)
         unseen[number] = found
     if not is_changed:
         return unseen, BytesIO(path.read_bytes())
@@ -107,6 +108,16 @@ def _without_unseen(presentation: Any, path: Path) -> tuple[dict[int, list[Block
     presentation.save(changed)
     changed.seek(0)
     return unseen, changed
+
+
+def _written_out(tree: Any) -> bool:
+    """Whether superscripts and subscripts were put into characters of their own."""
+    placed = [each for each in tree.iter("{*}rPr") if each.get("baseline", "0").strip("%") not in ("", "0")]
+    for properties in placed:
+        write = lowered if properties.get("baseline").startswith("-") else raised
+        for text in properties.itersiblings("{*}t"):
+            text.text = write(text.text or "")
+    return bool(placed)
 
 
 def _pulled_in(slide: Any) -> bool:

@@ -1,6 +1,6 @@
 """XLSX by calamine: a sheet is a heading and its tables, merged cells filled, titles above tables as text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
@@ -11,11 +11,18 @@ from knowledge.parsers import detect
 from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Rejected, block, hidden_block, parsers
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.number_formats import formatted, plain
 from knowledge.parsers.precheck import check_ooxml, check_sheets
 from knowledge.parsers.tables import pipe_table
-from knowledge.parsers.xlsx_hidden import HiddenParts, hidden_parts
+from knowledge.parsers.xlsx_parts import SheetParts, sheet_parts
 
 Rows = list[list[str]]
+
+
+class _Number(str):
+    """What a cell shows of a number: € 1,234.50 is one, and no word."""
+
+    __slots__ = ()
 
 
 class XlsxParser:
@@ -36,9 +43,9 @@ class XlsxParser:
         blocks: list[Block] = []
         try:
             with CalamineWorkbook.from_path(path) as workbook:
-                parts = hidden_parts(path)
+                parts = sheet_parts(path)
                 for known in workbook.sheets_metadata:
-                    found = _sheet(workbook.get_sheet_by_name(known.name), parts.get(known.name, HiddenParts()))
+                    found = _sheet(workbook.get_sheet_by_name(known.name), parts.get(known.name, SheetParts()))
                     is_seen = known.visible == SheetVisibleEnum.Visible
                     blocks += found if is_seen else (replace(each, hidden=HiddenReason.SHEET) for each in found)
         except PasswordError as error:
@@ -48,18 +55,37 @@ class XlsxParser:
         return ParsedDocument.of(blocks)
 
 
-def _sheet(sheet: Any, parts: HiddenParts) -> list[Block]:
+def _sheet(sheet: Any, parts: SheetParts) -> list[Block]:
     """The blocks of a sheet; what is hidden in it follows its tables."""
     if sheet.start is None:
         return []
-    rows = [[_shown(value) for value in row] for row in sheet.to_python(skip_empty_area=True)]
+    values = sheet.to_python(skip_empty_area=True)
+    rows = [[_shown(value) for value in row] for row in values]
+    _as_formatted(rows, values, sheet.start, parts)
     _fill_merged(rows, sheet)
     rows, unseen = _without_hidden(rows, sheet.start, parts)
     blocks = [found for table in _tables(rows) for found in _table(table)]
     return [*block("heading", sheet.name, level=1), *blocks, *unseen] if blocks else unseen
 
 
-def _without_hidden(rows: Rows, start: tuple[int, int], parts: HiddenParts) -> tuple[Rows, list[Block]]:
+def _as_formatted(rows: Rows, values: Sequence[Sequence[Any]], start: tuple[int, int], parts: SheetParts) -> None:
+    """Write numbers as their cells show them, and texts with their superscripts. start: row and column of the first cell."""
+    top, left = start
+
+    def holds(r: int, c: int) -> bool:
+        return 0 <= r - top < len(values) and 0 <= c - left < len(values[r - top])
+
+    places = iter(parts.formatted)
+    for r, c, code in zip(places, places, parts.codes, strict=True):
+        value = values[r - top][c - left] if holds(r, c) else None
+        if isinstance(value, int | float) and not isinstance(value, bool) and (said := formatted(value, code)):
+            rows[r - top][c - left] = _Number(said)
+    for (r, c), text in parts.texts.items():
+        if holds(r, c):
+            rows[r - top][c - left] = text
+
+
+def _without_hidden(rows: Rows, start: tuple[int, int], parts: SheetParts) -> tuple[Rows, list[Block]]:
     """The rows without hidden rows, columns and cells, and these as blocks. start: row and column of the first cell."""
     top, left = start
     cells: dict[HiddenReason, list[str]] = {}
@@ -80,12 +106,12 @@ def _without_hidden(rows: Rows, start: tuple[int, int], parts: HiddenParts) -> t
 
 
 def _shown(value: Any) -> str:
-    """A cell as a person reads it: whole numbers without a decimal point, dates without midnight."""
+    """A cell as a person reads it: numbers with all their digits, dates without midnight."""
     match value:
         case bool():
             shown = "TRUE" if value else "FALSE"
-        case float():
-            shown = str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.12g}"
+        case int() | float():
+            shown = _Number(plain(value))
         case datetime():
             shown = value.isoformat(sep=" ", timespec="minutes").removesuffix(" 00:00")
         case _:
@@ -155,7 +181,7 @@ def _is_header(row: list[str], before: list[str]) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).replace("-", "", 1).isdecimal()
+    return isinstance(text, _Number) or text.replace(".", "", 1).replace("-", "", 1).isdecimal()
 
 
 def _table(rows: Rows) -> list[Block]:

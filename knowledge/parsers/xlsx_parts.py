@@ -1,7 +1,10 @@
-"""Which rows, columns and cells of a workbook are hidden: calamine reads values alone, so the parts are read as a stream."""
+"""How the cells of a workbook are shown: hidden or not, by which number format, with superscripts. Calamine reads values alone, so
+the parts are read as a stream.
+"""
 
 import posixpath
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,45 +15,54 @@ from zipfile import ZipFile
 from knowledge.parsers.base import ParseFailed
 from knowledge.parsers.css_values import over
 from knowledge.parsers.hidden import WHITE, Colour, HiddenReason, blends_in
+from knowledge.parsers.number_formats import BUILT_IN, GENERAL, sections
+from knowledge.parsers.raised import lowered, raised
 
 _PIECE_BYTES = 1024 * 1024
-_BUILT_IN = {"0": "General", "49": "@"}
-_SECTIONS = re.compile(r"(?:\"[^\"]*\"|\\\\.|_.|[^;])*")  # of a number format: positive, negative, zero, text
 _SAYS_NOTHING = re.compile(r"(?:\"\s*\"|\[[^\]]*\]|_.|\\\\\s|\s)*")
 _WHITE_FORMAT = re.compile(r"\[white\]", re.IGNORECASE)
 _LEAST_POINTS = 1.5  # of a row's height or a font
 _INDEXED: dict[int, Colour] = {0: (0, 0, 0), 1: WHITE, 8: (0, 0, 0), 9: WHITE, 64: (0, 0, 0), 65: WHITE}
 _THEME: dict[str, Colour] = {"0": WHITE, "1": (0, 0, 0)}  # the first two of a theme: window and text
 _MOST_COLUMNS = 16_384
+_TEXTS = "xl/sharedStrings.xml"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
 @dataclass
-class HiddenParts:
-    """Of one sheet, counted from 0. cells: by row and column."""
+class SheetParts:
+    """Of one sheet, counted from 0. cells: hidden ones, by row and column. texts: those with superscripts, these written out.
+
+    formatted: cells with a number format, one after the other as row and column; codes: the format of each, in the same order.
+    """
 
     rows: set[int] = field(default_factory=set)
     columns: set[int] = field(default_factory=set)
     cells: dict[tuple[int, int], HiddenReason] = field(default_factory=dict)
+    texts: dict[tuple[int, int], str] = field(default_factory=dict)
+    formatted: "array[int]" = field(default_factory=lambda: array("L"))
+    codes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class _Style:
-    """Why cells of one style are not seen: those that hold words, and those that hold numbers."""
+    """Why cells of one style are not seen: those that hold words, and those that hold numbers. code: how numbers are shown."""
 
-    words: HiddenReason | None
-    numbers: HiddenReason | None
+    words: HiddenReason | None = None
+    numbers: HiddenReason | None = None
+    code: str = ""
 
 
-def hidden_parts(path: Path) -> dict[str, HiddenParts]:
+def sheet_parts(path: Path) -> dict[str, SheetParts]:
     """By the name of the sheet. Raises ParseFailed where that cannot be told: what may be hidden does not answer."""
     from lxml.etree import XMLSyntaxError
 
     try:
         with ZipFile(path) as archive:
-            styles = _hiding_styles(archive)
+            styles, raised = _styles(archive), _raised_texts(archive)
             return {
-                name: _Sheet(styles, _tables(archive, part)).read(archive.open(part)) for name, part in _sheets(archive)
+                name: _Sheet(styles, raised, _tables(archive, part)).read(archive.open(part))
+                for name, part in _sheets(archive)
             }
     except (KeyError, ValueError, expat.ExpatError, XMLSyntaxError) as error:
         raise ParseFailed("damaged", format="XLSX") from error
@@ -85,20 +97,62 @@ def _tables(archive: ZipFile, part: str) -> Iterator[str]:
                 yield etree.fromstring(archive.read(target)).get("ref", "")
 
 
-def _hiding_styles(archive: ZipFile) -> dict[str, _Style]:
-    """The cell styles whose text is not seen: a number format of nothing, a font of no size, or of the colour of the cell."""
+def _raised_texts(archive: ZipFile) -> dict[str, str]:
+    """The shared texts that hold superscripts or subscripts, by number."""
+    from lxml import etree
+
+    if _TEXTS not in archive.namelist() or not _has(archive, _TEXTS, b"vertAlign"):
+        return {}
+    found: dict[str, str] = {}
+    with archive.open(_TEXTS) as file:
+        for number, (_event, text) in enumerate(etree.iterparse(file, tag="{*}si", resolve_entities=False)):
+            if text.find("{*}r/{*}rPr/{*}vertAlign") is not None:
+                found[str(number)] = "".join(map(_run_text, text.iterfind("{*}r")))
+            text.clear()
+            while text.getprevious() is not None:
+                del text.getparent()[0]
+    return found
+
+
+def _run_text(run: Any) -> str:
+    text = run.findtext("{*}t") or ""
+    place = run.find("{*}rPr/{*}vertAlign")
+    match place.get("val") if place is not None else None:
+        case "superscript":
+            return raised(text)
+        case "subscript":
+            return lowered(text)
+        case _:
+            return text
+
+
+def _has(archive: ZipFile, part: str, said: bytes) -> bool:
+    """Whether a part holds some bytes, read piece by piece."""
+    before = b""
+    with archive.open(part) as file:
+        while piece := file.read(_PIECE_BYTES):
+            if said in before + piece:
+                return True
+            before = piece[-len(said) :]
+    return False
+
+
+def _styles(archive: ZipFile) -> dict[str, _Style]:
+    """The cell styles with a number format, and those whose text is not seen: a number format of nothing, a font of no size, or of the
+    colour of the cell.
+    """
     from lxml import etree
 
     if "xl/styles.xml" not in archive.namelist():
         return {}
     tree = etree.fromstring(archive.read("xl/styles.xml"))
-    formats = _BUILT_IN | {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
+    formats = BUILT_IN | {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
     fonts = list(tree.iterfind("{*}fonts/{*}font"))
     fills = [_fill(each) for each in tree.iterfind("{*}fills/{*}fill")]
-    hiding: dict[str, _Style] = {}
+    known: dict[str, _Style] = {}
     for number, style in enumerate(tree.iterfind("{*}cellXfs/{*}xf")):
         font, fill = _at(fonts, style.get("fontId")), _at(fills, style.get("fillId"))
-        code = formats.get(style.get("numFmtId"), "")
+        code = formats.get(style.get("numFmtId"), GENERAL)
         reason = None
         if font is not None and 0 < _points(font) < _LEAST_POINTS:
             reason = HiddenReason.TOO_SMALL
@@ -108,21 +162,21 @@ def _hiding_styles(archive: ZipFile) -> dict[str, _Style]:
             )
             reason = HiddenReason.COLOUR if colour and blends_in(colour, fill) else None
         words, numbers = _shows_nothing(code)
-        found = _Style(HiddenReason.CELL if words else reason, HiddenReason.CELL if numbers else reason)
-        if found != _Style(None, None):
-            hiding[str(number)] = found
-    return hiding
+        found = _Style(
+            HiddenReason.CELL if words else reason,
+            HiddenReason.CELL if numbers else reason,
+            "" if code in (GENERAL, "@") else code,
+        )
+        if found != _Style():
+            known[str(number)] = found
+    return known
 
 
 def _shows_nothing(code: str) -> tuple[bool, bool]:
     """Whether a number format shows nothing of words, and nothing of any number."""
-    sections, place = [], 0
-    while place <= len(code):
-        match = _SECTIONS.match(code, place)
-        sections.append(match[0] if match else "")
-        place = (match.end() if match else place) + 1
-    empty = [_SAYS_NOTHING.fullmatch(section) is not None for section in sections]
-    return len(sections) > 3 and empty[3], len(sections) > 1 and all(empty[:3])
+    parts = sections(code)
+    empty = [_SAYS_NOTHING.fullmatch(section) is not None for section in parts]
+    return len(parts) > 3 and empty[3], len(parts) > 1 and all(empty[:3])
 
 
 def _points(font: Any) -> float:
@@ -172,17 +226,23 @@ def _fill(fill: Any) -> Colour | None:
 class _Sheet:
     """One worksheet, read as a stream."""
 
-    def __init__(self, styles: dict[str, _Style], tables: Iterable[str]) -> None:
+    def __init__(self, styles: dict[str, _Style], raised: dict[str, str], tables: Iterable[str]) -> None:
         self._styles = styles
+        self._raised = raised
+        self._text = ""  # the number of a shared text, while its cell is read
+        self._is_shared = False
         self._coloured = list(
             tables
         )  # ranges that a table's style or a condition may colour: a font's colour tells nothing there
-        self._found = HiddenParts()
+        self._found = SheetParts()
         self._row = self._column = -1
 
-    def read(self, file: IO[bytes]) -> HiddenParts:
+    def read(self, file: IO[bytes]) -> SheetParts:
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
+        if self._raised:
+            parser.CharacterDataHandler = self._said
+            parser.EndElementHandler = self._end
         with file:
             while piece := file.read(_PIECE_BYTES):
                 parser.Parse(piece, False)
@@ -209,13 +269,26 @@ class _Sheet:
             self._coloured.append(said.get("sqref", ""))
 
     def _cell(self, said: dict[str, str]) -> None:
-        if not self._styles:
+        if not self._styles and not self._raised:
             return
         self._column = _column_number(said["r"]) if "r" in said else self._column + 1
         style = self._styles.get(said.get("s", "0"))
-        holds_words = said.get("t") in ("s", "str", "inlineStr")
+        kind = said.get("t", "n")
+        self._is_shared, self._text = kind == "s", ""
+        holds_words = kind in ("s", "str", "inlineStr")
         if style and (reason := style.words if holds_words else style.numbers):
             self._found.cells[self._row, self._column] = reason
+        if style and style.code and kind == "n":
+            self._found.formatted.extend((self._row, self._column))
+            self._found.codes.append(style.code)
+
+    def _said(self, text: str) -> None:
+        if self._is_shared:
+            self._text += text
+
+    def _end(self, tag: str) -> None:
+        if self._is_shared and tag.rpartition(":")[2] == "c" and self._text.strip() in self._raised:
+            self._found.texts[self._row, self._column] = self._raised[self._text.strip()]
 
 
 def _is_hidden(said: dict[str, str], size: str) -> bool:

@@ -1,0 +1,217 @@
+"""A number of a workbook as its number format shows it: per cent, currency, groups, decimals, leading zeros, fractions, powers of ten.
+
+Dates are none of it: calamine reads them. No package that is kept does this (PyPI has ports of SheetJS' SSF, the last of 2020 to 2025).
+A format that is not understood gives None, and the cell is shown plain.
+Source: ECMA-376 part 1, 18.8.30 (numFmts) and 18.8.31 (format codes); group and decimal signs are those of the code, not of a country.
+"""
+
+import operator
+import re
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from itertools import takewhile
+
+GENERAL = "General"
+BUILT_IN = {
+    "0": GENERAL, "1": "0", "2": "0.00", "3": "#,##0", "4": "#,##0.00", "9": "0%", "10": "0.00%", "11": "0.00E+00",
+    "12": "# ?/?", "13": "# ??/??", "37": "#,##0;(#,##0)", "38": "#,##0;(#,##0)", "39": "#,##0.00;(#,##0.00)",
+    "40": "#,##0.00;(#,##0.00)", "48": "##0.0E+0", "49": "@",
+}  # fmt: skip
+PRECISION = 15  # digits that a spreadsheet keeps of a number
+_LONGEST_WHOLE = 10**21  # from which a whole number is written with a power of ten
+_MOST_PLACES = 30  # Excel's most decimals
+_LONGEST_CODE = 255  # characters; Excel's
+_EXACT = Context(prec=700)  # digits: the largest number and the most decimals
+_TOKEN = re.compile(r'"([^"]*)"|\\(.)|[_*].|\[([^\]]*)\]|(General)|(E[+-])|(.)', re.IGNORECASE | re.DOTALL)
+_CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?[\d.]+)")
+_COMPARE = {
+    "<=": operator.le, ">=": operator.ge, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "=": operator.eq
+}  # fmt: skip
+_OF_DATES = frozenset("ymdhsYMDHSbBgG")
+
+Token = tuple[str, str]
+"""Kind and text: a literal; a placeholder (0, #, ?); or a sign of its own kind (. , % / E+ E- @ General)."""
+
+
+def plain(value: float) -> str:
+    """Without a format: whole numbers with all their digits, others with those that a spreadsheet keeps."""
+    if float(value).is_integer() and abs(value) < _LONGEST_WHOLE:
+        return str(int(value))
+    return f"{value:.{PRECISION}g}"
+
+
+def formatted(value: float, code: str) -> str | None:
+    """A number as people see it in its cell; None where the format shows nothing, is one of dates, or is not understood."""
+    number = Decimal(f"{value:.{PRECISION}g}")
+    if len(code) > _LONGEST_CODE or not number.is_finite():
+        return None
+    parts = sections(code)[:3]
+    chosen = _section(number, parts)
+    if chosen is None:
+        return None
+    tokens = _tokens(parts[chosen])
+    if tokens is None:
+        return None
+    has_own_sign = chosen == 1 and not any(map(_condition, parts)) and _literals(parts[0]) != _literals(parts[1])
+    said = _said(abs(number), tokens)
+    if said is None:
+        return None
+    shown = said if has_own_sign or number >= 0 or not re.search("[1-9]", said) else f"-{said}"
+    return " ".join(shown.split()) or None
+
+
+@lru_cache(maxsize=256)
+def sections(code: str) -> tuple[str, ...]:
+    """Of a code: for positive numbers, negative ones, zero and text, as far as they are there."""
+    found = [""]
+    for token in _TOKEN.finditer(code):
+        if token[0] == ";":
+            found.append("")
+        else:
+            found[-1] += token[0]
+    return tuple(found)
+
+
+def _section(number: Decimal, parts: Sequence[str]) -> int | None:
+    """Which section a number is shown by: the first whose condition holds, else by its sign."""
+    conditions = [_condition(part) for part in parts]
+    if any(conditions):
+        holds = [each is None or _COMPARE[each[0]](number, each[1]) for each in conditions]
+        return holds.index(True) if True in holds else None
+    if len(parts) > 1 and number < 0:
+        return 1
+    return 2 if len(parts) > 2 and number == 0 else 0
+
+
+def _condition(part: str) -> tuple[str, Decimal] | None:
+    found = next((match for token in _TOKEN.finditer(part) if (match := _CONDITION.fullmatch(token[3] or ""))), None)
+    return (found[1], Decimal(found[2])) if found else None
+
+
+@lru_cache(maxsize=256)
+def _tokens(part: str) -> tuple[Token, ...] | None:
+    """A section in pieces; None for one of dates and times."""
+    found: list[Token] = []
+    for quoted, escaped, bracketed, general, power, sign in (match.groups() for match in _TOKEN.finditer(part)):
+        if general:
+            found.append((GENERAL, ""))
+        elif power:
+            found.append((power.upper(), ""))
+        elif bracketed is not None:
+            if bracketed.startswith("$"):
+                found.append(("literal", bracketed[1:].partition("-")[0]))
+            elif bracketed and set(bracketed) <= _OF_DATES and len(set(bracketed.lower())) == 1:
+                return None  # [h], [mm]: hours that have passed
+        elif sign is not None and sign in "0#?":
+            found.append(("digit", sign))
+        elif sign is not None and sign in ".,%/@":
+            found.append((sign, sign))
+        elif sign is not None and sign in _OF_DATES:
+            return None
+        else:
+            found.append(("literal", quoted or escaped or sign or ""))
+    return tuple(found)
+
+
+def _literals(part: str) -> list[str]:
+    """What a section says beside the digits: a negative one that says nothing else is told by its colour alone."""
+    return [text for kind, text in _tokens(part) or () if kind == "literal" and text.strip()]
+
+
+def _said(number: Decimal, tokens: Sequence[Token]) -> str | None:
+    """A number without its sign by one section."""
+    kinds = [kind for kind, _text in tokens]
+    if GENERAL in kinds or "@" in kinds:
+        return "".join(plain(float(number)) if kind in (GENERAL, "@") else text for kind, text in tokens)
+    places = [at for at, kind in enumerate(kinds) if kind == "digit"]
+    if not places:
+        return "".join(text for _kind, text in tokens)
+    number *= Decimal(100) ** kinds.count("%")
+    if "/" in kinds[places[0] :]:
+        return _fraction(number, tokens, places)
+    power = next((at for at, kind in enumerate(kinds) if kind.startswith("E")), None)
+    if power is not None:
+        return _with_power(number, tokens, power)
+    return _decimal(number, tokens)
+
+
+def _decimal(number: Decimal, tokens: Sequence[Token]) -> str | None:
+    """Digits into their places: the first one takes all that are left, what stands between them stays (000-00-000)."""
+    kinds = [kind for kind, _text in tokens]
+    dot = kinds.index(".") if "." in kinds else len(tokens)
+    whole = [at for at in range(dot) if kinds[at] == "digit"]
+    parted = [at for at in range(dot + 1, len(tokens)) if kinds[at] == "digit"]
+    if len(parted) > _MOST_PLACES:
+        return None
+    scale = sum(len(list(takewhile(lambda kind: kind == ",", kinds[at + 1 :]))) for at in (*whole[-1:], *parted[-1:]))
+    is_grouped = "," in kinds[whole[0] : whole[-1]] if whole else False
+    rounded = number.scaleb(-3 * scale).quantize(Decimal(1).scaleb(-len(parted)), ROUND_HALF_UP, _EXACT)
+    digits, _dot, decimals = f"{rounded:f}".partition(".")
+    least = sum(1 for at in whole if any(tokens[before][1] == "0" for before in whole if before <= at))
+    digits = digits.lstrip("0").rjust(least, "0")
+    if is_grouped:
+        digits = _grouped(digits)
+        filled = dict.fromkeys(whole, "") | {whole[0]: digits}
+    else:
+        filled = _filled(digits, whole)
+    kept = len(decimals)
+    while kept and decimals[kept - 1] == "0" and tokens[parted[kept - 1]][1] != "0":
+        kept -= 1
+    filled |= {at: decimals[i] if i < kept else "" for i, at in enumerate(parted)}
+    filled |= {at: "" for at, kind in enumerate(kinds) if kind == ","} | {dot: "." if kept else ""}
+    if not whole:
+        filled[dot] = f"{digits}{filled[dot]}"
+    return "".join(filled.get(at, text) for at, (_kind, text) in enumerate(tokens))
+
+
+def _grouped(digits: str) -> str:
+    return re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",", digits)
+
+
+def _filled(digits: str, places: Sequence[int]) -> dict[int, str]:
+    """A digit for each place from the right; the first place takes all that are left."""
+    found: dict[int, str] = {}
+    for at in reversed(places):
+        found[at], digits = (digits, "") if at == places[0] else (digits[-1:], digits[:-1])
+    return found
+
+
+def _with_power(number: Decimal, tokens: Sequence[Token], at: int) -> str | None:
+    """6.2E+15; with more than one place before the dot the power is a multiple of their number."""
+    before, sign, after = tokens[:at], tokens[at][0], tokens[at + 1 :]
+    kinds = [kind for kind, _text in before]
+    step = kinds[: kinds.index(".") if "." in kinds else None].count("digit") or 1
+    places = kinds.count("digit") - step
+    exponent = number.adjusted() // step * step if number else 0
+    if number and number.scaleb(-exponent).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _EXACT) >= 10**step:
+        exponent += step
+    said = _decimal(number.scaleb(-exponent), before)
+    least = sum(kind == "digit" for kind, _text in after)
+    rest = "".join(text for kind, text in after if kind != "digit")
+    mark = "-" if exponent < 0 else sign[1].replace("-", "")
+    return None if said is None else f"{said}E{mark}{str(abs(exponent)).rjust(least, '0')}{rest}"
+
+
+def _fraction(number: Decimal, tokens: Sequence[Token], places: Sequence[int]) -> str | None:
+    """1 1/2: the nearest one with as many digits below the line as there are places, or over the number that is said."""
+    slash = next(at for at, (kind, _text) in enumerate(tokens) if kind == "/")
+    below = "".join(text for _kind, text in tokens[slash + 1 :]).strip()
+    over = [at for at in places if at < slash]
+    has_whole = any(b - a > 1 for a, b in zip(over, over[1:], strict=False))
+    if not over or not re.fullmatch(r"[#?0]{1,5}|[1-9]\d{0,4}", below):
+        return None
+    exact = Fraction(number)
+    whole = exact.numerator // exact.denominator if has_whole else 0
+    if below[0] in "#?0":
+        part = (exact - whole).limit_denominator(10 ** len(below) - 1)
+        top, bottom = part.numerator, part.denominator
+    else:
+        bottom = int(below)
+        top = round((exact - whole) * bottom)
+    if has_whole and top == bottom:
+        whole, top = whole + 1, 0
+    if has_whole and not top:
+        return str(whole)
+    return f"{whole} {top}/{bottom}" if has_whole and whole else f"{top}/{bottom}"
