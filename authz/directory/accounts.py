@@ -20,6 +20,7 @@ from authz.models import ApiToken, Directory, DirectoryAccount
 from authz.principal import Principal
 from authz.tokens import withdraw_token
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from copilot_site.lib.one_line import one_line
 
 ID_LENGTH = 250  # of the column
 LENGTHS = {"username": 150, "first_name": 150, "last_name": 150, "email": 254}  # of Django's columns
@@ -36,8 +37,8 @@ class Known:
     email: str = ""
 
     def fields(self) -> dict[str, str]:
-        """By the account's columns, cut to their lengths."""
-        return {name: getattr(self, name)[:most] for name, most in LENGTHS.items()}
+        """By the account's columns, one line each, cut to their lengths."""
+        return {name: one_line(getattr(self, name))[:most] for name, most in LENGTHS.items()}
 
 
 def kept_by(directory: Directory) -> QuerySet[DirectoryAccount]:

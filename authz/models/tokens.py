@@ -8,6 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from authz.scopes import DEFAULT_SCOPES, TokenScope
+from copilot_site.lib.line_fields import LineField
 
 
 def default_scopes() -> list[str]:
@@ -21,7 +22,7 @@ class ServiceAccount(models.Model):
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="service_account")
-    purpose = models.CharField(_("purpose"), max_length=200)
+    purpose = LineField(_("purpose"), max_length=200)
     keeper = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("keeper")
     )
@@ -44,7 +45,7 @@ class ApiToken(models.Model):
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
-    name = models.CharField(_("name"), max_length=100)
+    name = LineField(_("name"), max_length=100)
     prefix = models.CharField(_("prefix"), max_length=12, unique=True)
     sha256 = models.CharField(max_length=64, editable=False)
     scopes = ArrayField(

@@ -50,15 +50,14 @@ class Table:
 def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[Table]:
     """The tables of these documents; of all in the scope, if they are few, when none is named. Raises InvalidInput, NotFound."""
     if not ids:
-        found = list(spreadsheets_within(principal, scope).values_list("pk", "title")[: MOST_DOCUMENTS + 1])
-        if not found:
+        ids = list(spreadsheets_within(principal, scope).values_list("pk", flat=True)[: MOST_DOCUMENTS + 1])
+        if not ids:
             raise InvalidInput("There is no spreadsheet or CSV document in scope that this person may read.")
-        if len(found) > MOST_DOCUMENTS:
-            listed = "; ".join(f"{pk} {title}" for pk, title in found)
+        if len(ids) > MOST_DOCUMENTS:
             raise InvalidInput(
-                f"There are many spreadsheets: name those you mean in knowledge_ids. Some are: {listed}."
+                "There are many spreadsheets: name those you mean in knowledge_ids; get_document_info says what each is. "
+                f"Some are: {', '.join(map(str, ids))}."
             )
-        ids = [pk for pk, _title in found]
     return tables_in(*(spreadsheet(principal, pk, scope=scope) for pk in ids))
 
 
