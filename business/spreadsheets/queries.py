@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from authz.principal import Principal
 from business.guard.refusal import refused_there, too_late
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.one_line import one_line
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import SheetText, Spreadsheet, spreadsheet, spreadsheets_within
@@ -64,7 +65,9 @@ def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[T
 def tables_in(*sources: Spreadsheet) -> list[Table]:
     """All their tables, called t1, t2, …. Raises InvalidInput where there is none, or too much."""
     found = [(source, sheet) for source in sources for sheet in source.sheets]
-    tables = [Table(f"t{n}", source, sheet.sheet, _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)]
+    tables = [
+        Table(f"t{n}", source, one_line(sheet.sheet), _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)
+    ]
     cells = sum(len(table.rows) * len(table.rows[0]) for table in tables)
     if cells > MOST_CELLS:
         raise InvalidInput(
@@ -82,7 +85,7 @@ def _clean(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
     """Headers that are all different and none empty; numbers without thousands separators; every row as wide as the header."""
     header: list[str] = []
     for place, name in enumerate(sheet.rows[0], 1):
-        label = name or f"column{place}"
+        label = one_line(name) or f"column{place}"
         header.append(label if label not in header else f"{label}_{place}")
     width = len(header)
     body = [tuple(_number(cell) for cell in (*row, *[""] * width)[:width]) for row in sheet.rows[1:]]
