@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from agent.events import StopReason
 from business.results.shown_query import QueryShown
+from copilot_site.lib.one_line import Line
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class Draft(BaseModel):
 
 class RenderedSource(BaseModel):
     evidence_id: str
-    title: str
+    title: Line
     page: int | None = None
     uri: str | None = None
 

@@ -16,6 +16,7 @@ from agent.state import EvidenceItem, Source
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, ResultTable, TableReach
 from business.results.visibility import Queried
+from copilot_site.lib.one_line import one_line
 from knowledge.models import Document, ParseStatus
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import Facts, documents_within
@@ -147,7 +148,9 @@ def _counted(facts: Sequence[Facts], language: str) -> str:
 
 def _fields(facts: Facts) -> str:
     """What the fields of its base say of a document; "" where they say nothing."""
-    said = "; ".join(f"{name}: {value}" for name, value in sorted(facts.document.metadata.items()))
+    said = "; ".join(
+        f"{one_line(name)}: {one_line(str(value))}" for name, value in sorted(facts.document.metadata.items())
+    )
     return f"“{facts.document.title}”《{facts.document.title}》: {said}." if said else ""
 
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, ConfigDict, Field
 
 from business.results.shown_query import QueryShown
+from copilot_site.lib.one_line import Line
 
 
 class StopReason(TextChoices):
@@ -35,8 +36,8 @@ class KnowledgeReference(BaseModel):
     knowledge_base_id: UUID
     knowledge_id: UUID
     chunk_id: UUID
-    title: str
-    heading_path: list[str]
+    title: Line
+    heading_path: list[Line]
     page: int | None
     snippet: str
     score: float
@@ -52,8 +53,8 @@ class QueryReference(BaseModel):
 
     number: int
     evidence_id: str
-    source: str
-    title: str
+    source: Line
+    title: Line
     snippet: str
     result: QueryShown | None = None
 
@@ -67,7 +68,7 @@ class WebReference(BaseModel):
     evidence_id: str
     origin: Literal["outside"] = "outside"
     url: str
-    title: str
+    title: Line
     snippet: str
     read_at: datetime
 

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterable
 
 from agent.state import EvidenceItem
 
@@ -23,6 +24,12 @@ def bounded(text: str, most: int = MOST_CHARACTERS) -> str:
     head = (most - len(note)) * 2 // 3
     tail = most - len(note) - head
     return f"{text[:head]}{note}{text[-tail:]}"
+
+
+def fenced_facts(kind: str, lines: Iterable[str]) -> str:
+    """What documents say beside their passages: names, titles, columns. Data like evidence, one line each; nothing can stand on it."""
+    said = "\n".join(escaped(line) for line in lines)
+    return f'<evidence about="{kind}" title="">\n{said}\n</evidence>'
 
 
 def unfenced(output: str) -> str:

@@ -9,6 +9,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from copilot_site.lib.one_line import Line, one_line
+
 TITLE_CHARACTERS = 300
 
 
@@ -26,6 +28,9 @@ class WebPassage:
     start: int
     end: int
     read_at: datetime
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", one_line(self.title))
 
     @property
     def host(self) -> str:
@@ -78,7 +83,7 @@ class AskedApproval(BaseModel):
 
     id: UUID
     tool: str
-    title: str
+    title: Line
 
 
 @dataclass(frozen=True)

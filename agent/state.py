@@ -11,6 +11,7 @@ from agent.cited_answer import Draft, Output
 from agent.outside import AskedApproval, WebSummary
 from business.logical_query.query import LogicalQuery
 from business.results.visibility import Queried
+from copilot_site.lib.one_line import Line
 
 
 class State(StrEnum):
@@ -65,12 +66,12 @@ class Source(BaseModel):
     """Where a piece of evidence comes from: a document, a query on a data source, or a page from outside (uri, read_at)."""
 
     doc_id: str | None = None
-    title: str = ""
+    title: Line = ""
     page: int | None = None
     chunk_id: str | None = None
     uri: str | None = None
-    db: str | None = None
-    table: str | None = None
+    db: Line | None = None
+    table: Line | None = None
     query_id: str | None = None
     read_at: datetime | None = None
 

@@ -7,6 +7,11 @@ class AuthzConfig(AppConfig):
     verbose_name = _("Rights")
 
     def ready(self) -> None:
+        from django.contrib.auth.models import Group, User
+
         from authz import login_signals
+        from copilot_site.lib.line_fields import read_as_lines
 
         login_signals.connect()
+        read_as_lines(User, "first_name", "last_name")
+        read_as_lines(Group, "name")

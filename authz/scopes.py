@@ -18,6 +18,9 @@ class TokenScope(models.TextChoices):
     PROVISION = "provision", gettext_lazy("keep accounts and groups (SCIM)")
 
 
+IN_NO_FOLDER = frozenset(
+    {TokenScope.SQL}
+)  # what a token opens whatever folder it is narrowed to; audit log and accounts it does not
 DEFAULT_SCOPES = (TokenScope.SEARCH, TokenScope.CHAT)  # what reads; whoever needs more says so
 
 

@@ -24,6 +24,7 @@ from business.address import Address, Tls
 from business.limits import MAX_ROWS, Limits
 from business.semantic_layer.model import SemanticLayer
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.line_fields import LineField
 from copilot_site.lib.sealing import SealBroken, seal, unseal
 from knowledge.models import Document
 
@@ -255,7 +256,7 @@ class SavedQuery(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     source = models.ForeignKey(DataSource, models.CASCADE, related_name="+")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    name = models.CharField(_("name"), max_length=100)
+    name = LineField(_("name"), max_length=100)
     query = models.JSONField()
     is_shared = models.BooleanField(_("shared"), default=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -15,6 +15,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.database import prepared_cursor
 from copilot_site.lib.errors import NotFound
+from copilot_site.lib.one_line import one_line
 from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
 from knowledge.text.terms import document_terms
 
@@ -63,6 +64,12 @@ class ShownPassage:
     page_starts: tuple[int, ...] = ()
     superseded_by: UUID | None = None
     is_unapproved: bool = False
+
+    def __post_init__(self) -> None:
+        """Where it stands is told in lines: of title, file name and headings, whoever read the row."""
+        for name in ("title", "filename"):
+            object.__setattr__(self, name, one_line(getattr(self, name)))
+        object.__setattr__(self, "heading_path", tuple(map(one_line, self.heading_path)))
 
     def page_at(self, offset: int) -> int | None:
         """The page on which the character at `offset` of the text stands."""

@@ -17,6 +17,7 @@ from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.json_input import cleaned
+from copilot_site.lib.one_line import one_line
 from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _described(tool: Any) -> dict[str, Any] | None:
     annotations = tool.annotations
     told = {
         "name": tool.name,
-        "title": (tool.title or (annotations and annotations.title) or tool.name)[:120],
+        "title": one_line(tool.title or (annotations and annotations.title) or tool.name)[:120],
         "description": (tool.description or "")[:MOST_DESCRIPTION],
         "schema": dict(tool.input_schema),
         "is_read_only": bool(annotations and annotations.read_only_hint),

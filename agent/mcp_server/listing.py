@@ -6,12 +6,13 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.fencing import bounded, escaped
+from agent.fencing import bounded, fenced_facts
 from agent.mcp_server.caller import Caller, Reply
 from agent.tools.base import ToolArgs
 from audit.actions import Action
 from audit.record import record
 from authz.checks import get_visible
+from copilot_site.lib.one_line import one_line
 from knowledge.models import Document, KnowledgeBase
 
 MOST = 100
@@ -47,7 +48,7 @@ def _listed(caller: Caller, args: ListDocumentsArgs) -> Reply:
         ]
     else:
         base = get_visible(KnowledgeBase, principal, pk=args.knowledge_base_id)
-        what, found = f"documents of {base.name}", Document.objects.visible_to(principal).filter(knowledge_base=base)
+        what, found = "documents of this base", Document.objects.visible_to(principal).filter(knowledge_base=base)
         total = found.count()
         chosen = found.order_by("filename", "id").select_related("folder")[args.offset : args.offset + args.limit]
         rows = [
@@ -55,6 +56,6 @@ def _listed(caller: Caller, args: ListDocumentsArgs) -> Reply:
             for each in chosen
         ]
     record(principal, Action.TOOL_CALLED, detail={"tool": "list_documents", "count": len(rows)})
-    lines = [f"{total} {what}; {len(rows)} from {args.offset} on:"]
-    lines += ["- " + ", ".join(f"{name}={value}" for name, value in row.items() if value) for row in rows]
-    return Reply(bounded(escaped("\n".join(lines))), {"total": total, "offset": args.offset, "items": rows})
+    lines = (one_line("- " + ", ".join(f"{name}={value}" for name, value in row.items() if value)) for row in rows)
+    said = f"{total} {what}; {len(rows)} from {args.offset} on:\n{fenced_facts('list', lines)}"
+    return Reply(bounded(said), {"total": total, "offset": args.offset, "items": rows})

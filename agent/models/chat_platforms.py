@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from agent.models.conversations import Session
+from copilot_site.lib.line_fields import LineField
 
 
 class ChatBot(models.Model):
@@ -20,7 +21,7 @@ class ChatBot(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     platform = models.CharField(_("platform"), max_length=40)
-    name = models.CharField(_("name"), max_length=80, unique=True)
+    name = LineField(_("name"), max_length=80, unique=True)
     base_url = models.CharField(
         _("address"),
         max_length=300,
@@ -39,7 +40,7 @@ class ChatBot(models.Model):
             " can change their own contact data: whoever could would be answered as somebody else."
         ),
     )
-    whom_to_ask = models.CharField(
+    whom_to_ask = LineField(
         _("whom to ask"),
         max_length=200,
         blank=True,

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
 from agent.models.profiles import AgentProfile
+from copilot_site.lib.line_fields import LineField
 
 
 class Session(models.Model):
@@ -20,8 +21,8 @@ class Session(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    title = models.CharField(_("title"), max_length=200, blank=True)
-    label = models.CharField(_("label"), max_length=40, blank=True)
+    title = LineField(_("title"), max_length=200, blank=True)
+    label = LineField(_("label"), max_length=40, blank=True)
     is_pinned = models.BooleanField(_("pinned"), default=False)
     is_archived = models.BooleanField(_("archived"), default=False)
     within = models.UUIDField(null=True, editable=False)
@@ -134,8 +135,8 @@ class QueryCitation(models.Model):
     message = models.ForeignKey(Message, models.CASCADE, related_name="queries")
     number = models.PositiveSmallIntegerField()
     evidence_id = models.CharField(max_length=200)
-    source = models.CharField(max_length=100)
-    title = models.CharField(max_length=300, blank=True)
+    source = LineField(max_length=100)
+    title = LineField(max_length=300, blank=True)
     text_hash = models.CharField(max_length=64)
     perm_snapshot_id = models.CharField(max_length=100, blank=True)
     result = models.JSONField(null=True)
@@ -152,7 +153,7 @@ class WebCitation(models.Model):
     number = models.PositiveSmallIntegerField()
     evidence_id = models.CharField(max_length=200)
     url = models.TextField()
-    title = models.CharField(max_length=300)
+    title = LineField(max_length=300)
     snippet = models.TextField()
     read_at = models.DateTimeField()
     text_hash = models.CharField(max_length=64)

@@ -8,11 +8,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from copilot_site.lib.line_fields import LineField
+
 
 class LanguageModel(models.Model):
     """A served model that people can choose by name. Its key is stored encrypted and shown to nobody again."""
 
-    name = models.CharField(_("name"), max_length=80, unique=True)
+    name = LineField(_("name"), max_length=80, unique=True)
     base_url = models.CharField(
         _("address"), max_length=300, validators=[URLValidator(schemes=["http", "https"])], help_text=_("https://…/v1")
     )

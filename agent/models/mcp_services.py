@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from copilot_site.lib.line_fields import LineField
 from copilot_site.lib.plain_text import visible
 
 NAME = RegexValidator(r"^[a-z][a-z0-9-]{0,23}$", _("Small letters, digits and hyphens, at most 24."))
@@ -38,7 +39,7 @@ class McpService(models.Model):
     in the header. It is sealed for the address, issuer and client.
     """
 
-    name = models.CharField(_("name"), max_length=24, unique=True, validators=[NAME])
+    name = LineField(_("name"), max_length=24, unique=True, validators=[NAME])
     transport = models.CharField(_("way"), max_length=8, choices=Transport.choices, default=Transport.HTTP)
     url = models.CharField(_("address"), max_length=300, blank=True, help_text="https://…/mcp")
     header_name = models.CharField(
@@ -111,7 +112,7 @@ class ToolApproval(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     message = models.ForeignKey("agent.Message", models.CASCADE, related_name="+")
     tool = models.CharField(max_length=80)
-    title = models.CharField(max_length=200)
+    title = LineField(max_length=200)
     arguments = models.JSONField()
     question = models.TextField()
     scope = models.JSONField(default=dict)

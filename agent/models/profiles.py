@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.models.language_models import LanguageModel
 from agent.profiles import Icon, Tone
+from copilot_site.lib.line_fields import LineField
 
 _checks: list[Callable[[list[str]], None]] = []
 
@@ -34,8 +35,8 @@ class AgentProfile(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(_("name"), max_length=80, unique=True)
-    description = models.CharField(_("description"), max_length=300, blank=True)
+    name = LineField(_("name"), max_length=80, unique=True)
+    description = LineField(_("description"), max_length=300, blank=True)
     icon = models.CharField(_("icon"), max_length=10, choices=Icon.choices, default=Icon.CHAT)
     tone = models.CharField(
         _("tone"),

@@ -12,13 +12,14 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
 from agent.models.profiles import AgentProfile
+from copilot_site.lib.line_fields import LineField
 
 CLAIMED_FOR = timedelta(minutes=10)  # a question; longer than any run's budget of seconds
 
 
 class QuestionSet(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(_("name"), max_length=80, unique=True)
+    name = LineField(_("name"), max_length=80, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from copilot_site.lib.line_fields import LineField
+
 NAME_LENGTH, DESCRIPTION_LENGTH = 64, 1024  # of the published format
 
 
@@ -14,7 +16,7 @@ class Skill(models.Model):
     """A skill by its name. in_use: the version that answers; None: it is off. profiles: those whose runs are told of it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(_("name"), max_length=NAME_LENGTH, unique=True)
+    name = LineField(_("name"), max_length=NAME_LENGTH, unique=True)
     in_use = models.ForeignKey("SkillVersion", models.SET_NULL, null=True, related_name="+")
     profiles: models.ManyToManyField[Any, Any] = models.ManyToManyField(
         "AgentProfile", blank=True, related_name="+", verbose_name=_("assistants")
@@ -44,7 +46,7 @@ class SkillVersion(models.Model):
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
-    description = models.CharField(max_length=DESCRIPTION_LENGTH)
+    description = LineField(max_length=DESCRIPTION_LENGTH)
     instructions = models.TextField()
     archive = models.BinaryField()
     sha256 = models.CharField(max_length=64)
@@ -70,7 +72,7 @@ class MadeFile(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     message = models.ForeignKey("Message", models.CASCADE, related_name="+")
-    name = models.CharField(max_length=120)
+    name = LineField(max_length=120)
     size_bytes = models.PositiveIntegerField()
     content = models.BinaryField()
     grounds = models.JSONField(default=list)

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from copilot_site.lib.line_fields import LineField
 from copilot_site.lib.outgoing import entries_of
 
 MOST_RESULTS = 10
@@ -16,7 +17,7 @@ MOST_RESULTS = 10
 class WebSearchProvider(models.Model):
     """A service that searches the web. Its key is stored encrypted and shown to nobody again. kind: of `agent.web.providers`."""
 
-    name = models.CharField(_("name"), max_length=80, unique=True)
+    name = LineField(_("name"), max_length=80, unique=True)
     kind = models.CharField(_("kind"), max_length=40)
     base_url = models.CharField(_("address"), max_length=300, validators=[URLValidator(schemes=["http", "https"])])
     encrypted_key = models.TextField(blank=True, editable=False)
@@ -68,7 +69,7 @@ class WebHost(models.Model):
         default=True,
         help_text=_("Not ticked: forbidden, whatever else is allowed. Where any host is allowed, no other is read."),
     )
-    note = models.CharField(_("note"), max_length=200, blank=True)
+    note = LineField(_("note"), max_length=200, blank=True)
 
     class Meta:
         verbose_name = _("host of the web")

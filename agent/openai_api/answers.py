@@ -12,8 +12,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from agent.cited_answer import code_indent
 from agent.events import StopReason
 from agent.run import Run
+from copilot_site.lib.markdown_text import inert_markdown, markdown_address, markdown_label
+from copilot_site.lib.one_line import one_line
 
 _MARK = re.compile(r"\[(\d+)\]")
 
@@ -62,7 +65,7 @@ class Answer:
                 self.error = event["content"]
             case "answer":
                 self.choices = event["data"].get("readings", self.choices)
-                piece = event["content"]
+                piece = _inert(event["content"])
                 if event["data"].get("is_checked") is False and piece.strip():
                     piece = _with(piece, self._marked())
                 if event["data"].get("is_outside") and piece.strip():
@@ -74,12 +77,16 @@ class Answer:
     def close(self) -> str:
         """What stands below the answer, and is its end from now on: choices, what was done otherwise, the sources that it cites.
 
-        Sources stand as Markdown has footnotes: the marks of the text lead there, and plain text reads as well.
+        Sources stand as Markdown has footnotes: the marks of the text lead there, and plain text reads as well. Each is one line.
         """
-        choices = [f"- {choice}" for choice in self.choices]
+        choices = [f"- {inert_markdown(one_line(choice))}" for choice in self.choices]
+        notices = [inert_markdown(one_line(notice)) for notice in self.notices]
         cited = sorted({int(found) for found in _MARK.findall(self.text)} & self.sources.keys())
-        sources = [f'[{number}]: {self.url_of(number)} "{self.title_of(number)}"' for number in cited]
-        below = "".join(f"\n\n{chr(10).join(part)}" for part in (choices, self.notices, sources) if part)
+        sources = [
+            f'[{number}]: {markdown_address(self.url_of(number))} "{markdown_label(self.title_of(number))}"'
+            for number in cited
+        ]
+        below = "".join(f"\n\n{chr(10).join(part)}" for part in (choices, notices, sources) if part)
         self.annotations = self._annotations()
         self.text += below
         return below
@@ -120,7 +127,7 @@ class Answer:
     def title_of(self, number: int) -> str:
         source = self.sources[number]
         named = [source["title"], *source.get("heading_path", [])]
-        return " › ".join(filter(None, named)).replace('"', "'")
+        return " › ".join(filter(None, map(one_line, named)))
 
     def whole(self) -> dict[str, Any]:
         message = {
@@ -151,6 +158,12 @@ class Answer:
             "completion_tokens": spent.output_tokens,
             "total_tokens": spent.tokens,
         }
+
+
+def _inert(piece: str) -> str:
+    """A piece as the chat page shows it: nothing in it loads or links. A line of code stays as it is, and is none of Markdown's."""
+    gap = piece[: len(piece) - len(piece.lstrip())]
+    return piece if code_indent(gap) is not None else inert_markdown(piece)
 
 
 def _with(piece: str, mark: str) -> str:

@@ -1,6 +1,7 @@
 """What programs send that were written for OpenAI's API. What steers a model (temperature, tools, a system message) is not obeyed here."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -14,7 +15,16 @@ MOST_CHARACTERS = 8_000  # of one text to embed: more than any embedder reads of
 
 
 class OpenAIInput(serializers.Serializer[Any]):
-    """Typed fields out of a body; names that are not read are passed over, because each client sends others."""
+    """Typed fields out of a body; names that are not read are passed over, because each client sends others.
+
+    A field that may be left out may be null, too, and means the same then.
+    """
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            optional = {name for name, field in self.fields.items() if not field.required}
+            data = {name: value for name, value in data.items() if value is not None or name not in optional}
+        return super().to_internal_value(data)
 
     @classmethod
     def checked(cls, data: Any) -> dict[str, Any]:
@@ -28,30 +38,42 @@ TEXTS = {"text", "input_text", "output_text"}  # parts of a message that are tex
 _TEXT = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
 
+def _text_alone() -> serializers.ValidationError:
+    return serializers.ValidationError(_("Send text: pictures, sound and files are not read here."))
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a message says. has_more: pictures, sound or files besides, which are not read."""
+
+    text: str = ""
+    has_more: bool = False
+
+
 @extend_schema_field(OpenApiTypes.ANY)
-class Content(serializers.Field[str, Any, str, Any]):
-    """The text of a message: one, or the parts of one. What is no text is refused."""
+class Content(serializers.Field[Said, Any, str, Any]):
+    """The text of a message: one, or the parts of one that are text."""
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: Any) -> Said:
         parts = data if isinstance(data, list) else [{"type": "text", "text": data}]
-        texts = [
-            part.get("text") if isinstance(part, Mapping) and part.get("type") in TEXTS else None for part in parts
-        ]
+        if not all(isinstance(part, Mapping) and isinstance(part.get("type"), str) for part in parts):
+            raise _text_alone()
+        texts = [part.get("text") for part in parts if part["type"] in TEXTS]
         if not all(isinstance(text, str) for text in texts):
-            raise serializers.ValidationError(_("Send text: pictures, sound and files are not read here."))
-        return str(_TEXT.run_validation("\n".join(map(str, texts))))
+            raise _text_alone()
+        return Said(str(_TEXT.run_validation("\n".join(map(str, texts)))), len(texts) < len(parts))
 
-    def to_representation(self, value: str) -> str:
-        return value
+    def to_representation(self, value: Said) -> str:
+        return value.text
 
 
 class ChatMessage(OpenAIInput):
     role = serializers.ChoiceField(choices=("system", "developer", "user", "assistant", "tool", "function"))
-    content = Content(required=False, allow_null=True, default="")
+    content = Content(required=False, allow_null=True, default=Said())
 
 
 class StreamOptions(OpenAIInput):
-    include_usage = serializers.BooleanField(required=False, default=False)
+    include_usage = serializers.BooleanField(required=False, allow_null=True, default=False)
 
 
 class AnyOf(serializers.JSONField):
@@ -65,7 +87,7 @@ class QuestionRequest(OpenAIInput):
     """What both ways of asking share. A program that needs a form, or calls of its own tools, is told so: text would break it."""
 
     model = serializers.CharField(max_length=200)
-    stream = serializers.BooleanField(required=False, default=False)
+    stream = serializers.BooleanField(required=False, allow_null=True, default=False)
     tool_choice = AnyOf()
 
     def validate_tool_choice(self, value: Any) -> Any:
@@ -78,18 +100,23 @@ class QuestionRequest(OpenAIInput):
 
 def _require_text_form(form: Any) -> None:
     """form: what a program wants its answer in. Raises ValidationError for all but text."""
-    if form is not None and (not isinstance(form, Mapping) or form.get("type", "text") != "text"):
+    if form is not None and (not isinstance(form, Mapping) or form.get("type") not in (None, "text")):
         raise serializers.ValidationError(
             _("Answers are text with its sources here: JSON and other structured output is not offered.")
         )
 
 
 def _questions(messages: list[dict[str, Any]], field: str) -> list[str]:
-    """What people asked, in order. Raises ValidationError where the last message is no question."""
-    questions = [each["content"] or "" for each in messages if each["role"] == "user"]
-    if messages[-1]["role"] != "user" or not questions[-1].strip():
+    """What people asked, in order. Raises ValidationError where the last message is no question, or not text alone.
+
+    What was shown before is passed over: a conversation goes on behind a picture.
+    """
+    asked = [each["content"] for each in messages if each["role"] == "user"]
+    if messages[-1]["role"] == "user" and asked[-1].has_more:
+        raise serializers.ValidationError({field: _text_alone().detail})
+    if messages[-1]["role"] != "user" or not asked[-1].text.strip():
         raise serializers.ValidationError({field: _("The last message must be a question of the role “user”.")})
-    return questions
+    return [each.text for each in asked]
 
 
 class ChatCompletionRequest(QuestionRequest):
@@ -112,7 +139,7 @@ class InputItem(ChatMessage):
     """A message. What else the API knows as input (calls of tools, reasoning) is none."""
 
     def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, Mapping) and data.get("type", "message") != "message":
+        if isinstance(data, Mapping) and data.get("type") not in (None, "message"):
             raise serializers.ValidationError({"type": _("Send messages: nothing else is read here.")})
         return super().to_internal_value(data)
 
@@ -156,7 +183,9 @@ class ResponseRequest(QuestionRequest):
 class EmbeddingRequest(OpenAIInput):
     model = serializers.CharField(max_length=200)
     input = serializers.JSONField()
-    encoding_format = serializers.ChoiceField(choices=("float", "base64"), required=False, default="float")
+    encoding_format = serializers.ChoiceField(
+        choices=("float", "base64"), required=False, allow_null=True, default="float"
+    )
     dimensions = serializers.IntegerField(required=False, allow_null=True, default=None)
 
     def validate_input(self, value: Any) -> list[str]:

@@ -7,13 +7,14 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
-from agent.fencing import bounded
+from agent.fencing import bounded, escaped
 from agent.threads import limited
 from agent.tools.base import NotReadable, Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.json_input import loads_repaired
+from copilot_site.lib.one_line import one_line
 
 ARGUMENTS_LENGTH = 20_000  # characters of JSON
 UNREAD = {NotReadable.__name__: "the question could not be read as a query"}  # as it is recorded
@@ -144,5 +145,5 @@ def sentence_of(error: ValidationError) -> str:
 
 def _failed(name: str, tool: Tool | None, given: dict[str, Any], kind: str, sentence: str) -> Called:
     data = {"display_type": "error", "error": sentence}
-    result = ToolResult(f"Error: {bounded(sentence, 1_000)}", data, success=False, error=sentence)
+    result = ToolResult(f"Error: {escaped(bounded(one_line(sentence), 1_000))}", data, success=False, error=sentence)
     return Called(tool.name if tool else name, tool, given, result, kind)

@@ -5,11 +5,12 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.fencing import escaped
+from agent.fencing import fenced_facts
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from authz.principal import Principal
 from business.spreadsheets.queries import MOST_DOCUMENTS, SheetLimits, in_child, tables_of
+from copilot_site.lib.one_line import one_line
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import spreadsheets_within
 
@@ -56,10 +57,11 @@ class DataSchema(ToolDefaults):
         for table, facts in zip(tables, described, strict=True):
             title = " > ".join(filter(None, (table.document.title, table.sheet)))
             columns = ", ".join(f'"{column["name"]}" {column["type"]}' for column in facts["columns"])
-            lines.append(f"Table {table.name}: {title} ({table.document.pk}), {facts['rows']} rows\n  {columns}")
+            lines += [f"Table {table.name}: {title} ({table.document.pk}), {facts['rows']} rows", f"  {columns}"]
             lines += [f"  e.g. {row}" for row in facts["sample"]]
             shown.append({**facts, "knowledge_id": str(table.document.pk), "title": title})
-        return ToolResult(escaped("\n".join(lines)), {"display_type": "data_schema", "tables": shown})
+        said = f"{len(shown)} tables:\n{fenced_facts('tables', map(one_line, lines))}"
+        return ToolResult(said, {"display_type": "data_schema", "tables": shown})
 
 
 add_tool(DataSchema())

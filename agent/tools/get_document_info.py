@@ -7,9 +7,10 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.document_facts import found_facts
-from agent.fencing import escaped, fenced
+from agent.fencing import escaped, fenced, fenced_facts
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from copilot_site.lib.one_line import one_line
 from knowledge.models import ParseStatus
 from knowledge.tool_selectors import Facts, document_facts
 
@@ -104,14 +105,16 @@ def _chosen(card: dict[str, Any], fields: list[FieldName]) -> dict[str, Any]:
 
 def _output(documents: list[dict[str, Any]], errors: list[dict[str, str]], requested: int) -> str:
     lines = [f"Facts of {len(documents)} / {requested} documents:"]
+    facts = []
     for card in documents:
-        lines.append(f"- {card['knowledge_id']}")
-        lines += [f"    {name}: {_said(name, value)}" for name, value in card.items() if name != "knowledge_id"]
+        facts.append(f"- {card['knowledge_id']}")
+        facts += [f"    {name}: {_said(name, value)}" for name, value in card.items() if name != "knowledge_id"]
+    lines += [fenced_facts("documents", facts)] if facts else []
     if errors:
         lines += [
             "",
             "=== Not available ===",
-            *(f"- {escaped(each['knowledge_id'])}: {each['error']}" for each in errors),
+            *(f"- {escaped(one_line(each['knowledge_id']))}: {each['error']}" for each in errors),
         ]
     return "\n".join(lines)
 
@@ -122,8 +125,8 @@ def _said(name: str, value: Any) -> str:
     if name == "progress":
         return f"{value['done']} / {value['total'] if value['total'] is not None else '?'} passages"
     if name == "metadata":
-        return escaped(", ".join(f"{key}={each}" for key, each in value.items() if each is not None))
-    return escaped(str(value))
+        return one_line(", ".join(f"{key}={each}" for key, each in value.items() if each is not None))
+    return one_line(str(value))
 
 
 add_tool(GetDocumentInfo())

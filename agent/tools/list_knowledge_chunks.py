@@ -7,7 +7,7 @@ from django.urls import reverse
 from pydantic import Field
 
 from agent.evidence import found_passage
-from agent.fencing import escaped, fenced
+from agent.fencing import fenced
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from knowledge.selectors import ShownPassage
@@ -79,7 +79,7 @@ def _page(ctx: ToolContext, args: ListArgs) -> Page:
 
 def _head(page: Page) -> str:
     fetched = len(page.passages)
-    lines = [f"Document: {escaped(page.document.title)} ({page.document.pk})", f"Passages in all: {page.total}"]
+    lines = [f"Document: {page.document.pk}", f"Passages in all: {page.total}"]
     if fetched:
         lines.append(f"Fetched here: {fetched}, from {page.offset} to {page.offset + fetched - 1}")
         left = page.total - page.offset - fetched

@@ -6,10 +6,11 @@ from uuid import UUID
 from pydantic import Field
 
 from agent.evidence import found_passage
-from agent.fencing import escaped, fenced
+from agent.fencing import fenced, fenced_facts
 from agent.state import State
 from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
+from copilot_site.lib.one_line import one_line
 from knowledge.graph.search import GraphFound, search_graph
 from knowledge.graph.traversal import MOST_HOPS, Entity
 
@@ -87,16 +88,18 @@ def _told(found: GraphFound) -> list[str]:
     around = found.neighbourhood
     if found.is_from_graph:
         lines.append("Entities, nearest first (steps from the question):")
-        lines += [
-            f"- {escaped(each.name)}{f' ({escaped(each.kind)})' if each.kind else ''}: {each.hops}"
-            for each in around.entities[:MOST_TOLD]
-        ]
+        named = around.entities[:MOST_TOLD]
+        lines.append(
+            fenced_facts(
+                "entities",
+                (one_line(f"- {each.name}{f' ({each.kind})' if each.kind else ''}: {each.hops}") for each in named),
+            )
+        )
     stated = _relations(found)[:MOST_TOLD]
     if stated:
         lines.append("Relations that passages state:")
-        lines += [
-            f"- {escaped(each['subject'])} | {escaped(each['relation'])} | {escaped(each['object'])}" for each in stated
-        ]
+        told = (one_line(f"- {each['subject']} | {each['relation']} | {each['object']}") for each in stated)
+        lines.append(fenced_facts("relations", told))
     return [*lines, f"{len(found.passages)} passages, best first."]
 
 

@@ -19,6 +19,7 @@ from authz.names import NAME_LENGTH, require_usable
 from authz.principal import Principal
 from authz.tokens import withdraw_token
 from copilot_site.lib.errors import InvalidInput, NotFound
+from copilot_site.lib.one_line import one_line
 
 ID_LENGTH = 250  # of the column
 LENGTHS = {"username": NAME_LENGTH, "first_name": 150, "last_name": 150, "email": 254}  # of Django's columns
@@ -38,8 +39,8 @@ class Known:
         object.__setattr__(self, "username", User.normalize_username(self.username))
 
     def fields(self) -> dict[str, str]:
-        """By the account's columns, cut to their lengths."""
-        return {name: getattr(self, name)[:most] for name, most in LENGTHS.items()}
+        """By the account's columns, one line each, cut to their lengths."""
+        return {name: one_line(getattr(self, name))[:most] for name, most in LENGTHS.items()}
 
 
 def kept_by(directory: Directory) -> QuerySet[DirectoryAccount]:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
 from authz.permissions import Right
+from copilot_site.lib.line_fields import LineField
 
 
 class Granted(models.Model):
@@ -28,7 +29,7 @@ class Granted(models.Model):
     granted_at = models.DateTimeField(_("since"), db_default=Now(), editable=False)
 
     origin = models.UUIDField(null=True, editable=False, db_index=True)
-    origin_name = models.CharField(max_length=100, default="", editable=False)
+    origin_name = LineField(max_length=100, default="", editable=False)
 
     class Meta:
         abstract = True

@@ -7,7 +7,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from authz.scopes import DEFAULT_SCOPES, TokenScope
+from authz.scopes import DEFAULT_SCOPES, IN_NO_FOLDER, TokenScope
+from copilot_site.lib.line_fields import LineField
 
 
 def default_scopes() -> list[str]:
@@ -21,7 +22,7 @@ class ServiceAccount(models.Model):
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="service_account")
-    purpose = models.CharField(_("purpose"), max_length=200)
+    purpose = LineField(_("purpose"), max_length=200)
     keeper = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("keeper")
     )
@@ -39,12 +40,12 @@ class ServiceAccount(models.Model):
 class ApiToken(models.Model):
     """A key for programs. The secret is shown once; only its SHA-256 stays here.
 
-    scopes: values of `authz.scopes.TokenScope`. folder: it reaches this folder and what lies below; it goes with the folder, because a
-    token that outlived its limit would have none. A revoked token stays as a row, so that its holder is told why it fails.
+    scopes: values of `authz.scopes.TokenScope`. folder: of documents it reaches this folder and what lies below; it goes with the folder,
+    because a token that outlived its limit would have none. A revoked token stays as a row, so that its holder is told why it fails.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
-    name = models.CharField(_("name"), max_length=100)
+    name = LineField(_("name"), max_length=100)
     prefix = models.CharField(_("prefix"), max_length=12, unique=True)
     sha256 = models.CharField(max_length=64, editable=False)
     scopes = ArrayField(
@@ -65,6 +66,11 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def reaches_data(self) -> bool:
+        """Whether it opens business data, which lie in no folder: no folder narrows that."""
+        return not IN_NO_FOLDER.isdisjoint(self.scopes)
 
 
 class TokenUse(models.Model):

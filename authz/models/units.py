@@ -4,6 +4,8 @@ from django.contrib.auth.models import Group
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from copilot_site.lib.line_fields import LineField
+
 
 class UnitKind(models.TextChoices):
     DEPARTMENT = "department", _("department")
@@ -14,7 +16,7 @@ class OrgUnit(models.Model):
     """A department or project. Its group has its name and id; whoever is in it counts as a member of every unit above, too."""
 
     group = models.OneToOneField(Group, models.CASCADE, primary_key=True, related_name="org_unit", editable=False)
-    name = models.CharField(_("name"), max_length=150, unique=True)
+    name = LineField(_("name"), max_length=150, unique=True)
     kind = models.CharField(_("kind"), max_length=12, choices=UnitKind.choices, default=UnitKind.DEPARTMENT)
     parent = models.ForeignKey(
         "self", models.PROTECT, null=True, blank=True, related_name="children", verbose_name=_("belongs to")
@@ -44,7 +46,7 @@ class Role(models.Model):
     """What people are, wherever they belong. Its group has its name and id; whoever is in the group has the role."""
 
     group = models.OneToOneField(Group, models.CASCADE, primary_key=True, related_name="role", editable=False)
-    name = models.CharField(_("name"), max_length=150, unique=True)
+    name = LineField(_("name"), max_length=150, unique=True)
 
     class Meta:
         verbose_name = _("role")

@@ -29,7 +29,9 @@ class NewToken(Input):
         help_text="What it may be used for; never more than you may.",
     )
     folder_id = serializers.UUIDField(
-        default=None, allow_null=True, help_text="It reaches only this folder, with everything below it."
+        default=None,
+        allow_null=True,
+        help_text="Of documents it reaches only this folder, with everything below it; business data (`sql`) lie in no folder.",
     )
 
 

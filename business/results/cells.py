@@ -6,6 +6,8 @@ from decimal import Decimal
 from itertools import repeat
 from typing import Any
 
+from copilot_site.lib.one_line import one_line
+
 _OF_YEARS = ("year", "period", "extract", "date_part")  # the last two: PostgreSQL's own names for `extract(year …)`
 Words = Mapping[str, str]
 
@@ -32,14 +34,14 @@ def spoken(value: Any) -> str:
         return f"{value:,.2f}".rstrip("0").rstrip(".")
     if isinstance(value, int):
         return f"{value:,}"
-    return value.isoformat(timespec="minutes") if isinstance(value, datetime) else str(value)
+    return value.isoformat(timespec="minutes") if isinstance(value, datetime) else one_line(str(value))
 
 
 def told(column: str, value: Any, words: Words) -> str:
     """A value of a column for people. words: what its values are called, where they are called something else."""
     if is_year(column, value):
         return str(int(value))
-    return words.get(value, value) if isinstance(value, str) else spoken(value)
+    return one_line(words.get(value, value)) if isinstance(value, str) else spoken(value)
 
 
 def told_row(columns: Sequence[str], row: Sequence[Any], words: Sequence[Words] = ()) -> list[str]:

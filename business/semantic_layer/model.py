@@ -10,6 +10,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from business.semantic_layer.expressions import columns_in
+from copilot_site.lib.one_line import Line
 from knowledge.text.language import language_of
 
 Aggregation = Literal["count", "count_distinct", "sum", "avg", "min", "max"]
@@ -25,8 +26,8 @@ class Part(BaseModel):
 class Words(Part):
     """What a thing is called. label: by language, the form shown to people. synonyms: every other word for it, any language."""
 
-    en: str = ""
-    zh: str = ""
+    en: Line = ""
+    zh: Line = ""
 
     def all(self) -> tuple[str, ...]:
         return tuple(word for word in (self.en, self.zh) if word)
@@ -109,7 +110,7 @@ class Dimension(Named):
 
     type: DimensionType = "categorical"
     expr: str
-    unit: str = ""
+    unit: Line = ""
     values: tuple[Value, ...] = ()
     is_name: bool = False
     time_granularity: Granularity = "day"
@@ -136,7 +137,7 @@ class Measure(Named):
     expr: str = ""
     filter: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     time: str = ""
-    unit: str = ""
+    unit: Line = ""
 
     @model_validator(mode="after")
     def _readable(self) -> Self:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from authz.principal import Principal
 from business.guard.refusal import refused_there, too_late
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.one_line import one_line
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import SheetText, Spreadsheet, spreadsheet, spreadsheets_within
@@ -50,22 +51,23 @@ class Table:
 def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[Table]:
     """The tables of these documents; of all in the scope, if they are few, when none is named. Raises InvalidInput, NotFound."""
     if not ids:
-        found = list(spreadsheets_within(principal, scope).values_list("pk", "title")[: MOST_DOCUMENTS + 1])
-        if not found:
+        ids = list(spreadsheets_within(principal, scope).values_list("pk", flat=True)[: MOST_DOCUMENTS + 1])
+        if not ids:
             raise InvalidInput("There is no spreadsheet or CSV document in scope that this person may read.")
-        if len(found) > MOST_DOCUMENTS:
-            listed = "; ".join(f"{pk} {title}" for pk, title in found)
+        if len(ids) > MOST_DOCUMENTS:
             raise InvalidInput(
-                f"There are many spreadsheets: name those you mean in knowledge_ids. Some are: {listed}."
+                "There are many spreadsheets: name those you mean in knowledge_ids; get_document_info says what each is. "
+                f"Some are: {', '.join(map(str, ids))}."
             )
-        ids = [pk for pk, _title in found]
     return tables_in(*(spreadsheet(principal, pk, scope=scope) for pk in ids))
 
 
 def tables_in(*sources: Spreadsheet) -> list[Table]:
     """All their tables, called t1, t2, …. Raises InvalidInput where there is none, or too much."""
     found = [(source, sheet) for source in sources for sheet in source.sheets]
-    tables = [Table(f"t{n}", source, sheet.sheet, _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)]
+    tables = [
+        Table(f"t{n}", source, one_line(sheet.sheet), _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)
+    ]
     cells = sum(len(table.rows) * len(table.rows[0]) for table in tables)
     if cells > MOST_CELLS:
         raise InvalidInput(
@@ -83,7 +85,7 @@ def _clean(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
     """Headers that are all different and none empty; numbers without thousands separators; every row as wide as the header."""
     header: list[str] = []
     for place, name in enumerate(sheet.rows[0], 1):
-        label = name or f"column{place}"
+        label = one_line(name) or f"column{place}"
         header.append(label if label not in header else f"{label}_{place}")
     width = len(header)
     body = [tuple(_number(cell) for cell in (*row, *[""] * width)[:width]) for row in sheet.rows[1:]]

@@ -11,6 +11,7 @@ from itertools import pairwise, takewhile
 from math import ceil
 from typing import Literal
 
+from copilot_site.lib.one_line import one_line
 from knowledge.parsers.base import SEPARATOR, Block, ParsedDocument
 
 CountTokens = Callable[[list[str]], list[int]]
@@ -154,7 +155,7 @@ def _parts(parsed: ParsedDocument, sizes: _Sizes) -> Iterator[_Part]:
             level = block.level or 1
             path = [(above, text) for above, text in path if above < level]
             if path or not _same(block.text, parsed.title):
-                path.append((level, block.text))
+                path.append((level, one_line(block.text)))
         names = tuple(text for _, text in path)
         if tokens <= sizes.limit - ahead:
             yield _Part(block, start, tokens, names)

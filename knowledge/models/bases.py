@@ -8,6 +8,7 @@ from authz.folders import knowledge_base_ids_around, knowledge_base_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
+from copilot_site.lib.line_fields import LineField
 
 ATTACHMENTS = uuid.UUID("5c1f0a52-7a8e-4d0b-9c55-3f6d2b9e41aa")  # the base of the files of all conversations
 
@@ -48,7 +49,7 @@ class KnowledgeBase(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(_("name"), max_length=200, unique=True)
+    name = LineField(_("name"), max_length=200, unique=True)
     description = models.TextField(_("description"), blank=True)
     org_unit = models.ForeignKey(
         "authz.OrgUnit", models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("belongs to")

@@ -10,6 +10,7 @@ from authz.folders import folder_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
+from copilot_site.lib.line_fields import LineField, LongLineField
 from knowledge.models.bases import KnowledgeBase
 from knowledge.models.documents import Document, DocumentVersion
 from knowledge.models.folders import Folder
@@ -19,7 +20,7 @@ class EmbeddingSpace(models.Model):
     """A vector space that chunks are embedded in; spaces live side by side, one of them answers."""
 
     id = models.SmallAutoField(primary_key=True)
-    name = models.CharField(_("name"), max_length=200, unique=True)
+    name = LineField(_("name"), max_length=200, unique=True)
     dimensions = models.PositiveIntegerField(_("dimensions"))
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -47,7 +48,7 @@ class Chunk(models.Model):
     version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+", db_index=False)
     position = models.PositiveIntegerField()
     text = models.TextField()
-    heading_path = ArrayField(models.TextField(), default=list)
+    heading_path = ArrayField(LongLineField(), default=list)
     kind = models.CharField(max_length=16)
     page_from = models.PositiveIntegerField(null=True)
     page_to = models.PositiveIntegerField(null=True)

@@ -12,6 +12,7 @@ from authz.folders import folder_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
+from copilot_site.lib.line_fields import LineField
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase, Recognition
 from knowledge.models.folders import Folder
 
@@ -71,8 +72,8 @@ class Document(models.Model):
     knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
     folder = models.ForeignKey(Folder, models.CASCADE, related_name="+", verbose_name=_("folder"))
     access = models.ForeignKey(Folder, models.RESTRICT, related_name="+", editable=False)
-    filename = models.CharField(_("file name"), max_length=255)
-    title = models.CharField(_("title"), max_length=300)
+    filename = LineField(_("file name"), max_length=255)
+    title = LineField(_("title"), max_length=300)
     language = models.CharField(_("language"), max_length=8, blank=True)
     metadata = models.JSONField(_("fields"), default=dict, blank=True, editable=False)
     current_version = models.ForeignKey("DocumentVersion", models.SET_NULL, null=True, blank=True, related_name="+")

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
+from copilot_site.lib.line_fields import LineField
 from knowledge.models.bases import KnowledgeBase
 
 
@@ -27,7 +28,7 @@ class DocumentField(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
-    name = models.CharField(_("name"), max_length=60)
+    name = LineField(_("name"), max_length=60)
     kind = models.CharField(_("kind"), max_length=6, choices=FieldKind.choices, default=FieldKind.TEXT)
     choices = models.JSONField(default=list)
     position = models.PositiveSmallIntegerField(default=0)

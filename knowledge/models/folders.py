@@ -9,6 +9,7 @@ from authz.folders import folder_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
+from copilot_site.lib.line_fields import LineField
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase
 
 
@@ -35,7 +36,7 @@ class Folder(models.Model):
     parent = models.ForeignKey(
         "self", models.CASCADE, null=True, blank=True, related_name="children", verbose_name=_("parent")
     )
-    name = models.CharField(_("name"), max_length=200)
+    name = LineField(_("name"), max_length=200)
     kind = models.CharField(max_length=8, choices=FolderKind.choices, default=FolderKind.FOLDER, editable=False)
     inherits = models.BooleanField(_("takes over rights from above"), default=True, editable=False)
     is_discoverable = models.BooleanField(_("its name may be told"), default=False, editable=False)

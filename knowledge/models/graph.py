@@ -17,6 +17,7 @@ from authz.folders import folder_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
+from copilot_site.lib.line_fields import LineField
 from knowledge.models.bases import KnowledgeBase
 from knowledge.models.documents import Document, DocumentVersion
 
@@ -66,7 +67,7 @@ class GraphRelation(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
     subject = models.ForeignKey(GraphEntity, models.CASCADE, related_name="+", db_index=False)
-    kind = models.CharField(_("kind"), max_length=KIND_LENGTH)
+    kind = LineField(_("kind"), max_length=KIND_LENGTH)
     object = models.ForeignKey(GraphEntity, models.CASCADE, related_name="+")
     is_refused = models.BooleanField(default=False, editable=False)
 
@@ -104,8 +105,8 @@ class GraphMention(models.Model):
     document = models.ForeignKey(Document, models.CASCADE, related_name="+")
     version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
     chunk_id = models.UUIDField()
-    kind = models.CharField(max_length=KIND_LENGTH, blank=True)
-    said = models.CharField(max_length=NAME_LENGTH, blank=True)
+    kind = LineField(max_length=KIND_LENGTH, blank=True)
+    said = LineField(max_length=NAME_LENGTH, blank=True)
     defines = models.BooleanField(default=True)
     is_by_model = models.BooleanField(default=False)
 

@@ -11,6 +11,7 @@ from authz.folders import folder_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
+from copilot_site.lib.line_fields import LineField
 from knowledge.models.documents import Document
 from knowledge.models.folders import Folder
 
@@ -37,7 +38,7 @@ class Source(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(_("name"), max_length=100, unique=True)
+    name = LineField(_("name"), max_length=100, unique=True)
     folder = models.ForeignKey(Folder, models.CASCADE, related_name="+", verbose_name=_("folder"))
     kind = models.CharField(_("kind"), max_length=30)
     settings = models.JSONField(default=dict, editable=False)
@@ -104,11 +105,11 @@ class SourceItem(models.Model):
     original_id = models.CharField(max_length=1_000)
     document = models.OneToOneField(Document, models.SET_NULL, null=True, related_name="+")
     path = models.CharField(_("path"), max_length=1_000)
-    title = models.CharField(_("title"), max_length=300, blank=True)
+    title = LineField(_("title"), max_length=300, blank=True)
     version = models.CharField(max_length=200, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
     url = models.CharField(_("address"), max_length=2_048, blank=True)
-    author = models.CharField(_("author"), max_length=200, blank=True)
+    author = LineField(_("author"), max_length=200, blank=True)
     modified_at = models.DateTimeField(_("changed there"), null=True)
     sections = models.JSONField(default=list)
     memory = models.JSONField(default=dict)

@@ -3,6 +3,8 @@ import uuid
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from copilot_site.lib.line_fields import LineField
+
 
 class WebhookEvent(models.TextChoices):
     """What other systems are told of. PING: a trial by hand."""
@@ -25,7 +27,7 @@ class Webhook(models.Model):
     """An address that is told what happens. encrypted_secret: sealed for this row. site: where links of what it is told lead."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(_("name"), max_length=100, unique=True)
+    name = LineField(_("name"), max_length=100, unique=True)
     url = models.CharField(_("address"), max_length=500)
     events = models.JSONField(_("events"), default=list)
     encrypted_secret = models.TextField(blank=True, editable=False)

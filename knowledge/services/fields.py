@@ -21,6 +21,7 @@ from authz.governing import get_governed
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.one_line import tidy_line
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Condition, Value
 
@@ -116,7 +117,7 @@ def value_of(field: DocumentField, given: Any) -> Value | None:
 
 
 def _text(_field: DocumentField, given: Any) -> str:
-    text = " ".join(str(given).split())
+    text = tidy_line(str(given))
     if isinstance(given, dict | list | bool) or len(text) > VALUE_LENGTH or "\0" in text:
         raise ValueError(given)
     return text
@@ -174,12 +175,12 @@ def _checked(specs: Sequence[FieldSpec]) -> dict[str, FieldSpec]:
         raise InvalidInput(_("A knowledge base has at most %(most)s fields.") % {"most": MOST_FIELDS})
     found: dict[str, FieldSpec] = {}
     for spec in specs:
-        name = " ".join(spec.name.split())
+        name = tidy_line(spec.name)
         if not name or len(name) > NAME_LENGTH or "\0" in name:
             raise InvalidInput(_("A field has a name of at most %(most)s characters.") % {"most": NAME_LENGTH})
         if name in found:
             raise InvalidInput(_("The field “%(name)s” is there twice.") % {"name": name})
-        choices = tuple(dict.fromkeys(filter(None, (" ".join(each.split()) for each in spec.choices))))
+        choices = tuple(dict.fromkeys(filter(None, map(tidy_line, spec.choices))))
         if spec.kind == FieldKind.CHOICE and not choices:
             raise InvalidInput(_("“%(name)s” is one of a list: name what can be chosen.") % {"name": name})
         if len(choices) > MOST_CHOICES or any(len(each) > VALUE_LENGTH or "\0" in each for each in choices):

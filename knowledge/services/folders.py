@@ -14,6 +14,7 @@ from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
+from copilot_site.lib.one_line import tidy_line
 from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase, Recognition, Source
 from knowledge.services.passages import BY_THE_SYSTEM, Cutting, checked_cutting, cutting_of, put_cutting
 from knowledge.services.tree import hang, is_below, link_new, lock_branch, lock_tree
@@ -185,7 +186,7 @@ def ensure_path(by: Principal | None, folder: Folder, names: tuple[str, ...]) ->
 
 def clean_name(name: str) -> str:
     """A name as it is stored: one line, trimmed. Raises InvalidInput when nothing is left, or it is too long."""
-    cleaned = one_line(name)
+    cleaned = tidy_line(name)
     if not cleaned:
         raise InvalidInput(_("A name needs at least one visible character."))
     if len(cleaned) > NAME_LENGTH:
@@ -194,11 +195,6 @@ def clean_name(name: str) -> str:
             % {"most": NAME_LENGTH, "count": len(cleaned)}
         )
     return cleaned
-
-
-def one_line(name: str) -> str:
-    """A name without what does not print, trimmed."""
-    return " ".join("".join(c if c.isprintable() else " " for c in name).split())
 
 
 def _refuse_too_deep(parent: Folder, levels: int) -> None:

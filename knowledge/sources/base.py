@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.one_line import one_line
 from copilot_site.lib.registry import Registry, load_modules
 
 
@@ -41,6 +42,9 @@ class Item:
     was: str = ""
     memory: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        _fold(self, "title", "author")
+
 
 @dataclass(frozen=True)
 class Missed:
@@ -68,6 +72,9 @@ class Content:
     author: str = ""
     modified_at: datetime | None = None
     sections: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        _fold(self, "title", "author")
 
 
 @dataclass(frozen=True)
@@ -157,6 +164,12 @@ class Connector(ABC):
 connectors: Registry[type[Connector]] = Registry("kind of source")
 
 
+def _fold(frozen: Item | Content, *names: str) -> None:
+    """What others wrote there is one line, as it will be stored: the next run sees no difference."""
+    for name in names:
+        object.__setattr__(frozen, name, one_line(getattr(frozen, name)))
+
+
 def load() -> None:
     """Have every kind registered."""
     load_modules("knowledge.sources.connectors")
@@ -164,7 +177,7 @@ def load() -> None:
 
 def section_url(url: str, sections: list[tuple[str, str]], heading_path: tuple[str, ...]) -> str:
     """The address of the innermost heading that can be linked to; the page's own where none can."""
-    anchors = {heading.casefold(): anchor for heading, anchor in reversed(sections)}
+    anchors = {one_line(heading).casefold(): anchor for heading, anchor in reversed(sections)}
     for heading in reversed(heading_path):
         anchor = anchors.get(heading.casefold())
         if url and anchor:

@@ -15,7 +15,7 @@ import yaml
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from knowledge.services.folders import one_line
+from copilot_site.lib.one_line import tidy_line
 from knowledge.sources.base import Access, Unreadable
 
 FILE = ".rights.yaml"
@@ -38,7 +38,7 @@ class _Rules(BaseModel):
 
 def folder_path(path: str) -> str:
     """A path as the folders here are called that it becomes, in NFC: rules and what they speak of are compared by it."""
-    return "/".join(name for part in normalize("NFC", path).split("/") if (name := one_line(part)))
+    return "/".join(name for part in normalize("NFC", path).split("/") if (name := tidy_line(part)))
 
 
 def prefixes_of(folders: Sequence[str]) -> list[str]:

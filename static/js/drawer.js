@@ -1,5 +1,7 @@
 // The source drawer: at the side of a wide page, from below on a phone. Whoever leaves it is where they were.
 
+import { SIGNED_OUT, fetched } from "./site.js";
+
 const drawer = document.getElementById("drawer");
 const body = document.getElementById("drawer-body");
 const skeleton = document.getElementById("drawer-skeleton");
@@ -18,7 +20,8 @@ export async function openSource(button, failedText) {
   title.textContent = kind;
   body.setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch(button.dataset.source, { signal, headers: { "X-Requested-With": "fetch" } });
+    const answer = await fetched(button.dataset.source, { signal, headers: { "X-Requested-With": "fetch" } });
+    if (answer.status === SIGNED_OUT) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     body.replaceChildren(...(answer.ok ? page.body : page.querySelector("main") ?? page.body).childNodes);
     title.textContent = [kind, body.querySelector(".source-heading")?.textContent].filter(Boolean).join(" · ");

@@ -1,6 +1,6 @@
 // A folder: uploads by button or drag and drop, with the tree of dragged folders, and the progress of ingestion.
 
-import { secondsToWait } from "./site.js";
+import { fetched, secondsToWait } from "./site.js";
 
 const folder = document.getElementById("folder");
 const rows = document.getElementById("rows");
@@ -22,7 +22,7 @@ async function poll(extra = []) {
   const unfinished = [...rows.querySelectorAll("[data-unfinished]")].map((row) => row.dataset.id);
   const all = [...new Set([...untold, ...unfinished.reverse()])]; // what came first is finished first
   const query = new URLSearchParams(all.slice(0, AT_MOST).map((id) => ["id", id]));
-  const answer = await fetch(`${folder.dataset.progressUrl}?${query}`, { headers: { Accept: "application/json" } }).catch(() => null);
+  const answer = await fetched(`${folder.dataset.progressUrl}?${query}`, { headers: { Accept: "application/json" } }).catch(() => null);
   if (answer?.ok) {
     const progress = await answer.json();
     progress.rows.forEach(place);
@@ -35,8 +35,8 @@ async function poll(extra = []) {
 
 async function renewTree() {
   // the counts beside the folders, and the folders that came with the files
-  const answer = await fetch(location.href).catch(() => null);
-  if (!answer?.ok || answer.redirected) return;
+  const answer = await fetched(location.href).catch(() => null);
+  if (!answer?.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   document.querySelector(".tree").replaceWith(page.querySelector(".tree"));
 }

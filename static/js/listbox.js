@@ -1,5 +1,7 @@
 // A list that is chosen from while the focus stays in a text field: arrows move, the field says which one is meant.
 
+import { fetched } from "./site.js";
+
 export class Listbox {
   constructor(list, field) {
     Object.assign(this, { list, field, place: -1 });
@@ -46,8 +48,8 @@ export class Fragments {
   async for(words) {
     this.running?.abort();
     this.running = new AbortController();
-    const answer = await fetch(`${this.url}?q=${encodeURIComponent(words)}`, { signal: this.running.signal });
-    if (!answer.ok || answer.redirected) throw new Error(answer.status);
+    const answer = await fetched(`${this.url}?q=${encodeURIComponent(words)}`, { signal: this.running.signal });
+    if (!answer.ok) throw new Error(answer.status);
     return [...new DOMParser().parseFromString(await answer.text(), "text/html").body.childNodes];
   }
 

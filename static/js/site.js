@@ -22,6 +22,14 @@ export async function copyText(text, button) {
   }, 2000);
 }
 
+export const SIGNED_OUT = 401;
+
+export async function fetched(url, options) {
+  // as fetch; none of our addresses leads a script anywhere but to the sign-in page, and that is no answer
+  const answer = await fetch(url, options);
+  return answer.redirected ? new Response(null, { status: SIGNED_OUT }) : answer;
+}
+
 const LATER = [429, 503]; // with Retry-After: nothing was done, and the same may go well then
 
 export function secondsToWait(status, retryAfter) {
@@ -32,7 +40,7 @@ export function secondsToWait(status, retryAfter) {
 export async function patiently(url, options, whenBusy = () => {}) {
   // as fetch; where the server asks to come later, it does
   for (;;) {
-    const answer = await fetch(url, options);
+    const answer = await fetched(url, options);
     const seconds = secondsToWait(answer.status, answer.headers.get("Retry-After"));
     if (!seconds) return answer;
     whenBusy();

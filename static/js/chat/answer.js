@@ -34,11 +34,15 @@ export class ComingAnswer {
     this.progress.hears(event);
   }
 
-  failed(sentence) {
-    const alert = element("p", "answer-text", sentence);
-    alert.setAttribute("role", "alert");
+  failed(...said) {
     this.item.classList.add("is-failed");
-    this.item.replaceChildren(alert);
+    this.item.replaceChildren(alerting("answer-text", said));
+  }
+
+  endsWith(...said) {
+    // nothing more is heard of it here; what was written stays
+    this.state.remove();
+    this.item.append(alerting("answer-broken", said));
   }
 
   #queued(event) {
@@ -62,6 +66,13 @@ export class ComingAnswer {
       return reference ? citeButton(reference) : document.createTextNode(part);
     });
   }
+}
+
+function alerting(className, said) {
+  const alert = element("p", className);
+  alert.append(...said);
+  alert.setAttribute("role", "alert");
+  return alert;
 }
 
 function citeButton(reference) {

@@ -1,12 +1,12 @@
 // One conversation: begins it, sends questions, hears their answers, stops them.
 
-import { patiently } from "../site.js";
+import { SIGNED_OUT, patiently } from "../site.js";
 import { ComingAnswer } from "./answer.js";
 import { giveBack, take } from "./attachments.js";
 import * as composer from "./composer.js";
 import { asText } from "./copying.js";
 import { keep, kept, moveTo } from "./keeping.js";
-import { announce, randomId, text, thread, token } from "./page.js";
+import { announce, randomId, signedOut, text, thread, token } from "./page.js";
 import { everywhere, scopes } from "./scope.js";
 import { grown, lead, look } from "./scroll.js";
 import { Line } from "./socket.js";
@@ -19,7 +19,7 @@ export class Conversation {
     Object.assign(this, { session: text.session, named, ended });
     this.beginning = null; // a promise, while the conversation is made
     this.asked = null; // the question that is being answered, as `asked` below makes it
-    this.line = new Line({ opened: () => this.#opened(), heard: (event) => this.#heard(event), gone: () => this.#gone() });
+    this.line = new Line({ opened: () => this.#opened(), heard: (event) => this.#heard(event), gone: (said) => this.#gone(said) });
     this.others = new OtherTabs((news) => this.#adopt(news));
     const found = unfinished();
     if (found) this.asked = asked(new ComingAnswer(found.answer), { item: found.item, query: found.query, id: found.id });
@@ -60,7 +60,7 @@ export class Conversation {
       await this.begun();
       await this.#send();
     } catch {
-      this.#fail(text.textFailed);
+      if (this.asked?.answer === answer) this.#fail(text.textFailed);
     }
   }
 
@@ -86,6 +86,7 @@ export class Conversation {
       await new Promise((resolve) => setTimeout(resolve, this.line.pause()));
       made = await posted();
     }
+    if (made.status === SIGNED_OUT) this.line.end(signedOut);
     if (!made.ok) throw new Error(made.status);
     const { id, url } = await made.json();
     this.session = id;
@@ -114,8 +115,15 @@ export class Conversation {
     if (now.isSent && !now.id) this.#send(); // perhaps nobody heard it; under its name it is asked once
   }
 
-  #gone() {
-    if (this.asked?.isSent && !this.asked.id) this.#fail(text.textGone);
+  #gone(said) {
+    // no answer comes to this page any more: what was asked is given back, what was written stays
+    if (!this.asked) return;
+    if (!this.asked.id) {
+      this.#fail(...said());
+      return;
+    }
+    this.asked.answer.endsWith(...said());
+    this.#over(false);
   }
 
   #adopt({ session, query, id, follows }) {
@@ -175,7 +183,7 @@ export class Conversation {
     this.#waits(text.textBusy);
     now.retry = setTimeout(() => {
       now.retry = 0;
-      if (this.asked === now) this.#send().catch(() => this.#fail(text.textFailed));
+      if (this.asked === now) this.#send().catch(() => this.asked === now && this.#fail(text.textFailed));
     }, seconds * 1000 * (1 + Math.random() / 4));
   }
 
@@ -183,9 +191,13 @@ export class Conversation {
     const { answer, item } = this.asked;
     const url = `/chat/${this.session}/messages/${event.assistant_message_id}/`;
     const page = await patiently(url).catch(() => null);
-    if (page?.ok) {
-      const html = await page.text();
-      const [question, told] = stored(html);
+    if (page?.status === SIGNED_OUT) {
+      this.line.end(signedOut);
+      return;
+    }
+    const html = page?.ok ? await page.text() : "";
+    const [question, told] = stored(html);
+    if (told) {
       item.replaceWith(question);
       answer.item.replaceWith(told);
       renewMenu(html);
@@ -196,11 +208,11 @@ export class Conversation {
     this.#over(isWell);
   }
 
-  #fail(sentence) {
+  #fail(...said) {
     composer.giveBack(this.asked.query);
     giveBack(this.asked.files);
     keep("asked", null);
-    this.asked.answer.failed(sentence);
+    this.asked.answer.failed(...said);
     this.#over(false);
   }
 

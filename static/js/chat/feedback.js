@@ -1,5 +1,6 @@
 // What is said about an answer is taken without a reload; without JavaScript the forms are sent as they are.
 
+import { fetched } from "../site.js";
 import { announce, text, thread } from "./page.js";
 import { reveal } from "./scroll.js";
 import { idOf, questionOf, stored } from "./thread.js";
@@ -12,7 +13,7 @@ thread.addEventListener("submit", async (event) => {
   const given = new FormData(form, event.submitter);
   const sent = await fetch(form.action, { method: "POST", body: given, redirect: "manual" }).catch(() => null);
   const session = form.action.match(/\/chat\/([^/]+)\//)[1];
-  const page = sent?.type === "opaqueredirect" ? await fetch(`/chat/${session}/messages/${idOf(answer)}/`).catch(() => null) : null;
+  const page = sent?.type === "opaqueredirect" ? await fetched(`/chat/${session}/messages/${idOf(answer)}/`).catch(() => null) : null;
   if (!page?.ok) {
     form.submit(); // the page that says what is wrong
     return;

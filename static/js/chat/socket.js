@@ -1,13 +1,13 @@
 // The line to the server: opened again by itself, until the server says that there is nothing more to hear.
 
-import { text } from "./page.js";
+import { signedOut, text } from "./page.js";
 
 const state = document.getElementById("connection");
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
-const FINAL_CODES = [4401, 4404]; // signed out; not this person's conversation
+const FINAL = { 4401: signedOut, 4404: () => [text.textGone] }; // signed out; not this person's conversation, or gone
 
 export class Line {
-  // opened: called each time it is open. heard: with each event. gone: once, where it stays closed.
+  // opened: called each time it is open. heard: with each event. gone: once, where it stays closed, with what to say.
   constructor({ opened, heard, gone }) {
     Object.assign(this, { opened, heard, gone });
     this.socket = null;
@@ -42,8 +42,8 @@ export class Line {
     this.socket.send(JSON.stringify(message));
   }
 
-  say(sentence) {
-    state.textContent = sentence;
+  say(...said) {
+    state.replaceChildren(...said);
     state.hidden = false;
   }
 
@@ -63,14 +63,20 @@ export class Line {
 
   #closed(code) {
     this.socket = null;
-    if (!FINAL_CODES.includes(code)) {
+    const said = FINAL[code];
+    if (!said) {
       this.say(text.textOffline);
       this.timer = setTimeout(() => this.connect(this.session), this.pause());
       return;
     }
-    this.say(text.textGone);
-    this.waiting?.reject(new Error(code));
+    this.end(said);
+  }
+
+  end(said) {
+    // said: makes the words and links of it, anew for each place
+    this.say(...said());
+    this.gone(said);
+    this.waiting?.reject(new Error("closed"));
     this.waiting = null;
-    this.gone();
   }
 }

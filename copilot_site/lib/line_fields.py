@@ -1,0 +1,53 @@
+"""Columns that hold one line. What is written is folded, and what is read again: rows from before, or written past Django, are one, too."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+
+from copilot_site.lib.one_line import one_line
+
+if TYPE_CHECKING:
+    _Field = models.Field[Any, Any]
+    _Char = models.CharField[Any, Any]
+    _Text = models.TextField[Any, Any]
+else:
+    _Field, _Char, _Text = models.Field, models.CharField, models.TextField
+
+
+class _OneLine(_Field):
+    """To migrations it is the plain column that it is. Look-ups compare what is stored: two names never become one by being folded."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # Django's signature
+        value = _folded(super().pre_save(model_instance, add))
+        setattr(model_instance, self.attname, value)
+        return value
+
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        return super().get_db_prep_save(_folded(value), connection)
+
+    def from_db_value(self, value: Any, _expression: Any, _connection: Any) -> Any:
+        return _folded(value)
+
+    def deconstruct(self) -> tuple[str, str, Sequence[Any], Mapping[str, Any]]:
+        name, _path, args, kwargs = super().deconstruct()
+        plain = "CharField" if isinstance(self, models.CharField) else "TextField"
+        return name, f"django.db.models.{plain}", args, kwargs
+
+
+class LineField(_OneLine, _Char):
+    """A CharField of one line."""
+
+
+class LongLineField(_OneLine, _Text):
+    """A TextField of one line."""
+
+
+def read_as_lines(model: type[models.Model], *names: str) -> None:
+    """Make lines of the columns of a model that is not ours."""
+    for name in names:
+        model._meta.get_field(name).__class__ = LineField
+
+
+def _folded(value: Any) -> Any:
+    return one_line(value) if isinstance(value, str) else value

@@ -1,0 +1,30 @@
+"""Names, titles and headings are one line wherever they come from: a break in one would add a paragraph, a source or a rule elsewhere."""
+
+import re
+from typing import Annotated
+from unicodedata import category
+
+from pydantic import AfterValidator
+
+UNSEEN = frozenset(
+    {"Cc", "Cf", "Cs", "Zl", "Zp"}
+)  # Unicode's breaks, controls, halves of pairs, and what turns the direction
+JOINERS = "\u200c\u200d"  # which spell Persian and Indic words, and emoji
+_FOLDED = re.compile(r" *\n[ \n]*")
+
+
+def one_line(text: str) -> str:
+    """The text with a space for each run of line breaks, controls and characters that only steer how the rest is shown."""
+    if text.isprintable():
+        return text
+    shown = "".join("\n" if category(c) in UNSEEN and c not in JOINERS else c for c in text)
+    return _FOLDED.sub(" ", shown).strip(" ")
+
+
+def tidy_line(text: str) -> str:
+    """A name as it is stored that somebody gives: one line with single spaces."""
+    return " ".join(one_line(text).split())
+
+
+Line = Annotated[str, AfterValidator(one_line)]
+"""A field of pydantic that is one line, whatever is read into it."""
