@@ -4,11 +4,12 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.waiting import wait_for
 
 PLACES = (Path("/opt/wikis/usr/share/mediawiki"), Path("/usr/share/mediawiki"))
 OWN = ("images", "config", "extensions", "cache")  # folders that Debian links elsewhere
@@ -98,18 +99,18 @@ def running_mediawiki(folder: Path, *, is_private: bool = False) -> Iterator[Med
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for(port)
+        wait_for_server(port)
         yield wiki
     finally:
         server.terminate()
         server.wait()
 
 
-def wait_for(port: int) -> None:
+def wait_for_server(port: int) -> None:
     """Until somebody listens there."""
-    for _attempt in range(100):
+
+    def listens() -> bool:
         with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError("the wiki does not answer")
+            return client.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_for("the wiki answers", listens)
