@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.waiting import wait_for
+from tests.waiting import wait_for_port
 
 PLACES = (Path("/opt/wikis/usr/share/mediawiki"), Path("/usr/share/mediawiki"))
 OWN = ("images", "config", "extensions", "cache")  # folders that Debian links elsewhere
@@ -99,18 +99,8 @@ def running_mediawiki(folder: Path, *, is_private: bool = False) -> Iterator[Med
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for_server(port)
+        wait_for_port(port)
         yield wiki
     finally:
         server.terminate()
         server.wait()
-
-
-def wait_for_server(port: int) -> None:
-    """Until somebody listens there."""
-
-    def listens() -> bool:
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", port)) == 0
-
-    wait_for("the wiki answers", listens)
