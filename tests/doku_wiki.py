@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.media_wiki import wait_for
+from tests.waiting import wait_for_port
 
 PLACE = Path("/opt/wikis")  # where scripts/system-packages unpacks it
 WIKI, SHARED = PLACE / "usr/share/dokuwiki", PLACE / "usr/share"
@@ -64,7 +64,7 @@ def running_dokuwiki(folder: Path, *, is_private: bool = False) -> Iterator[Doku
     command = ["php", "-S", f"127.0.0.1:{port}", "-t", str(wiki)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_for(port)
+        wait_for_port(port)
         yield DokuWiki(f"http://127.0.0.1:{port}/")
     finally:
         server.terminate()

@@ -4,13 +4,13 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.programs import WIKIS
+from tests.waiting import wait_for_port
 
 PLACE = WIKIS / "mediawiki"
 OWN = ("images", "config", "extensions", "cache")  # folders that Debian links elsewhere
@@ -93,18 +93,8 @@ def running_mediawiki(folder: Path, *, is_private: bool = False) -> Iterator[Med
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for(port)
+        wait_for_port(port)
         yield wiki
     finally:
         server.terminate()
         server.wait()
-
-
-def wait_for(port: int) -> None:
-    """Until somebody listens there."""
-    for _attempt in range(100):
-        with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError("the wiki does not answer")

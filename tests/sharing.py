@@ -1,30 +1,81 @@
-"""Rows that the tests of a file share: made once, in a transaction around the transactions of the tests."""
+"""Rows that the tests of a file share: made once, in a transaction around the transactions of the tests.
 
-from collections.abc import Callable, Iterator
+    @pytest.fixture(scope="module")
+    def shared_house(share: Share) -> Callable[[], House]:
+        return share(House)
+
+    @pytest.fixture
+    def house(shared_house: Callable[[], House], db: None) -> House:
+        return shared_house()
+
+A test rolls back what it changed, to how the rows were made. A world is there from the first test that asks for it to the end of
+the file: tests without it, those that commit among them, come first (`in_order`).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import TypeVar
+from itertools import groupby, pairwise
+from typing import Protocol, TypeVar
 
-from django.db import transaction
+import pytest
+from django.db import connection, transaction
 from pytest_django import DjangoDbBlocker
 
 Made = TypeVar("Made")
+PREFIX = "shared_"  # of the fixtures that hold a world
+
+
+class Share(Protocol):
+    """The fixture `share`: calls what makes a world; returns what gives each test a copy of its own."""
+
+    def __call__(self, make: Callable[[], Made], /) -> Callable[[], Made]: ...
 
 
 @contextmanager
 def shared(blocker: DjangoDbBlocker, make: Callable[[], Made]) -> Iterator[Callable[[], Made]]:
-    """Calls `make` once; yields what gives each test a copy of its own. The rows are gone at the end.
-
-    A test rolls back what it changed, to how the rows were made. For tests that commit this is nothing.
-    """
+    """Calls `make` once; yields what gives each test a copy of its own. The rows are gone at the end."""
     around = transaction.atomic()
     with blocker.unblock():
         around.__enter__()
     try:
         with blocker.unblock():
             made = make()
+            connection.check_constraints()  # now, and not again after each test
         yield lambda: deepcopy(made)
     finally:
         with blocker.unblock():
             transaction.set_rollback(True)
             around.__exit__(None, None, None)
+
+
+def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The tests of each file by the worlds that they ask for, those without one first; otherwise as they were.
+
+    Raises UsageError for a file with two worlds of which none holds the other: tests of the later one would see both. And for a test
+    that commits what it shares.
+    """
+    found: list[pytest.Item] = []
+    for path, group in groupby(items, key=lambda item: item.path):
+        tests = sorted(group, key=lambda item: len(worlds_of(item)))
+        asked = [worlds_of(item) for item in tests]
+        for smaller, larger in pairwise(asked):
+            if not smaller <= larger:
+                raise pytest.UsageError(f"{path} has tests with {sorted(smaller)} and with {sorted(larger)}: split it.")
+        for item in tests:
+            if worlds_of(item) and commits(item):
+                raise pytest.UsageError(f"{item.nodeid} commits: it needs a world of its own.")
+        found += tests
+    return found
+
+
+def commits(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("django_db")
+    asked = set(getattr(item, "fixturenames", ()))
+    return bool(marker and marker.kwargs.get("transaction")) or not asked.isdisjoint(
+        {"transactional_db", "live_server"}
+    )
+
+
+def worlds_of(item: pytest.Item) -> frozenset[str]:
+    return frozenset(name for name in getattr(item, "fixturenames", ()) if name.startswith(PREFIX))

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.listening import make_certificate
-from tests.media_wiki import wait_for
 from tests.programs import SLAPD
+from tests.waiting import wait_for_port
 
 SUFFIX = "dc=evenkeel,dc=example"
 PEOPLE, GROUPS = f"ou=people,{SUFFIX}", f"ou=groups,{SUFFIX}"
@@ -123,7 +123,7 @@ def running_slapd(folder: Path) -> Iterator[Slapd]:
         [str(SLAPD), "-f", str(conf), "-h", addresses, "-d", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        wait_for(tls)
+        wait_for_port(tls)
         made = Slapd(f"ldaps://127.0.0.1:{tls}", f"ldap://127.0.0.1:{plain}", certificate)
         made.add(SUFFIX, {"objectClass": ["dcObject", "organization"], "dc": "evenkeel", "o": "Evenkeel"})
         for dn, name in ((PEOPLE, "people"), (GROUPS, "groups")):

@@ -24,7 +24,7 @@ from agent.providers.breaker import Breaker
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.providers.reply import Reply
 from agent.providers.structured import ask_for, read
-from copilot_site.embedded.process import free_port
+from tests.listening import refusing_port
 from tests.modelserver import Request, Step, calls, says, says_json, serving
 
 QUICK = ModelLimits(connect_s=5, first_s=20, between_s=20, total_s=30, attempts=3, first_wait_s=0.001)
@@ -120,7 +120,7 @@ async def test_one_byte_at_a_time_ends_at_the_total_limit() -> None:
 
 async def test_a_service_that_is_not_there() -> None:
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
-        await replied(client(f"http://127.0.0.1:{free_port()}/v1"))
+        await replied(client(f"http://127.0.0.1:{refusing_port()}/v1"))
 
 
 @pytest.mark.parametrize("first", [Step(status=500), Step(status=429, headers={"Retry-After": "0"}), Step(events=[])])

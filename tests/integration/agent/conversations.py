@@ -55,7 +55,10 @@ def judging(monkeypatch: pytest.MonkeyPatch) -> Judged:
     return judged
 
 
-def make_library() -> tuple[KnowledgeBase, Document, Document]:
+Handbook = tuple[KnowledgeBase, Document, Document]  # base, manual, secret
+
+
+def make_library() -> Handbook:
     """A base with a manual and, in a folder of its own base, what few may read: (base, manual, secret)."""
     base = make_base("Handbook")
     manual = make_document(base, "manual.md", MANUAL, ingested=True)

@@ -4,7 +4,7 @@ import pytest
 
 from agent.attribution.answer_language import is_in_other_language
 from agent.events import Reflection
-from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored, words
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, routes, sent
 from tests.modelserver import says
 
@@ -16,8 +16,8 @@ JUDGED = judges("supported", quote="30 days of annual leave", sentences=[1])
 TOLD = "The language model did not answer in the language of the question."  # the reader's pages are English
 
 
-def test_an_answer_in_another_language_is_asked_for_once_more() -> None:
-    base, _manual, _secret = make_library()
+def test_an_answer_in_another_language_is_asked_for_once_more(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(f"{THIRTY} {THIRTY}"), says(CHINESE), JUDGED) as server:
         events = asked(make_reader(base), ASKED)
     assert words(events) == CHINESE.replace(" [1]。", "。[1]")
@@ -26,8 +26,8 @@ def test_an_answer_in_another_language_is_asked_for_once_more() -> None:
     assert "请用中文" in sent(server.requests[4])
 
 
-def test_what_comes_in_another_language_again_is_shown_and_said() -> None:
-    base, _manual, _secret = make_library()
+def test_what_comes_in_another_language_again_is_shown_and_said(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(THIRTY), says(THIRTY)):
         events = asked(make_reader(base), ASKED)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
@@ -35,8 +35,8 @@ def test_what_comes_in_another_language_again_is_shown_and_said() -> None:
     assert stored(events).notice == TOLD
 
 
-def test_an_english_question_is_answered_in_english() -> None:
-    base, _manual, _secret = make_library()
+def test_an_english_question_is_answered_in_english(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(CHINESE), says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")

@@ -10,7 +10,7 @@ from agent.events import ToolResult as Result
 from agent.runs.start import ask
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
-from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader
 from tests.integration.agent.modelled import THIRTY, modelled, of, routes
 from tests.modelserver import calls, says
 
@@ -62,19 +62,19 @@ class Crowd(Meet):
         return ToolResult("was here", {"display_type": "calculation"})
 
 
-def test_no_more_than_two_calls_of_a_run_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_than_two_calls_of_a_run_are_made_at_once(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
     crowd = Crowd()
     monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     with modelled(routes(), calls(*(("meet", {"who": who}) for who in "abcdea")), says(THIRTY)):
         asked(make_reader(base), LEAVE)
     assert (crowd.most, crowd.ended) == (2, 5)
 
 
-def test_a_run_that_breaks_ends_after_the_calls_it_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_breaks_ends_after_the_calls_it_made(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
     crowd = Crowd()
     monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session = create_session(principal)
 
@@ -89,9 +89,9 @@ def test_a_run_that_breaks_ends_after_the_calls_it_made(monkeypatch: pytest.Monk
     assert crowd.ended == 2
 
 
-def test_calls_of_one_turn_run_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_of_one_turn_run_at_the_same_time(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "_items", {**tools._items, "meet": Meet()})
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     first, again = ("meet", {"who": "Ann"}), ("meet", {"who": "Bo"})
     search = ("knowledge_search", {"queries": ["annual leave days"]})
     with modelled(routes(), calls(first, search, again, first), says(THIRTY)):

@@ -17,7 +17,7 @@ from agent.models import Message
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase
 from tests.evaluation_data import data_folder
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.conversations import asked, make_library, stored, words
+from tests.integration.agent.conversations import Handbook, asked, make_library, stored, words
 from tests.integration.agent.modelled import is_judged, judges, modelled, routes, sent
 from tests.integration.pages.house import client_of
 from tests.modelserver import Request, Step, calls, says
@@ -117,12 +117,14 @@ def assert_harmless(mails: list[dict[str, Any]]) -> None:
         Document.unscoped.filter(knowledge_base=mail).delete()
 
 
-def test_the_test_above_turns_red_when_sentences_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_test_above_turns_red_when_sentences_are_not_checked(
+    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from agent.attribution import answer_writer
     from agent.attribution.verdict import SUPPORTED
 
     monkeypatch.setattr(answer_writer, "check_cited", lambda *args, **kwargs: ((1,), SUPPORTED))
-    _base, _manual, secret = make_library()
+    _base, _manual, secret = handbook
     mail, reader = make_base("Mail"), make_user()
     allow(reader, mail)
     email = emails()[0]
@@ -173,9 +175,11 @@ def test_a_poisoned_title_is_a_text() -> None:
     assert "<img" not in told
 
 
-def test_without_the_guard_of_rights_the_obedient_model_reads_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_guard_of_rights_the_obedient_model_reads_what_is_secret(
+    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What the first test would see: its tool calls are refused by rights, and by nothing else."""
-    _base, _manual, secret = make_library()
+    _base, _manual, secret = handbook
     mail, reader = make_base("Mail"), make_user()
     allow(reader, mail)
     email = emails()[0]

@@ -8,7 +8,7 @@ from agent.events import Answer
 from agent.models import AgentProfile, LanguageModel
 from agent.profiles import Options
 from agent.service_keys import sealed
-from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored, words
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_library, make_reader, stored, words
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, routes
 from tests.modelserver import Step, says
 
@@ -56,8 +56,8 @@ def test_what_the_judge_does_not_show_stays_unchecked_and_is_marked(judge: Step)
     assert "is marked" in row.notice
 
 
-def test_a_judge_is_not_believed_where_what_it_quotes_says_something_else() -> None:
-    base, _manual, _secret = make_library()
+def test_a_judge_is_not_believed_where_what_it_quotes_says_something_else(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     said = "All employees have annual leave, always [1]."
     quote = "Employees have 30 days of annual leave"
     with modelled(routes(), SEARCH, DONE, says(said), judges("supported", quote=quote, sentences=[1])):
@@ -77,8 +77,8 @@ def test_a_strict_profile_leaves_out_what_is_not_checked() -> None:
     assert len(row.sentences) == 2
 
 
-def test_a_profile_names_another_model_as_judge() -> None:
-    base, _manual, _secret = make_library()
+def test_a_profile_names_another_model_as_judge(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(OPEN), judges("supported", quote="30 days", sentences=[1])) as server:
         small = LanguageModel.objects.create(
             name="Small", base_url=server.base_url, model="small-1", encrypted_key=sealed("k-1", server.base_url)
@@ -88,7 +88,7 @@ def test_a_profile_names_another_model_as_judge() -> None:
     assert [request["model"] for request in server.requests] == [*["scripted"] * 4, "small-1"]
 
 
-def test_escapes_of_the_evidence_do_not_leak_into_the_answer() -> None:
-    base, _manual, _secret = make_library()
+def test_escapes_of_the_evidence_do_not_leak_into_the_answer(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(f"R&amp;D: {THIRTY}"), judges("supported", quote="30 days")):
         assert words(asked(make_reader(base), LEAVE)).startswith("R&D: ")

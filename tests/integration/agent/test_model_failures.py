@@ -10,8 +10,8 @@ from agent.events import Answer, Complete, Error, Reflection, StopReason, Thinki
 from authz.principal import Principal
 from tests.integration.agent.conversations import (
     LEAVE,
+    Handbook,
     asked,
-    make_library,
     make_reader,
     stored,
     words,
@@ -30,8 +30,8 @@ pytestmark = pytest.mark.django_db
     ],
     ids=["500", "401", "429", "hang", "html", "empty", "silent"],
 )  # fmt: skip
-def test_a_model_that_fails_at_once_leaves_quotations_and_says_so(fault: Step) -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_that_fails_at_once_leaves_quotations_and_says_so(handbook: Handbook, fault: Step) -> None:
+    base, _manual, _secret = handbook
     with modelled(chooses=lambda _request: fault, limits=HURRIED):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
@@ -44,8 +44,8 @@ def test_a_model_that_fails_at_once_leaves_quotations_and_says_so(fault: Step) -
     assert row.state["tools"]["errors"][0]["tool"] == "model"
 
 
-def test_a_model_without_tools_writes_from_a_plain_search() -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_without_tools_writes_from_a_plain_search(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
 
     def no_tools(request: Request) -> Step:
         if "tools" in request:
@@ -59,8 +59,8 @@ def test_a_model_without_tools_writes_from_a_plain_search() -> None:
     assert "plain search" in row.notice
 
 
-def test_a_model_that_breaks_off_keeps_its_checked_sentences() -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_that_breaks_off_keeps_its_checked_sentences(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     half = says(f"{THIRTY} A sick note is due on the third day of absence [1]. And then", finish=None, usage=None)
     with modelled(routes(), SEARCH, DONE, half):
         events = asked(make_reader(base), LEAVE)
@@ -71,16 +71,16 @@ def test_a_model_that_breaks_off_keeps_its_checked_sentences() -> None:
     assert row.content == words(events)
 
 
-def test_a_model_that_breaks_off_before_a_sentence_leaves_quotations() -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_that_breaks_off_before_a_sentence_leaves_quotations(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says("Employees", finish=None, usage=None)):
         events = asked(make_reader(base), LEAVE)
     assert stored(events).provider == "extractive"
     assert "30 days" in words(events)
 
 
-def test_nonsense_of_the_model_becomes_observations() -> None:
-    base, _manual, _secret = make_library()
+def test_nonsense_of_the_model_becomes_observations(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     odd = Step(
         [
             {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "rm_rf", "arguments": "{}"}}]},
@@ -104,8 +104,8 @@ def test_nonsense_of_the_model_becomes_observations() -> None:
     assert {problem["tool"] for problem in row.state["tools"]["errors"]} == {"rm_rf", "knowledge_search", "grep_chunks"}
 
 
-def test_what_a_model_thinks_aloud_is_streamed_and_not_part_of_the_answer() -> None:
-    base, _manual, _secret = make_library()
+def test_what_a_model_thinks_aloud_is_streamed_and_not_part_of_the_answer(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     thinking = Step([{"reasoning_content": "The manual may say it."}, *SEARCH.deltas], finish="tool_calls")
     with modelled(routes(), thinking, DONE, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
@@ -113,8 +113,8 @@ def test_what_a_model_thinks_aloud_is_streamed_and_not_part_of_the_answer() -> N
     assert "may say it" not in stored(events).content
 
 
-def test_what_a_model_thinks_while_it_writes_is_streamed_and_not_part_of_the_answer() -> None:
-    base, _manual, _secret = make_library()
+def test_what_a_model_thinks_while_it_writes_is_streamed_and_not_part_of_the_answer(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     written = Step([{"reasoning_content": "Thirty, says [1]."}, *says(THIRTY).deltas, {"reasoning_content": "Done."}])
     with modelled(routes(), SEARCH, DONE, written):
         events = asked(make_reader(base), LEAVE)
@@ -125,13 +125,13 @@ def test_what_a_model_thinks_while_it_writes_is_streamed_and_not_part_of_the_ans
     assert "Done" not in stored(events).content
 
 
-def test_a_stopped_run_keeps_the_sentences_that_came() -> None:
+def test_a_stopped_run_keeps_the_sentences_that_came(handbook: Handbook) -> None:
     from asgiref.sync import async_to_sync
 
     from agent.models import Message
     from agent.runs.start import ask
 
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session_id = create_session(principal).pk
     slow = Step([{"content": f"{THIRTY} A sick note "}, {"content": "is due."}], hang=1)
@@ -152,11 +152,11 @@ def test_a_stopped_run_keeps_the_sentences_that_came() -> None:
     assert row.citations.count() == 1
 
 
-def test_our_own_mistake_ends_the_run_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_mistake_ends_the_run_with_an_error(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("a bug of ours")
 
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     monkeypatch.setattr(import_module("agent.states.act"), "keep", broken)
     with modelled(routes(), SEARCH):
         events = asked(make_reader(base), LEAVE)

@@ -6,9 +6,9 @@ import pytest
 
 from agent.events import Complete, Error, StopReason
 from agent.models import Message
-from copilot_site.embedded.process import free_port
-from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored, words
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
 from tests.integration.agent.modelled import DONE, HURRIED, SEARCH, THIRTY, modelled, of, routes
+from tests.listening import refusing_port
 from tests.modelserver import Request, Step, calls, says
 
 pytestmark = pytest.mark.django_db
@@ -42,8 +42,8 @@ def place_of(request: Request) -> str:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(fault: str) -> None:
-    base, _manual, _secret = make_library()
+def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(handbook: Handbook, fault: str) -> None:
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     for place in PLACES:
         searched: list[Request] = []
@@ -70,9 +70,9 @@ def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(fault: str) -> None
     assert not Message.objects.filter(is_complete=False).exists()
 
 
-def test_a_model_that_refuses_the_connection_leaves_quotations_and_says_so() -> None:
-    base, _manual, _secret = make_library()
-    with modelled(base_url=f"http://127.0.0.1:{free_port()}/v1"):
+def test_a_model_that_refuses_the_connection_leaves_quotations_and_says_so(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    with modelled(base_url=f"http://127.0.0.1:{refusing_port()}/v1"):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert (row.stop_reason, row.provider, row.is_complete) == (StopReason.OK, "extractive", True)
@@ -80,8 +80,8 @@ def test_a_model_that_refuses_the_connection_leaves_quotations_and_says_so() -> 
     assert row.notice in SAID
 
 
-def test_a_wait_that_is_asked_for_is_waited_and_the_answer_comes() -> None:
-    base, _manual, _secret = make_library()
+def test_a_wait_that_is_asked_for_is_waited_and_the_answer_comes(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     busy = Step(status=429, headers={"Retry-After": "0"})
     with modelled(busy, routes(), busy, SEARCH, busy, DONE, busy, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)

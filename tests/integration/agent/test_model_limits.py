@@ -14,9 +14,9 @@ from agent.states.act import CONTEXT_SHARE, LEFT_OUT
 from tests.factories import make_document
 from tests.integration.agent.conversations import (
     LEAVE,
+    Handbook,
     Judged,
     asked,
-    make_library,
     make_reader,
     stored,
     words,
@@ -27,8 +27,8 @@ from tests.modelserver import Request, Step, calls, says
 pytestmark = pytest.mark.django_db
 
 
-def test_the_same_call_again_ends_the_search() -> None:
-    base, _manual, _secret = make_library()
+def test_the_same_call_again_ends_the_search(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     again = calls(("knowledge_search", {"queries": ["annual leave days"]}))
     with modelled(routes(), SEARCH, again, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
@@ -36,8 +36,8 @@ def test_the_same_call_again_ends_the_search() -> None:
     assert "30 days" in words(events)
 
 
-def test_steps_that_bring_nothing_new_end_the_search() -> None:
-    base, _manual, _secret = make_library()
+def test_steps_that_bring_nothing_new_end_the_search(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     idle = [calls(("thinking", {"thought": f"hmm {number}"})) for number in range(2)]
     with modelled(routes(), SEARCH, *idle, says(THIRTY)):
         assert "30 days" in words(asked(make_reader(base), LEAVE))
@@ -47,8 +47,8 @@ def profile(**limits: Any) -> Options:
     return Options(profile_id=str(AgentProfile.objects.create(name="narrow", **limits).pk))
 
 
-def test_a_loop_without_end_is_ended_by_the_budget_of_steps() -> None:
-    base, _manual, _secret = make_library()
+def test_a_loop_without_end_is_ended_by_the_budget_of_steps(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     for number in range(6):
         make_document(
             base, f"more{number}.md", f"# More {number}\n\nLeave rule number {number} of annual leave.", ingested=True
@@ -70,8 +70,8 @@ def test_a_loop_without_end_is_ended_by_the_budget_of_steps() -> None:
 
 
 @pytest.mark.parametrize("limit", [{"most_tokens": 1_000}, {"most_cost": Decimal("0.01")}])
-def test_tokens_and_money_are_limits_that_end_the_model_s_part(limit: dict[str, Any]) -> None:
-    base, _manual, _secret = make_library()
+def test_tokens_and_money_are_limits_that_end_the_model_s_part(handbook: Handbook, limit: dict[str, Any]) -> None:
+    base, _manual, _secret = handbook
     dear = replace(routes(), usage=(2_000, 10))
     with modelled(dear) as server:
         events = asked(make_reader(base), LEAVE, options=profile(**limit))
@@ -81,8 +81,8 @@ def test_tokens_and_money_are_limits_that_end_the_model_s_part(limit: dict[str, 
     assert "limit for language models" in stored(events).notice
 
 
-def test_the_time_of_a_run_ends_a_call_that_waits() -> None:
-    base, _manual, _secret = make_library()
+def test_the_time_of_a_run_ends_a_call_that_waits(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
 
     def silent(request: Request) -> Step:
         return routes() if "response_format" in request else says("", hang="before")
@@ -94,8 +94,8 @@ def test_the_time_of_a_run_ends_a_call_that_waits() -> None:
     assert "limit for language models" in stored(events).notice
 
 
-def test_old_results_leave_a_marker_where_the_conversation_is_too_long() -> None:
-    base, _manual, _secret = make_library()
+def test_old_results_leave_a_marker_where_the_conversation_is_too_long(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     again = calls(("grep_chunks", {"patterns": ["annual leave"]}))
 
     def results(**more: Any) -> tuple[list[str], int]:
@@ -112,8 +112,8 @@ def test_old_results_leave_a_marker_where_the_conversation_is_too_long() -> None
     assert fewer < tokens
 
 
-def test_a_limit_before_any_answer_is_the_reason_given(judged: Judged) -> None:
-    base, _manual, _secret = make_library()
+def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, judged: Judged) -> None:
+    base, _manual, _secret = handbook
     reader, narrow = make_reader(base), profile(most_tokens=1_000)
     judged(confirms=False)
     with modelled(replace(routes(), usage=(2_000, 10))):
@@ -126,8 +126,8 @@ def test_a_limit_before_any_answer_is_the_reason_given(judged: Judged) -> None:
     assert "A limit was reached before the search was done" in stored(events).notice
 
 
-def test_use_is_counted_by_person_and_day_and_the_day_s_money_is_a_limit() -> None:
-    base, _manual, _secret = make_library()
+def test_use_is_counted_by_person_and_day_and_the_day_s_money_is_a_limit(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     steps = (replace(routes(), usage=(1_000, 100)), SEARCH, DONE, says(THIRTY))
     with modelled(*steps, day_cost=Decimal("0.02")):

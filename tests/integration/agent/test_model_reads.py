@@ -4,7 +4,7 @@ import pytest
 
 from agent.events import StopReason
 from tests.factories import make_base, make_document
-from tests.integration.agent.conversations import LEAVE, Judged, asked, make_library, make_reader, stored, words
+from tests.integration.agent.conversations import LEAVE, Handbook, Judged, asked, make_reader, stored, words
 from tests.integration.agent.modelled import DONE, SEARCH, judges, modelled, reads, routes, sent
 from tests.modelserver import Step, says
 
@@ -12,8 +12,8 @@ pytestmark = pytest.mark.django_db
 WRONG = says("They have 99 days [1].")
 
 
-def test_the_sentence_that_holds_the_words_is_quoted_as_the_answer() -> None:
-    base, _manual, secret = make_library()
+def test_the_sentence_that_holds_the_words_is_quoted_as_the_answer(handbook: Handbook) -> None:
+    base, _manual, secret = handbook
     with modelled(routes(), SEARCH, DONE, WRONG, judges(), reads(1, "30 days of annual leave")) as server:
         events = asked(make_reader(base), LEAVE)
     assert words(events) == "Employees have 30 days of annual leave in each calendar year.[1]"
@@ -24,9 +24,9 @@ def test_the_sentence_that_holds_the_words_is_quoted_as_the_answer() -> None:
 
 
 @pytest.mark.parametrize("said", [reads(1, "99 days of annual leave"), reads(7, "30 days"), reads(), says("no JSON")])
-def test_words_that_stand_nowhere_confirm_nothing(said: Step, judged: Judged) -> None:
+def test_words_that_stand_nowhere_confirm_nothing(handbook: Handbook, said: Step, judged: Judged) -> None:
     judged(confirms=True, near=True)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     more = [said] * 2 if said.deltas[0].get("content") == "no JSON" else [said]  # asked once more for JSON
     with modelled(routes(), SEARCH, DONE, WRONG, judges(), *more):
         events = asked(make_reader(base), LEAVE)

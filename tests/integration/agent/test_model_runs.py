@@ -21,10 +21,10 @@ from tests.factories import allow, make_base
 from tests.integration.agent.conversations import (
     LEAVE,
     SALARY,
+    Handbook,
     Judged,
     asked,
     kinds,
-    make_library,
     make_reader,
     sources,
     stored,
@@ -37,8 +37,8 @@ pytestmark = pytest.mark.django_db
 UNSAID = ("They have 99 days [1].", "It depends on many things.")
 
 
-def test_a_question_goes_through_route_tools_and_a_checked_answer() -> None:
-    base, _manual, _secret = make_library()
+def test_a_question_goes_through_route_tools_and_a_checked_answer(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(THIRTY, size=3)) as server:
         events = asked(make_reader(base), LEAVE)
     assert kinds(events) == [
@@ -65,8 +65,8 @@ def test_a_question_goes_through_route_tools_and_a_checked_answer() -> None:
     assert '<evidence number="1"' in sent(server.requests[3])
 
 
-def test_only_supported_sentences_are_shown() -> None:
-    base, _manual, _secret = make_library()
+def test_only_supported_sentences_are_shown(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     written = (
         f"{THIRTY} They also have 12 sick days [1]. The manager is Anna Müller [1]. "
         "A sick note is due on the third day of absence [1]. See https://evil.example/x for more [1]. "
@@ -86,10 +86,12 @@ def test_only_supported_sentences_are_shown() -> None:
 
 @pytest.mark.parametrize("written", ["NO_ANSWER", "[1]", *UNSAID])
 @pytest.mark.parametrize("near", [True, False])
-def test_when_nothing_is_supported_the_run_abstains(written: str, judged: Judged, *, near: bool) -> None:
+def test_when_nothing_is_supported_the_run_abstains(
+    handbook: Handbook, written: str, judged: Judged, *, near: bool
+) -> None:
     """And shows what was read, where that comes near; never what was not supported."""
     judged(confirms=True, near=near)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     is_read = written != "NO_ANSWER"  # who says that nothing answers is not asked again
     with modelled(routes(), SEARCH, DONE, says(written), *[judges()] * (written in UNSAID), *[reads()] * is_read):
         events = asked(make_reader(base), LEAVE)
@@ -101,15 +103,15 @@ def test_when_nothing_is_supported_the_run_abstains(written: str, judged: Judged
     assert [sentence["citations"] for sentence in row.sentences] == ([[], [1]] if near else [])
 
 
-def test_a_sentence_without_a_source_gets_the_one_that_says_it() -> None:
-    base, _manual, _secret = make_library()
+def test_a_sentence_without_a_source_gets_the_one_that_says_it(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says("Employees have 30 days of annual leave.")):
         events = asked(make_reader(base), LEAVE)
     assert stored(events).sentences == [{"text": "Employees have 30 days of annual leave.", "citations": [1]}]
 
 
-def test_images_links_and_html_do_not_reach_the_reader() -> None:
-    base, _manual, _secret = make_library()
+def test_images_links_and_html_do_not_reach_the_reader(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     written = (
         "Employees have **30 days** of [annual leave](https://evil.example/?q=secret) in each calendar year [1]. "
         "![leave](https://evil.example/pixel.png) A sick note is due on the <img src=x> third day of absence [1]."
@@ -122,8 +124,8 @@ def test_images_links_and_html_do_not_reach_the_reader() -> None:
     }
 
 
-def test_what_the_person_may_not_read_is_not_sent_to_the_model() -> None:
-    base, _manual, secret = make_library()
+def test_what_the_person_may_not_read_is_not_sent_to_the_model(handbook: Handbook) -> None:
+    base, _manual, secret = handbook
     steps = (
         routes(),
         calls(("knowledge_search", {"queries": ["salary managing director"]}), ("grep_chunks", {"patterns": ["420"]})),
@@ -139,8 +141,10 @@ def test_what_the_person_may_not_read_is_not_sent_to_the_model() -> None:
     assert "420,000" not in str([event.model_dump() for event in events])
 
 
-def test_rights_taken_back_while_the_model_thinks_hide_the_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    base, _manual, _secret = make_library()
+def test_rights_taken_back_while_the_model_thinks_hide_the_evidence(
+    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     validate = import_module("agent.states.validate_evidence")
     look_again = validate.keep_visible
@@ -159,8 +163,8 @@ def test_rights_taken_back_while_the_model_thinks_hide_the_evidence(monkeypatch:
     assert {item["authz"]["result"] for item in row.state["evidence_items"]} == {"filtered"}
 
 
-def test_a_follow_up_is_completed_and_shown_and_searched_anew() -> None:
-    base, _manual, _secret = make_library()
+def test_a_follow_up_is_completed_and_shown_and_searched_anew(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session = create_session(principal)
     with modelled(routes(), SEARCH, DONE, says(THIRTY)):
@@ -182,8 +186,8 @@ def test_a_follow_up_is_completed_and_shown_and_searched_anew() -> None:
     assert "30 days" in sent(server.requests[0]), "the history that a follow-up leans on"
 
 
-def test_earlier_answers_are_history_only_as_far_as_they_may_be_read_today() -> None:
-    base, _manual, secret = make_library()
+def test_earlier_answers_are_history_only_as_far_as_they_may_be_read_today(handbook: Handbook) -> None:
+    base, _manual, secret = handbook
     reader = make_reader(base)
     allow(reader, secret.knowledge_base)
     session = create_session(Principal.of(reader))
@@ -203,10 +207,11 @@ def test_earlier_answers_are_history_only_as_far_as_they_may_be_read_today() -> 
 
 
 def test_what_an_earlier_answer_told_is_not_written_from_once_its_right_has_ended(
+    handbook: Handbook,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The question was completed with it, and all that is read for the new answer may still be read."""
-    base, _manual, secret = make_library()
+    base, _manual, secret = handbook
     reader = make_reader(base)
     allow(reader, secret.knowledge_base)
     session = create_session(Principal.of(reader))
@@ -228,8 +233,8 @@ def test_what_an_earlier_answer_told_is_not_written_from_once_its_right_has_ende
     assert events[-1].response_type == "error"
 
 
-def test_a_question_back_has_readings_to_choose_from() -> None:
-    base, _manual, _secret = make_library()
+def test_a_question_back_has_readings_to_choose_from(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     readings = ["How many days of leave?", "How is leave asked for?"]
     with modelled(routes("CLARIFY", readings=readings)):
         events = asked(make_reader(base), "Leave")
@@ -239,8 +244,8 @@ def test_a_question_back_has_readings_to_choose_from() -> None:
     assert (row.stop_reason, row.state["plan"]["clarifying_questions"]) == (StopReason.NEED_CLARIFY, readings)
 
 
-def test_talk_is_answered_with_what_may_be_asked_and_nothing_is_searched() -> None:
-    base, _manual, _secret = make_library()
+def test_talk_is_answered_with_what_may_be_asked_and_nothing_is_searched(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes("TALK")) as server:
         events = asked(make_reader(base), "That helped me a lot. What else are you good for?")
     (answer,) = of(events, Answer)
@@ -248,8 +253,8 @@ def test_talk_is_answered_with_what_may_be_asked_and_nothing_is_searched() -> No
     assert (len(server.requests), stored(events).stop_reason) == (1, StopReason.NEED_CLARIFY)
 
 
-def test_a_model_is_told_the_day_and_a_writer_no_ids() -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_is_told_the_day_and_a_writer_no_ids(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
         asked(make_reader(base), LEAVE)
     _route, searching, looking, writing = map(sent, server.requests)
@@ -258,8 +263,8 @@ def test_a_model_is_told_the_day_and_a_writer_no_ids() -> None:
     assert ["knowledge_id=" in each for each in (looking, writing)] == [True, False]
 
 
-def test_a_model_is_not_told_of_tools_that_have_nothing_for_this_person() -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_is_not_told_of_tools_that_have_nothing_for_this_person(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
         asked(make_reader(base), LEAVE)
     offered = {tool["function"]["name"] for tool in server.requests[1]["tools"]}
@@ -267,8 +272,8 @@ def test_a_model_is_not_told_of_tools_that_have_nothing_for_this_person() -> Non
     assert offered & {"database_query", "data_analysis", "data_schema"} == set()
 
 
-def test_a_refusal_says_nothing_about_what_exists() -> None:
-    base, _manual, secret = make_library()
+def test_a_refusal_says_nothing_about_what_exists(handbook: Handbook) -> None:
+    base, _manual, secret = handbook
     said = set()
     for person in (make_reader(base), make_reader(secret.knowledge_base)):
         with modelled(routes("REFUSE")) as server:
@@ -280,16 +285,16 @@ def test_a_refusal_says_nothing_about_what_exists() -> None:
     assert len(said) == 1
 
 
-def test_plain_arithmetic_is_worked_out_and_not_searched() -> None:
-    base, _manual, _secret = make_library()
+def test_plain_arithmetic_is_worked_out_and_not_searched(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes("CALC", expression="30 * 8")):
         events = asked(make_reader(base), "How many hours are 30 days of eight hours?")
     assert words(events) == "30 * 8 = 240"
     assert (stored(events).stop_reason, stored(events).provider) == (StopReason.OK, "calculate")
 
 
-def test_results_of_calculations_may_be_said() -> None:
-    base, _manual, _secret = make_library()
+def test_results_of_calculations_may_be_said(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     steps = (
         routes("HYBRID"),
         SEARCH,
@@ -301,8 +306,8 @@ def test_results_of_calculations_may_be_said() -> None:
         assert "240 hours" in words(asked(make_reader(base), LEAVE))
 
 
-def test_without_tools_it_searches_once_and_writes() -> None:
-    base, _manual, _secret = make_library()
+def test_without_tools_it_searches_once_and_writes(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), says(THIRTY)) as server:
         events = asked(make_reader(base), LEAVE, options=Options(uses_tools=False))
     assert "30 days" in words(events)
@@ -310,8 +315,8 @@ def test_without_tools_it_searches_once_and_writes() -> None:
     assert stored(events).state["tools"]["rag"]["top_k"] == 8
 
 
-def test_a_model_of_the_admin_is_used_with_its_own_key() -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_of_the_admin_is_used_with_its_own_key(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
         LanguageModel.objects.create(
             name="Big", base_url=server.base_url, model="big-1", encrypted_key=sealed("k-1", server.base_url)
@@ -321,8 +326,8 @@ def test_a_model_of_the_admin_is_used_with_its_own_key() -> None:
     assert stored(events).provider == "Big"
 
 
-def test_a_key_that_is_lost_leaves_quotations_and_says_so() -> None:
-    base, _manual, _secret = make_library()
+def test_a_key_that_is_lost_leaves_quotations_and_says_so(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     LanguageModel.objects.create(
         name="Big", base_url="http://127.0.0.1:1/v1", model="big-1", encrypted_key="gAAAAAB", is_default=True
     )
@@ -331,8 +336,8 @@ def test_a_key_that_is_lost_leaves_quotations_and_says_so() -> None:
     assert "30 days" in words(events)
 
 
-def test_a_profile_narrows_tools_and_places() -> None:
-    base, _manual, secret = make_library()
+def test_a_profile_narrows_tools_and_places(handbook: Handbook) -> None:
+    base, _manual, secret = handbook
     reader = make_reader(base)
     allow(reader, secret.knowledge_base)
     row = AgentProfile.objects.create(name="handbook", allowed_tools=["rag_retriever", "thinking"])
@@ -353,11 +358,11 @@ def test_a_profile_narrows_tools_and_places() -> None:
 @pytest.mark.parametrize(
     "options", [Options(profile_id="nope"), Options(profile_id=str(make_base)), Options(model="nope")]
 )
-def test_a_choice_that_is_none_is_refused_before_anything_is_stored(options: Options) -> None:
+def test_a_choice_that_is_none_is_refused_before_anything_is_stored(handbook: Handbook, options: Options) -> None:
     from agent.models import Message
     from copilot_site.lib.errors import CopilotError
 
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     with pytest.raises(CopilotError):
         asked(make_reader(base), LEAVE, options=options)
     assert not Message.objects.exists()

@@ -8,7 +8,7 @@ import pytest
 from agent.events import Complete, Reflection, StopReason, Thinking, ToolCall, ToolResult
 from agent.models import LanguageModel
 from agent.profiles import Options
-from tests.integration.agent.conversations import LEAVE, asked, kinds, make_library, make_reader, stored, words
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, kinds, make_reader, stored, words
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes
 from tests.modelserver import Step, says, says_json
 
@@ -20,8 +20,8 @@ QUOTED = "The language model does not answer now; the answer is quoted from docu
 
 
 @pytest.mark.parametrize("finish", ["length", "content_filter"])
-def test_an_answer_that_was_cut_keeps_its_whole_sentences_and_says_so(finish: str) -> None:
-    base, _manual, _secret = make_library()
+def test_an_answer_that_was_cut_keeps_its_whole_sentences_and_says_so(handbook: Handbook, finish: str) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(f"{THIRTY} {SICK[:28]}", finish=finish)):
         events = asked(make_reader(base), LEAVE)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
@@ -39,8 +39,8 @@ def test_an_answer_that_was_cut_keeps_its_whole_sentences_and_says_so(finish: st
         says("<think>Employees have 30 days of annual leave", finish="length"),
     ],
 )
-def test_an_answer_without_a_sentence_is_quoted_and_says_so(step: Step) -> None:
-    base, _manual, _secret = make_library()
+def test_an_answer_without_a_sentence_is_quoted_and_says_so(handbook: Handbook, step: Step) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, step):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
@@ -48,8 +48,8 @@ def test_an_answer_without_a_sentence_is_quoted_and_says_so(step: Step) -> None:
     assert "30 days" in words(events)
 
 
-def test_an_answer_after_thinking_aloud_is_the_answer_alone() -> None:
-    base, _manual, _secret = make_library()
+def test_an_answer_after_thinking_aloud_is_the_answer_alone(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(f"<think>40 days? No, 30.</think>\n\n{THIRTY}", size=3)):
         events = asked(make_reader(base), LEAVE)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
@@ -58,9 +58,9 @@ def test_an_answer_after_thinking_aloud_is_the_answer_alone() -> None:
 FORTY = "The manual says that employees have 30 days of annual leave in each calendar year [1]. I tell them that.\n</think>\n\n"
 
 
-def test_thinking_whose_beginning_stands_in_the_prompt_is_no_part_of_the_answer() -> None:
+def test_thinking_whose_beginning_stands_in_the_prompt_is_no_part_of_the_answer(handbook: Handbook) -> None:
     """As templates of models that always think do it: the service sends its end alone. The first such reply tells."""
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     aloud = says("I search.\n</think>\n\nDONE")
     with modelled(routes(), SEARCH, aloud, says(f"{FORTY}{THIRTY}", size=3)):
         events = asked(make_reader(base), LEAVE)
@@ -71,8 +71,8 @@ def test_thinking_whose_beginning_stands_in_the_prompt_is_no_part_of_the_answer(
     assert "</think>" not in thoughts
 
 
-def test_where_the_answer_is_the_first_such_reply_what_it_thought_is_taken_back() -> None:
-    base, _manual, _secret = make_library()
+def test_where_the_answer_is_the_first_such_reply_what_it_thought_is_taken_back(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     with modelled(
         routes(), SEARCH, DONE, says(f"{FORTY}{THIRTY}", size=3), routes(), SEARCH, DONE, says(f"{FORTY}{THIRTY}")
@@ -83,8 +83,8 @@ def test_where_the_answer_is_the_first_such_reply_what_it_thought_is_taken_back(
     assert words(second) == THIRTY.replace(" [1].", ".[1]")
 
 
-def test_a_model_that_writes_no_json_still_searches_and_writes() -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_that_writes_no_json_still_searches_and_writes(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(says("I think DOC."), says("Documents!"), SEARCH, DONE, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
@@ -101,16 +101,16 @@ def test_a_model_that_writes_no_json_still_searches_and_writes() -> None:
         {"route": "DOC", "question": "annual\0 leave days of employees?", "title": "Le\0ave\n" + "y" * 500},
     ],
 )
-def test_a_route_is_taken_as_far_as_it_can_be_read(route: dict[str, Any]) -> None:
-    base, _manual, _secret = make_library()
+def test_a_route_is_taken_as_far_as_it_can_be_read(handbook: Handbook, route: dict[str, Any]) -> None:
+    base, _manual, _secret = handbook
     with modelled(says_json(route), SEARCH, DONE, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     assert stored(events).notice == ""
     assert "30 days" in words(events)
 
 
-def test_what_no_database_keeps_ends_no_run() -> None:
-    base, _manual, _secret = make_library()
+def test_what_no_database_keeps_ends_no_run(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     escaped = json.dumps({"route": "CLARIFY", "readings": ["How\0 many days?", "Whose\ud800 days?"]})
     with modelled(says(escaped)):
         events = asked(make_reader(base), LEAVE)
@@ -120,8 +120,8 @@ def test_what_no_database_keeps_ends_no_run() -> None:
     assert row.state["plan"]["clarifying_questions"] == ["How many days?", "Whose days?"]
 
 
-def test_calls_without_ids_are_told_apart_over_all_steps() -> None:
-    base, _manual, _secret = make_library()
+def test_calls_without_ids_are_told_apart_over_all_steps(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
 
     def searching(query: str) -> Step:
         call = {"function": {"name": "knowledge_search", "arguments": json.dumps({"queries": [query]})}}
@@ -136,8 +136,8 @@ def test_calls_without_ids_are_told_apart_over_all_steps() -> None:
     assert told == ids
 
 
-def test_a_model_may_have_as_long_a_name_as_the_admin_takes() -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_may_have_as_long_a_name_as_the_admin_takes(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     name = "m" * 80
     with modelled(routes(), says(THIRTY)) as server:
         LanguageModel.objects.create(name=name, base_url=server.base_url, model="scripted")

@@ -16,10 +16,10 @@ from tests.integration.agent.conversations import (
     SALARY,
     SECRET,
     UNKNOWN,
+    Handbook,
     Judged,
     asked,
     kinds,
-    make_library,
     make_reader,
     sources,
     stored,
@@ -37,9 +37,9 @@ def told(events: list[Event]) -> list[dict[str, object]]:
     return [event.model_dump(mode="json", exclude=own) for event in events]
 
 
-def test_what_comes_near_is_shown_as_no_answer(judged: Judged) -> None:
+def test_what_comes_near_is_shown_as_no_answer(handbook: Handbook, judged: Judged) -> None:
     judged(confirms=False, near=True)
-    base, manual, _secret = make_library()
+    base, manual, _secret = handbook
     events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert kinds(events) == ["agent_query", "references", "answer", "session_title", "complete"]
@@ -52,27 +52,27 @@ def test_what_comes_near_is_shown_as_no_answer(judged: Judged) -> None:
     assert sources(events) == ["Leave"]
 
 
-def test_what_was_shown_is_in_the_audit_log(judged: Judged) -> None:
+def test_what_was_shown_is_in_the_audit_log(handbook: Handbook, judged: Judged) -> None:
     judged(confirms=False, near=True)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     row = stored(asked(make_reader(base), LEAVE))
     entry = Entry.objects.get(action=Action.QUESTION_ANSWERED)
     assert (entry.outcome, entry.reason) == (Outcome.ALLOW, "not_confirmed")
     assert entry.detail["cited"] == [citation.evidence_id for citation in row.citations.all()] != []
 
 
-def test_where_nothing_is_near_it_says_what_was_searched_and_whom_to_ask(judged: Judged) -> None:
+def test_where_nothing_is_near_it_says_what_was_searched_and_whom_to_ask(handbook: Handbook, judged: Judged) -> None:
     judged(confirms=False)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     said = words(asked(make_reader(base), UNKNOWN))
     assert "1 document was searched, in Handbook." in said
     assert "ask whoever keeps these documents: keeper." in said
     assert "Board" not in said
 
 
-def test_a_list_of_names_is_written_as_the_language_writes_it(judged: Judged) -> None:
+def test_a_list_of_names_is_written_as_the_language_writes_it(handbook: Handbook, judged: Judged) -> None:
     judged(confirms=False)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     second = make_base("Travel")
     make_document(second, "trips.md", "Trips are reported before they begin.", ingested=True)
@@ -84,9 +84,9 @@ def test_a_list_of_names_is_written_as_the_language_writes_it(judged: Judged) ->
 
 
 @pytest.mark.parametrize("near", [True, False])
-def test_forbidden_looks_like_missing(judged: Judged, *, near: bool) -> None:
+def test_forbidden_looks_like_missing(handbook: Handbook, judged: Judged, *, near: bool) -> None:
     """The same events, to the byte, whether a document is hidden or not there: in another base, in a folder, alone."""
-    base, _manual, secret = make_library()
+    base, _manual, secret = handbook
     reader = make_reader(base)
     closed = make_document(make_folder(base, "Pay"), "pay.md", SECRET, ingested=True)
     access.deny(None, [Right.VIEW], closed.folder, to=reader)
@@ -97,9 +97,9 @@ def test_forbidden_looks_like_missing(judged: Judged, *, near: bool) -> None:
     assert told(asked(reader, SALARY)) == hidden
 
 
-def test_a_passage_that_is_hidden_later_is_shown_no_more(judged: Judged) -> None:
+def test_a_passage_that_is_hidden_later_is_shown_no_more(handbook: Handbook, judged: Judged) -> None:
     judged(confirms=False, near=True)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     principal = Principal.of(reader)
     session = create_session(principal)
@@ -112,8 +112,8 @@ def test_a_passage_that_is_hidden_later_is_shown_no_more(judged: Judged) -> None
     assert (shown.content, shown.masked_count, shown.citations) == (LEAD, 1, ())
 
 
-def test_a_fragment_after_an_answer_of_documents_is_asked_with_the_question_before_it() -> None:
-    base, _manual, _secret = make_library()
+def test_a_fragment_after_an_answer_of_documents_is_asked_with_the_question_before_it(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     make_document(base, "report.md", "# Report\n\nSales are reported by region every month.\n", ingested=True)
     reader = Principal.of(make_reader(base))
     session = create_session(reader)

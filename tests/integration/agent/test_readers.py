@@ -15,7 +15,7 @@ from agent.runs.log import Entry
 from authz.principal import Principal
 from copilot_site.lib.errors import TooMany
 from tests.factories import make_user
-from tests.integration.agent.conversations import LEAVE, make_library, make_reader
+from tests.integration.agent.conversations import LEAVE, Handbook, make_library, make_reader
 from tests.integration.agent.live import Live, lived
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
 from tests.integration.agent.test_stream import TWO, is_answer
@@ -38,8 +38,8 @@ SIGN_IN_ENDS: dict[str, Callable[[User, str], object]] = {
 
 
 @pytest.mark.parametrize("how", SIGN_IN_ENDS)
-def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended(how: str) -> None:
-    base, _manual, _secret = make_library()
+def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended(handbook: Handbook, how: str) -> None:
+    base, _manual, _secret = handbook
     user, browser = make_reader(base), Client()
     browser.force_login(user)
     key = str(browser.session.session_key)

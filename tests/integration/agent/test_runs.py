@@ -21,7 +21,6 @@ from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
-from copilot_site.embedded.process import free_port
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Chunk
 from knowledge.retrieval import engine
@@ -31,21 +30,22 @@ from tests.integration.agent.conversations import (
     LEAVE,
     SALARY,
     UNKNOWN,
+    Handbook,
     Judged,
     asked,
     kinds,
-    make_library,
     make_reader,
     sources,
     stored,
     words,
 )
+from tests.listening import refusing_port
 
 pytestmark = pytest.mark.django_db
 
 
-def test_events_are_gapless_and_end_once() -> None:
-    base, _manual, _secret = make_library()
+def test_events_are_gapless_and_end_once(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     events = asked(make_reader(base), LEAVE)
     assert [event.seq for event in events] == list(range(len(events)))
     assert kinds(events) == ["agent_query", "references", "answer", "session_title", "complete"]
@@ -53,8 +53,8 @@ def test_events_are_gapless_and_end_once() -> None:
     assert [isinstance(event, Complete | Error) for event in events].index(True) == len(events) - 1
 
 
-def test_what_is_streamed_is_what_is_stored() -> None:
-    base, _manual, _secret = make_library()
+def test_what_is_streamed_is_what_is_stored(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert "30 days" in words(events)
@@ -66,8 +66,8 @@ def test_what_is_streamed_is_what_is_stored() -> None:
 
 
 @pytest.mark.parametrize("greeting", ["Hello!", "你好，你能做什么？"])
-def test_a_greeting_is_told_what_can_be_asked(greeting: str) -> None:
-    base, manual, _secret = make_library()
+def test_a_greeting_is_told_what_can_be_asked(handbook: Handbook, greeting: str) -> None:
+    base, manual, _secret = handbook
     events = asked(make_reader(base), greeting)
     row = stored(events)
     assert (row.stop_reason, sources(events)) == (StopReason.NEED_CLARIFY, [])
@@ -75,9 +75,9 @@ def test_a_greeting_is_told_what_can_be_asked(greeting: str) -> None:
     assert manual.title in reading
 
 
-def test_a_scope_narrows_and_says_so_when_nothing_is_left(judged: Judged) -> None:
+def test_a_scope_narrows_and_says_so_when_nothing_is_left(handbook: Handbook, judged: Judged) -> None:
     """What is asked for and may not be read, what does not exist, and a base that lacks the document: the same words."""
-    base, manual, secret = make_library()
+    base, manual, secret = handbook
     reader = make_reader(base)
     scopes = [
         Scope(knowledge_base_ids=(secret.knowledge_base_id,)),
@@ -92,8 +92,8 @@ def test_a_scope_narrows_and_says_so_when_nothing_is_left(judged: Judged) -> Non
     assert "cannot confirm" in words(asked(reader, SALARY, scope=Scope(document_ids=(manual.pk,))))
 
 
-def test_every_sentence_stands_in_the_span_it_cites() -> None:
-    base, manual, _secret = make_library()
+def test_every_sentence_stands_in_the_span_it_cites(handbook: Handbook) -> None:
+    base, manual, _secret = handbook
     events = asked(make_reader(base), LEAVE)
     row = stored(events)
     citations = {citation.number: citation for citation in row.citations.all()}
@@ -108,8 +108,8 @@ def test_every_sentence_stands_in_the_span_it_cites() -> None:
     assert sources(events) == ["Leave"] * len(citations)
 
 
-def test_what_is_kept_of_a_run_has_no_text_of_documents() -> None:
-    base, _manual, _secret = make_library()
+def test_what_is_kept_of_a_run_has_no_text_of_documents(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     row = stored(asked(make_reader(base), LEAVE))
     assert [step["node"] for step in row.state["trace_steps"]] == [
         "Preprocess", "LoadAuthz", "Route", "DocRAGTool", "ValidateEvidence", "Synthesize",
@@ -118,8 +118,8 @@ def test_what_is_kept_of_a_run_has_no_text_of_documents() -> None:
         assert "30 days" not in str(row.state[part])
 
 
-def test_question_and_answer_are_in_the_audit_log_with_their_evidence() -> None:
-    base, manual, _secret = make_library()
+def test_question_and_answer_are_in_the_audit_log_with_their_evidence(handbook: Handbook) -> None:
+    base, manual, _secret = handbook
     reader = make_reader(base)
     row = stored(asked(reader, LEAVE))
     question = Entry.objects.get(action=Action.QUESTION_ASKED)
@@ -135,8 +135,10 @@ def test_question_and_answer_are_in_the_audit_log_with_their_evidence() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_no_right_and_no_such_matter_are_refused_in_the_same_words(language: str, judged: Judged) -> None:
-    base, _manual, secret = make_library()
+def test_no_right_and_no_such_matter_are_refused_in_the_same_words(
+    handbook: Handbook, language: str, judged: Judged
+) -> None:
+    base, _manual, secret = handbook
     assert "420,000" in words(asked(make_reader(secret.knowledge_base), SALARY)), "who may read it is answered"
     reader, nobody = make_reader(base), make_user()
     judged(confirms=False)
@@ -160,8 +162,8 @@ def test_no_right_and_no_such_matter_are_refused_in_the_same_words(language: str
     assert [entry.reason for entry in denied] == ["no_evidence"] * 4
 
 
-def test_a_scope_narrows_an_answer_and_never_widens_it() -> None:
-    base, manual, secret = make_library()
+def test_a_scope_narrows_an_answer_and_never_widens_it(handbook: Handbook) -> None:
+    base, manual, secret = handbook
     reader = make_reader(base)
     assert "30 days" in words(asked(reader, LEAVE, scope=Scope(document_ids=(manual.pk,))))
     for scope in (
@@ -173,8 +175,8 @@ def test_a_scope_narrows_an_answer_and_never_widens_it() -> None:
         assert stored(asked(reader, SALARY, scope=scope)).stop_reason == StopReason.NO_EVIDENCE
 
 
-def test_the_first_question_names_the_conversation_and_the_second_does_not() -> None:
-    base, _manual, _secret = make_library()
+def test_the_first_question_names_the_conversation_and_the_second_does_not(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     reader = Principal.of(make_reader(base))
     session = create_session(reader)
     first, second = asked(reader, LEAVE, session), asked(reader, UNKNOWN, session)
@@ -207,8 +209,8 @@ def test_a_conversation_of_somebody_else_is_not_there() -> None:
     assert not Message.objects.exists()
 
 
-def test_rights_are_read_when_the_run_runs_and_not_when_the_page_was_opened() -> None:
-    base, _manual, _secret = make_library()
+def test_rights_are_read_when_the_run_runs_and_not_when_the_page_was_opened(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     opened = Principal.of(reader)
     reader.is_active = False
@@ -225,7 +227,7 @@ def no_embedder(settings: LazySettings) -> Iterator[None]:
     settings.EMBEDDER = "openai_compatible"
     settings.EMBEDDER_OPTIONS = {
         **settings.EMBEDDER_OPTIONS,
-        "base_url": f"http://127.0.0.1:{free_port()}/v1",
+        "base_url": f"http://127.0.0.1:{refusing_port()}/v1",
         "model": None,
     }
     engine._embedder.cache_clear()
@@ -233,8 +235,8 @@ def no_embedder(settings: LazySettings) -> Iterator[None]:
     engine._embedder.cache_clear()
 
 
-def test_an_answer_that_is_stored_stays_when_the_reader_goes_away_before_its_last_event() -> None:
-    base, _manual, _secret = make_library()
+def test_an_answer_that_is_stored_stays_when_the_reader_goes_away_before_its_last_event(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session_id = create_session(principal).pk
 
@@ -252,9 +254,9 @@ def test_an_answer_that_is_stored_stays_when_the_reader_goes_away_before_its_las
 
 
 def test_a_failing_engine_ends_the_run_and_closes_the_answer(
-    request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture
+    handbook: Handbook, request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture
 ) -> None:
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     request.getfixturevalue("no_embedder")
     with caplog.at_level(logging.ERROR):
@@ -269,8 +271,8 @@ def test_a_failing_engine_ends_the_run_and_closes_the_answer(
     assert not Message.objects.filter(is_complete=False).exists()
 
 
-def test_a_reader_who_goes_away_leaves_no_answer_that_spins() -> None:
-    base, _manual, _secret = make_library()
+def test_a_reader_who_goes_away_leaves_no_answer_that_spins(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session_id = create_session(principal).pk
 
@@ -284,8 +286,8 @@ def test_a_reader_who_goes_away_leaves_no_answer_that_spins() -> None:
     assert Entry.objects.filter(action=Action.QUESTION_ANSWERED, outcome=Outcome.ERROR).count() == 1
 
 
-def test_evidence_that_was_shown_is_recorded_whatever_the_end() -> None:
-    base, _manual, _secret = make_library()
+def test_evidence_that_was_shown_is_recorded_whatever_the_end(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session_id = create_session(principal).pk
 
@@ -317,8 +319,10 @@ def test_a_state_goes_where_the_table_leads_and_nowhere_else(state: State) -> No
         allowed_next(state, None)
 
 
-def test_a_run_that_was_closed_meanwhile_stores_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    base, _manual, _secret = make_library()
+def test_a_run_that_was_closed_meanwhile_stores_nothing_more(
+    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, _manual, _secret = handbook
 
     async def closed(run: Run) -> AsyncIterator[Event | Together | Goto]:
         await Message.objects.filter(pk=run.message_id).aupdate(content="Closed.", is_complete=True)

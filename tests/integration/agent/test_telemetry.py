@@ -14,9 +14,9 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from agent.events import StopReason
 from agent.runs import telemetry
-from copilot_site.embedded.process import free_port
-from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.listening import refusing_port
 from tests.modelserver import Step, says
 
 pytestmark = pytest.mark.django_db
@@ -84,9 +84,12 @@ def reported(settings: Any, endpoint: str) -> Iterator[None]:
 
 
 def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
-    settings: Any, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    handbook: Handbook,
+    settings: Any,
+    receiver: Receiver,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     with (
         reported(settings, f"http://127.0.0.1:{receiver.server_port}/"),
         modelled(routes(), SEARCH, DONE, says(THIRTY)),
@@ -117,9 +120,12 @@ def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
 
 
 def test_what_failed_is_marked(
-    settings: Any, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    handbook: Handbook,
+    settings: Any,
+    receiver: Receiver,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     with (
         reported(settings, f"http://127.0.0.1:{receiver.server_port}"),
         modelled(chooses=lambda _request: Step(status=401)),
@@ -131,21 +137,21 @@ def test_what_failed_is_marked(
 
 
 def test_a_collector_that_is_not_there_harms_nobody(
-    settings: Any, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    handbook: Handbook, settings: Any, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     with (
-        reported(settings, f"http://127.0.0.1:{free_port()}"),
+        reported(settings, f"http://127.0.0.1:{refusing_port()}"),
         django_capture_on_commit_callbacks(execute=True),
     ):
         assert stored(asked(make_reader(base), LEAVE)).stop_reason == StopReason.OK
 
 
 def test_nothing_is_made_where_nothing_is_configured(
-    settings: Any, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    handbook: Handbook, settings: Any, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     assert settings.OTLP_ENDPOINT == ""
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     with django_capture_on_commit_callbacks(execute=True):
         asked(make_reader(base), LEAVE)
     assert telemetry.provider.cache_info().currsize == 0

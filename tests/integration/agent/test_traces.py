@@ -21,7 +21,7 @@ from authz.principal import Principal
 from authz.units import create_unit
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.conversations import LEAVE, UNKNOWN, Judged, asked, make_library, make_reader, stored
+from tests.integration.agent.conversations import LEAVE, UNKNOWN, Handbook, Judged, asked, make_reader, stored
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes
 from tests.modelserver import calls, says
 
@@ -45,8 +45,8 @@ def kept(events: list) -> str:  # type: ignore[type-arg]
     return json.dumps(state, ensure_ascii=False)
 
 
-def test_quotations_leave_no_text_in_the_state(judged: Judged) -> None:
-    base, _manual, _secret = make_library()
+def test_quotations_leave_no_text_in_the_state(handbook: Handbook, judged: Judged) -> None:
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     assert not [word for word in WORDS if word in kept(asked(reader, LEAVE))]
     judged(confirms=False)
@@ -55,8 +55,8 @@ def test_quotations_leave_no_text_in_the_state(judged: Judged) -> None:
     assert not [word for word in WORDS if word in kept(events)]
 
 
-def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell() -> None:
-    base, _manual, _secret = make_library()
+def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     sheets = make_base("Sheets")
     sheet = make_document(sheets, "sales.csv", f"Region,Sales\n{CELL},120\nNorthern,80\n", ingested=True)
     reader = make_reader(base)
@@ -80,9 +80,9 @@ def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell(
 
 
 @pytest.mark.parametrize("has_model", [False, True])
-def test_three_parts_of_the_state_only_grow(has_model: bool, judged: Judged) -> None:
+def test_three_parts_of_the_state_only_grow(handbook: Handbook, has_model: bool, judged: Judged) -> None:
     """Between any two events of a run: what stands in `messages`, `trace_steps` and `evidence_items` stays, in its place."""
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     reader = Principal.of(make_reader(base))
 
     async def seen(run: Run) -> list[tuple[list[object], ...]]:
@@ -106,9 +106,9 @@ def test_three_parts_of_the_state_only_grow(has_model: bool, judged: Judged) -> 
 
 
 @pytest.mark.parametrize("has_model", [False, True])
-def test_a_run_fills_the_specification_s_state(has_model: bool, judged: Judged) -> None:
+def test_a_run_fills_the_specification_s_state(handbook: Handbook, has_model: bool, judged: Judged) -> None:
     """Not the shape alone: what a run really writes into each field of 002 §4.2, and which state traced what (§4.3)."""
-    base, manual, _secret = make_library()
+    base, manual, _secret = handbook
     reader = make_user()
     unit = create_unit(None, name="Platform", kind=UnitKind.DEPARTMENT)
     unit.group.user_set.add(reader)
@@ -157,8 +157,8 @@ def test_a_run_fills_the_specification_s_state(has_model: bool, judged: Judged) 
     assert all(step["status"] == "ok" and step["timing_ms"] >= 0 for step in steps)
 
 
-def test_what_a_run_cost_and_how_passages_were_ranked_is_kept_beside_the_state() -> None:
-    base, _manual, _secret = make_library()
+def test_what_a_run_cost_and_how_passages_were_ranked_is_kept_beside_the_state(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, DONE, says(THIRTY)):
         row = stored(asked(make_reader(base), LEAVE))
     assert row.state["spent"] == {

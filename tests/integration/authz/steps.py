@@ -7,9 +7,15 @@ from typing import Any
 
 from django.db import connection, connections, transaction
 
-from copilot_site.embedded.process import wait_until
+from tests.waiting import wait_for
 
 LONGEST_S = 60  # what hangs longer waits for a lock that the other actor holds: the schedule is wrong
+
+# Who waits for the end of a transaction has no database at that lock, and has it at others.
+WAITING = """
+    SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (
+        SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())))
+"""
 
 Script = Generator[None, None, None]
 
@@ -58,9 +64,9 @@ def while_uncommitted(actors: tuple[Actor, Actor], first: Callable[[], object], 
     holder.step()
     waiter.begin(_in_one_step(second))
     done = waiter.started()
-    assert wait_until(_somebody_waits, timeout_s=30)
+    wait_for("the second change waits for a lock of the first", somebody_waits)
     holder.step()
-    done.result(30)
+    done.result(LONGEST_S)
 
 
 def _in_two_steps(change: Callable[[], object]) -> Script:
@@ -75,8 +81,8 @@ def _in_one_step(change: Callable[[], object]) -> Script:
     yield
 
 
-def _somebody_waits() -> bool:
-    """Does a connection wait for a lock that another one holds?"""
+def somebody_waits() -> bool:
+    """Does a connection to this database wait for a lock that another one holds? Other workers have databases of their own."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        cursor.execute(WAITING)
         return bool(cursor.fetchone()[0])

@@ -4,13 +4,12 @@ Handbook: root > rules > travel > abroad, and root > pay. Elsewhere: root > plan
 passage, so that a leaked row is named by its folder.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from pytest_django import DjangoDbBlocker
 
 from authz.checks import can, get_visible, require
 from authz.grants import give, take_back
@@ -21,7 +20,7 @@ from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentV
 from knowledge.services.folders import govern_folder, root_folder
 from tests.factories import allow, make_base, make_document, make_folder, make_group, make_user
 from tests.passages import make_passage, make_space
-from tests.sharing import shared
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
@@ -65,14 +64,13 @@ def in_every_model(*folders: str) -> dict[str, list[str]]:
 
 
 @pytest.fixture(scope="module")
-def companies(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Callable[[], Company]]:
-    with shared(django_db_blocker, make_company) as copied:
-        yield copied
+def shared_company(share: Share) -> Callable[[], Company]:
+    return share(make_company)
 
 
 @pytest.fixture
-def company(db: None, companies: Callable[[], Company]) -> Company:
-    return companies()
+def company(shared_company: Callable[[], Company], db: None) -> Company:
+    return shared_company()
 
 
 def make_company() -> Company:

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+
+from tests.sharing import Share
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -36,9 +38,18 @@ def shop(django_db_setup: None) -> "Iterator[Address]":
         yield address
 
 
+@pytest.fixture(scope="module")
+def shared_source(share: Share, shop: "Address") -> "Callable[[], DataSource]":
+    return share(lambda: make_source(shop))
+
+
 @pytest.fixture
-def source(db: None, shop: "Address") -> "DataSource":
+def source(shared_source: "Callable[[], DataSource]", db: None) -> "DataSource":
     """The shop as a data source with a drafted layer; nobody may ask it."""
+    return shared_source()
+
+
+def make_source(shop: "Address") -> "DataSource":
     from business.introspect import draft_layer
     from business.models import DataSource
     from business.sources import save_layer
@@ -58,9 +69,18 @@ def demo_data(django_db_setup: None) -> "Iterator[Address]":
         yield address
 
 
+@pytest.fixture(scope="module")
+def shared_demo(share: Share, demo_data: "Address") -> "Callable[[], DataSource]":
+    return share(lambda: make_demo(demo_data))
+
+
 @pytest.fixture
-def demo(db: None, demo_data: "Address") -> "DataSource":
+def demo(shared_demo: "Callable[[], DataSource]", db: None) -> "DataSource":
     """The demo's people and its business data, which they may ask as in the demo."""
+    return shared_demo()
+
+
+def make_demo(demo_data: "Address") -> "DataSource":
     from demo.business_data import ASKERS, describe_business_data, may_ask
     from demo.company import load_company
     from demo.seed import group_of, people

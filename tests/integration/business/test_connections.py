@@ -20,6 +20,7 @@ from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.governance.world import client_of
 from tests.listening import CLEAR_TEXT, MD5, listening, make_certificate
+from tests.waiting import wait_for
 
 SECRET = "a password of the tests"
 NAME = "db.copilot.test"
@@ -225,6 +226,4 @@ async def opened(at: Address) -> None:
 
 
 def wait_for_bytes(listener: Any, wanted: bytes) -> None:
-    from copilot_site.embedded.process import wait_until
-
-    assert wait_until(lambda: wanted in listener.bytes, timeout_s=5)
+    wait_for(f"{wanted!r} at the listener", lambda: wanted in listener.bytes)

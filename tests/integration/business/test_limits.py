@@ -134,10 +134,8 @@ def test_stopping_a_question_stops_it_in_the_database_and_is_recorded(access: Ac
         assert task.cancelled()
 
     async_to_sync(stopped)()
-    wait_until(
-        lambda: running(access.admin, FETCHING) == 0, timeout_s=8
-    )  # less than the statement would take, even on a busy machine
-    assert running(access.admin, FETCHING) == 0
+    # in less than the statement would take, even on a busy machine
+    assert wait_until(lambda: running(access.admin, FETCHING) == 0, timeout_s=8), "the statement still runs"
     entry = Entry.objects.filter(action=Action.SQL_REFUSED).latest("pk")
     assert (entry.reason, entry.outcome) == ("cancelled", Outcome.ERROR)
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import ANY
 
-import psycopg
 import pytest
-from django.conf import LazySettings, settings
+from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
@@ -20,6 +19,7 @@ from business.sources import open_source, save_layer
 from business.tasks import fill_schema_vectors, tend_schema_vectors
 from knowledge.retrieval import engine
 from tests.factories import make_user, prepare_embedder
+from tests.locks import held_elsewhere
 
 TABLES = {"customer", "region", "sale"}
 
@@ -68,21 +68,11 @@ def test_a_worker_fills_what_was_saved_and_what_was_left(source: DataSource) -> 
     assert vectors.unfilled() == []
 
 
-@pytest.mark.django_db(transaction=True)
 def test_two_workers_do_not_fill_one_source_at_once(source: DataSource) -> None:
-    database = settings.DATABASES["default"]
-    address = {
-        "host": database["HOST"],
-        "port": database["PORT"],
-        "user": database["USER"],
-        "password": database["PASSWORD"],
-    }
-    with psycopg.connect(dbname=database["NAME"], **address, autocommit=True) as other:
-        other.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"schema vectors:{source.pk}"])
+    with held_elsewhere(f"schema vectors:{source.pk}"):
         assert vectors.fill(source.pk) == 0
         assert keys(source) == set()
-        other.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [f"schema vectors:{source.pk}"])
-        assert vectors.fill(source.pk) > 0
+    assert vectors.fill(source.pk) > 0
 
 
 def test_a_search_reads_the_tables_that_are_named_and_no_other(source: DataSource) -> None:

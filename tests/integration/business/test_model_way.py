@@ -19,6 +19,7 @@ from agent.tools.calling import Called, call_tool
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
+from business.address import Address
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
 from business.parsing.base import Example
@@ -26,6 +27,7 @@ from business.parsing.model.parser import similar
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.modelled import modelled, sent
+from tests.integration.business.conftest import make_demo
 from tests.modelserver import ModelServer, Step, says, says_json
 
 QUESTION = "How many loyal customers are there?"  # no word of the layer says what loyal is: the reader hands it on
@@ -260,6 +262,12 @@ def test_the_command_measures_the_model_s_way(db: None, tmp_path: Path) -> None:
         call_command("evaluate_sql", str(tmp_path), username="eva", way="model", execute=True, stdout=out)
     total = json.loads(out.getvalue())["total"]
     assert (total["right"], total["wrong"], total["abstained"]) == (1, 0, 1)
+
+
+@pytest.fixture
+def demo(db: None, demo_data: Address) -> DataSource:
+    """Not shared: other tests of this file share the shop."""
+    return make_demo(demo_data)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

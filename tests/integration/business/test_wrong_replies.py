@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from business.address import Address
 from business.models import DataSource
+from tests.integration.business.conftest import make_source
 from tests.integration.business.test_model_way import actions, talking
 from tests.modelserver import Step, says, says_json
 
@@ -20,6 +22,12 @@ def told(step: Step, times: int) -> Any:
     """What Zhao is shown of a reply that is given so many times."""
     with talking(User.objects.get(username="zhao"), *[step] * times) as talk:
         return talk.ask(QUESTION)
+
+
+@pytest.fixture
+def source(db: None, shop: Address) -> DataSource:
+    """Not shared: other tests of this file share the demo's data."""
+    return make_source(shop)
 
 
 @pytest.mark.usefixtures("demo")

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -50,11 +49,9 @@ def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
     ],
 )  # fmt: skip
 def test_too_much_is_stopped_and_leaves_nothing(code: str, limits: dict[str, Any], stopped: Stopped) -> None:
-    began = time.monotonic()
     found = ran(code, replace(LIMITS, **limits))
     assert found.stopped is stopped, found
     assert found.files == {}
-    assert time.monotonic() - began < 15
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """Django is not loaded yet when pytest reads this file: what needs it is imported where it is used."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
-from pytest_django import DjangoDbBlocker
+
+from tests.sharing import Share
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -14,12 +15,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def worlds(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> "Iterator[Callable[[], World]]":
+def shared_world(share: Share) -> "Callable[[], World]":
     from tests.integration.governance.world import World
-    from tests.sharing import shared
 
-    with shared(django_db_blocker, World) as copied:
-        yield copied
+    return share(World)
 
 
 @pytest.fixture
@@ -32,5 +31,5 @@ def library(db: None) -> "tuple[KnowledgeBase, User]":
 
 
 @pytest.fixture
-def world(db: None, worlds: "Callable[[], World]") -> "World":
-    return worlds()
+def world(shared_world: "Callable[[], World]", db: None) -> "World":
+    return shared_world()

@@ -15,7 +15,6 @@ from django.utils import timezone
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.celery import app
-from copilot_site.embedded.process import free_port
 from knowledge import tasks
 from knowledge.ingestion.pipeline import Share, ingest
 from knowledge.models import DocumentVersion, ParseStatus
@@ -26,6 +25,7 @@ from knowledge.tasks import MOST_AHEAD, OVERDUE, ingest_version, reap_ingestion
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 from tests.integration.ingestion.queues import drained
 from tests.integration.pages.house import House, client_of
+from tests.listening import refusing_port
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +59,7 @@ def test_an_upload_succeeds_without_a_queue_and_is_picked_up_later(
 ) -> None:
     drained("interactive")
     working = app.conf.broker_url
-    broker(f"redis://127.0.0.1:{free_port()}/0")
+    broker(f"redis://127.0.0.1:{refusing_port()}/0")
     with django_capture_on_commit_callbacks(execute=True):
         version = newest_version(make_document(make_base()))
     assert version.parse_status == ParseStatus.PENDING
@@ -81,7 +81,7 @@ def test_a_page_takes_an_upload_without_a_queue(
     broker: Callable[[str], None], django_capture_on_commit_callbacks: Commit
 ) -> None:
     house = House()
-    broker(f"redis://127.0.0.1:{free_port()}/0")
+    broker(f"redis://127.0.0.1:{refusing_port()}/0")
     with django_capture_on_commit_callbacks(execute=True):
         answer = client_of(house.keeper).post(
             reverse("folder-upload", args=[house.folder.pk]), {"file": SimpleUploadedFile("a.md", b"# A"), "path": ""}

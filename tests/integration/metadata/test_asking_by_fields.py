@@ -1,5 +1,6 @@
 """A question, or a search of the agent, that is narrowed by what fields of documents say: what is offered, accepted, kept and told."""
 
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -22,14 +23,24 @@ from knowledge.services.fields import FieldSpec, change_metadata, conditions_of,
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, sources
 from tests.integration.metadata.test_metadata import QUESTION, Library, browser
+from tests.sharing import Share
 from tests.tooling import called
 
 pytestmark = pytest.mark.django_db
 MUELLER = Condition("Client", equals="Müller & Söhne")
 
 
+@pytest.fixture(scope="module")
+def shared_library(share: Share) -> Callable[[], Library]:
+    return share(make_library)
+
+
 @pytest.fixture
-def library() -> Library:
+def library(shared_library: Callable[[], Library], db: None) -> Library:
+    return shared_library()
+
+
+def make_library() -> Library:
     """In the hidden document a value that no other has, and in a field of the hidden base alone another one."""
     made = Library()
     by = Principal.of(made.keeper)

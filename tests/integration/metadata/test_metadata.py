@@ -1,5 +1,6 @@
 """Fields of a base and what documents say in them: who may set them, what fits, and what a search brings that is narrowed by them."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from knowledge.retrieval.search import Scope, search
 from knowledge.services.fields import FieldSpec, change_metadata, conditions_of, fields_of, set_fields
 from knowledge.tool_selectors import documents_within
 from tests.factories import allow, make_base, make_document, make_user
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 QUESTION = "How long is the notice period?"
@@ -59,9 +61,14 @@ def lines(number: int) -> str:
     return f"# Notice {number}\n\nThe notice period of contract {number} is {number} weeks.\n"
 
 
+@pytest.fixture(scope="module")
+def shared_library(share: Share) -> Callable[[], Library]:
+    return share(Library)
+
+
 @pytest.fixture
-def library() -> Library:
-    return Library()
+def library(shared_library: Callable[[], Library], db: None) -> Library:
+    return shared_library()
 
 
 CASES: list[tuple[Condition, list[int]]] = [

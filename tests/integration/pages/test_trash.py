@@ -1,7 +1,6 @@
 """The trash while others work: what is moved, put back, asked for twice or given rights on meanwhile, and its end."""
 
 import threading
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
@@ -35,9 +34,9 @@ from knowledge.services.trash import (
     trash_document,
 )
 from tests.factories import allow, make_document, make_user
+from tests.integration.authz.steps import somebody_waits
 from tests.integration.pages.house import House, client_of, plain
-
-GIVE_UP_S = 20
+from tests.waiting import PATIENT_S, wait_for
 
 
 def seers(document: Document) -> set[str]:
@@ -63,18 +62,9 @@ def too_late(first: Callable[[], object], second: Callable[[], object]) -> list[
     with transaction.atomic():
         first()
         late.start()
-        until = time.monotonic() + GIVE_UP_S
-        while not _somebody_waits() and late.is_alive():
-            assert time.monotonic() < until
-            time.sleep(0.02)
-    late.join(GIVE_UP_S)
+        wait_for("the second change waits for a lock or ends", lambda: somebody_waits() or not late.is_alive())
+    late.join(PATIENT_S)
     return ended
-
-
-def _somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
-        return bool(cursor.fetchone()[0])
 
 
 def test_what_was_moved_in_the_trash_comes_back_with_the_rights_of_its_new_folder(house: House) -> None:

@@ -1,10 +1,9 @@
 """What pages say, beyond the status that the table of addresses has for everybody: nothing of what is taken back or not theirs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from django.urls import reverse
-from pytest_django import DjangoDbBlocker
 
 from authz.grants import take_back
 from authz.permissions import Right
@@ -13,7 +12,7 @@ from tests.integration.pages.house import SENTENCE, client_of, plain
 from tests.integration.routes.addresses import Route
 from tests.integration.routes.table import actions, pages
 from tests.integration.routes.world import World
-from tests.sharing import shared
+from tests.sharing import Share
 
 MINE = "chat/"  # the person's own words stay; what they quoted is masked
 OF_DATA = "data/"  # stands on the grant of a data source, not on a folder's
@@ -24,14 +23,13 @@ each_action = pytest.mark.parametrize("action", ACTIONS, ids=str)
 
 
 @pytest.fixture(scope="module")
-def worlds(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Callable[[], World]]:
-    with shared(django_db_blocker, World) as copied:
-        yield copied
+def shared_world(share: Share) -> Callable[[], World]:
+    return share(World)
 
 
 @pytest.fixture
-def world(db: None, worlds: Callable[[], World]) -> World:
-    return worlds()
+def world(shared_world: Callable[[], World], db: None) -> World:
+    return shared_world()
 
 
 def test_the_table_has_the_pages_and_actions() -> None:

@@ -1,5 +1,6 @@
 """What a search brings: as much as there is to see, never more, in whatever way it is computed."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,6 +16,7 @@ from knowledge.retrieval.engine import reranker
 from knowledge.retrieval.plan import make_plan
 from knowledge.retrieval.search import PER_DOCUMENT, Scope, search
 from tests.factories import allow, make_base, make_document, make_folder, make_user
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
@@ -28,8 +30,20 @@ def lines(number: int) -> str:
     return f"# Notice {number}\n\nThe notice period of contract {number} is {number} weeks.\n"
 
 
+Library = tuple[Principal, KnowledgeBase, Folder, list[Document], Document]
+
+
+@pytest.fixture(scope="module")
+def shared_library(share: Share) -> Callable[[], Library]:
+    return share(make_library)
+
+
 @pytest.fixture
-def library() -> tuple[Principal, KnowledgeBase, Folder, list[Document], Document]:
+def library(shared_library: Callable[[], Library], db: None) -> Library:
+    return shared_library()
+
+
+def make_library() -> Library:
     """(reader, base, folder in it, four visible documents, a hidden one that answers as well).
 
     Documents 0 and 1 lie in the folder, 2 and 3 in the root; 3 is Chinese.
@@ -56,7 +70,7 @@ def found(reader: Principal, query: str = QUESTION, top_k: int = 10, **scope: An
 @pytest.mark.parametrize("limit", [0, 50_000], ids=["indexed", "exact"])
 @pytest.mark.parametrize("top_k", [1, 3, 4, 10])
 def test_as_many_as_asked_while_there_are_and_never_a_hidden_one(
-    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document],
+    library: Library,
     settings: LazySettings,
     limit: int,
     top_k: int,
@@ -70,9 +84,7 @@ def test_as_many_as_asked_while_there_are_and_never_a_hidden_one(
 
 
 @pytest.mark.parametrize("query", [QUESTION, "通知期", "contract 2", "weeks", "tungsten"])
-def test_the_indexes_and_the_exact_pass_find_the_same(
-    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document], settings: LazySettings, query: str
-) -> None:
+def test_the_indexes_and_the_exact_pass_find_the_same(library: Library, settings: LazySettings, query: str) -> None:
     reader = library[0]
     answers = []
     for settings.SEARCH_EXACT_LIMIT in (50_000, 0):
@@ -83,7 +95,7 @@ def test_the_indexes_and_the_exact_pass_find_the_same(
 
 
 def test_a_scope_narrows_and_never_widens(
-    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document],
+    library: Library,
 ) -> None:
     reader, base, folder, seen, hidden = library
     ids = [document.pk for document in seen]
@@ -108,7 +120,7 @@ def test_a_scope_narrows_and_never_widens(
 
 
 def test_the_document_too_says_where_its_rights_are_read_from(
-    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document],
+    library: Library,
 ) -> None:
     """An index row that names a visible folder shows nothing of a document that has gone to a hidden one."""
     reader, _base, _folder, seen, hidden = library
@@ -118,7 +130,7 @@ def test_the_document_too_says_where_its_rights_are_read_from(
 
 @pytest.mark.parametrize("which", ["maxsim", "none"])
 def test_rows_are_read_by_the_statement_that_finds_them(
-    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document],
+    library: Library,
     settings: LazySettings,
     which: str,
     django_assert_num_queries: DjangoAssertNumQueries,
@@ -134,7 +146,7 @@ def test_rows_are_read_by_the_statement_that_finds_them(
 
 
 def test_what_could_be_seen_is_counted_once(
-    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document],
+    library: Library,
 ) -> None:
     reader, _base, folder, seen, _hidden = library
     assert make_plan(reader, Scope()).visible == 4
@@ -167,9 +179,7 @@ NAUGHTY = [
 
 
 @pytest.mark.parametrize("limit", [0, 50_000], ids=["indexed", "exact"])
-def test_no_question_breaks_a_search(
-    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document], settings: LazySettings, limit: int
-) -> None:
+def test_no_question_breaks_a_search(library: Library, settings: LazySettings, limit: int) -> None:
     settings.SEARCH_EXACT_LIMIT = limit
     seen = {document.pk for document in library[3]}
     for query in NAUGHTY:
@@ -177,7 +187,7 @@ def test_no_question_breaks_a_search(
 
 
 def test_weights_are_made_again_when_the_average_length_has_moved(
-    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document],
+    library: Library,
 ) -> None:
     reader, base, _folder, _seen, _hidden = library
     rows = ChunkIndex.unscoped.filter(knowledge_base=base).order_by("chunk_id")

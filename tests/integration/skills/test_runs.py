@@ -35,7 +35,7 @@ from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.retrieval.search import Scope
 from knowledge.selectors import passages_of
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes, sent
 from tests.modelserver import Request, Step, calls, says
 
@@ -78,9 +78,9 @@ def planned(steps: list[Step | str]) -> Callable[[Request], Step]:
     return choose
 
 
-def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(admin: User) -> None:
+def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(handbook: Handbook, admin: User) -> None:
     make_profile(*ALL, by=admin)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     reader, other = make_reader(base), make_user("other")
     steps: list[Step | str] = [routes(), SEARCH, READ, "report", DONE, says(THIRTY)]
     with modelled(chooses=planned(steps)) as server:
@@ -116,10 +116,10 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(admin: User) 
     assert files.throw_away() == 1
 
 
-def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(admin: User) -> None:
+def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(handbook: Handbook, admin: User) -> None:
     """Such a name is whatever the model writes, and the trace keeps no text of documents."""
     make_profile(*ALL, by=admin)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     steps: list[Step | str] = [
         routes(), SEARCH, calls(("read_skill", {"skill_name": "thirty days of leave"})), DONE, says(THIRTY),
     ]  # fmt: skip
@@ -133,10 +133,10 @@ def _actions(made: MadeFile) -> set[str]:
     return set(Entry.objects.filter(run_id=str(made.message_id)).values_list("action", flat=True))
 
 
-def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(admin: User) -> None:
+def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbook: Handbook, admin: User) -> None:
     """A title that says what stands in a document which nobody named for the script: the file goes with that document, too."""
     make_profile(*ALL, by=admin)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     board = make_base("Merger")
     make_document(
         board, "board.md", "# Annual leave\n\nThe annual leave of the Bluebird team is paid.\n", ingested=True
@@ -170,10 +170,10 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(admin:
     assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 404
 
 
-def test_what_a_script_says_again_of_its_arguments_is_no_evidence(admin: User) -> None:
+def test_what_a_script_says_again_of_its_arguments_is_no_evidence(handbook: Handbook, admin: User) -> None:
     """It prints the title that the model gave the file: else the model would be its own source."""
     make_profile(*ALL, by=admin)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     with modelled(chooses=planned([routes(), SEARCH, READ, "report", DONE, says(THIRTY)])):
         events = asked(make_reader(base), LEAVE)
     items = stored(events).state["evidence_items"]
@@ -181,13 +181,13 @@ def test_what_a_script_says_again_of_its_arguments_is_no_evidence(admin: User) -
 
 
 @pytest.mark.parametrize("how", ["off", "unbound", "no tool"])
-def test_what_is_not_switched_on_is_not_told(admin: User, how: str) -> None:
+def test_what_is_not_switched_on_is_not_told(handbook: Handbook, admin: User, how: str) -> None:
     make_profile(*(ALL[:1] if how == "no tool" else ALL), by=admin)
     if how == "off":
         call_command("skill", "off", "report", username=admin.username)
     if how == "unbound":
         call_command("skill", "bind", "report", username=admin.username)
-    base, _manual, _secret = make_library()
+    base, _manual, _secret = handbook
     with modelled(routes(), SEARCH, READ, DONE, says(THIRTY)) as server:
         events = asked(make_reader(base), LEAVE)
     assert "report" not in sent(server.requests[1])
@@ -254,10 +254,10 @@ def test_a_version_that_is_not_approved_any_more_is_not_told_whatever_says_that_
         version_of(profile.name, "report")
 
 
-def test_a_script_is_not_given_what_may_not_be_read_any_more(admin: User) -> None:
+def test_a_script_is_not_given_what_may_not_be_read_any_more(handbook: Handbook, admin: User) -> None:
     """The right ends between the search and the script."""
     profile = make_profile(*ALL, by=admin)
-    base, manual, _secret = make_library()
+    base, manual, _secret = handbook
     reader = Principal.of(make_reader(base))
     (passage, *_more) = passages_of(reader, manual)
     finding = found_passage(passage)

@@ -18,7 +18,7 @@ from authz.grants import take_back
 from authz.permissions import Right
 from knowledge.models import Document
 from tests.factories import make_document, make_user
-from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes, sent
 from tests.integration.skills.test_runs import ALL, evidence_in
 from tests.modelserver import Request, Step, calls, says
@@ -98,8 +98,8 @@ def downloaded(reader: User, found: dict[str, Any], name: str) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["docx", "xlsx"])
-def test_a_report_is_made_of_evidence_and_is_its_askers_alone(admin: User, kind: str) -> None:
-    base, _manual, _secret = make_library()
+def test_a_report_is_made_of_evidence_and_is_its_askers_alone(handbook: Handbook, admin: User, kind: str) -> None:
+    base, _manual, _secret = handbook
     reader = make_reader(base)
 
     def given(request: Request) -> dict[str, Any]:
@@ -130,8 +130,8 @@ def said_in_sheet(data: bytes) -> str:
     return " ".join(str(cell.value) for row in sheet.rows for cell in row)
 
 
-def test_two_versions_are_compared(admin: User) -> None:
-    base, _manual, _secret = make_library()
+def test_two_versions_are_compared(handbook: Handbook, admin: User) -> None:
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     make_document(base, "leave.md", OLDER, ingested=True)
     document = make_document(base, "leave.md", NEWER, ingested=True)
@@ -146,8 +146,8 @@ def test_two_versions_are_compared(admin: User) -> None:
     ]  # fmt: skip
 
 
-def test_release_notes_are_summed_up_by_kind_with_a_table(admin: User) -> None:
-    base, _manual, _secret = make_library()
+def test_release_notes_are_summed_up_by_kind_with_a_table(handbook: Handbook, admin: User) -> None:
+    base, _manual, _secret = handbook
     reader = make_reader(base)
     notes: Document = make_document(base, "notes.md", NOTES, title="Release 2.0", ingested=True)
     told, found = run(
@@ -162,8 +162,8 @@ def test_release_notes_are_summed_up_by_kind_with_a_table(admin: User) -> None:
     assert any(entry.startswith("'=HYPERLINK") for entry in kinds)
 
 
-def test_what_a_script_was_not_given_it_does_not_get(admin: User) -> None:
-    base, _manual, secret = make_library()
+def test_what_a_script_was_not_given_it_does_not_get(handbook: Handbook, admin: User) -> None:
+    base, _manual, secret = handbook
     reader = make_reader(base)
     named = {"documents": [str(secret.pk)]}
     told, found = run(admin, reader, "release-notes-digest", "digest.py", lambda _request: named, works=False)

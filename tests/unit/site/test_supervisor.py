@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from copilot_site.embedded import supervisor as module
-from copilot_site.embedded.process import ServiceFailed, wait_gone, wait_until
+from copilot_site.embedded.process import ServiceFailed, wait_gone
 from copilot_site.embedded.supervisor import MOST_ENDS, PAUSES_S, SLOW_S, WINDOW_S, Supervisor, _Kept
+from tests.waiting import wait_for
 
 # Starts a child of its own in its process group, as a worker does, says both numbers and waits.
 POOL = (
@@ -112,12 +113,12 @@ def test_a_killed_child_is_started_again_after_its_pool_has_ended(
     supervisor.start("pool", [sys.executable, "-c", POOL], os.environ)
     pids = _said(capfd)
     with keeping(supervisor):
-        assert wait_until(lambda: len(pids()) == 2, timeout_s=30)
+        wait_for("two processes", lambda: len(pids()) == 2)
         leader, member = pids()
         os.kill(leader, signal.SIGKILL)
-        assert wait_until(lambda: len(pids()) == 4, timeout_s=30)
+        wait_for("four processes", lambda: len(pids()) == 4)
         assert wait_gone(member, timeout_s=10)
-        assert wait_until(lambda: list(json.loads(ledger.read_text())) == [str(pids()[2])], timeout_s=10)
+        wait_for("the ledger names the third", lambda: list(json.loads(ledger.read_text())) == [str(pids()[2])])
     assert all(wait_gone(pid, timeout_s=10) for pid in pids())
     assert not ledger.exists()
 
@@ -129,7 +130,7 @@ def test_a_pool_that_lost_its_worker_just_before_the_end_ends_with_it(
     supervisor = Supervisor(tmp_path / "processes.json")
     supervisor.start("pool", [sys.executable, "-c", POOL], os.environ)
     pids = _said(capfd)
-    assert wait_until(lambda: len(pids()) == 2, timeout_s=30)
+    wait_for("two processes", lambda: len(pids()) == 2)
     os.kill(pids()[0], signal.SIGKILL)
     supervisor.stop()
     assert wait_gone(pids()[1], timeout_s=10)
