@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.demo_home import READY, demo_home
 from tests.homes import Checkout
-from tests.programs import skip_without
+from tests.programs import BROWSERS, skip_without
 
 expect.set_options(timeout=60_000)  # ms; other tests run beside these
 # Debian's Chromium as root, without its errands to the outside
@@ -77,7 +77,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """A headless Chromium of the system."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not path:
         skip_without("Chromium")
     # Django takes Playwright's event loop for an async view otherwise

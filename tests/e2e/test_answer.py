@@ -119,7 +119,7 @@ def _sign_in(page: Page, system: System, username: str) -> None:
     page.locator("input[name=username]").fill(username)
     page.locator("input[name=password]").fill(PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("textbox")).to_be_visible()
+    expect(page.locator("#question")).to_be_visible()  # the page before has two boxes of text
     page.wait_for_load_state()  # with it the page's own script runs
 
 

@@ -132,7 +132,7 @@ def test_a_question_that_is_asked_while_the_server_is_away_is_kept_and_answered(
     page.locator("input[name=username]").fill("keeper")
     page.locator("input[name=password]").fill(PASSWORD)
     page.keyboard.press("Enter")
-    box = page.get_by_role("textbox")
+    box = page.locator("#question")  # the page before has two boxes of text
     expect(box).to_be_visible()
     page.wait_for_load_state()
     for place in range(2):  # the first question begins the conversation, the second goes on with it
