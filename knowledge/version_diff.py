@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from itertools import islice
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -12,11 +12,14 @@ from audit.record import record
 from authz.checks import get_visible
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from knowledge.block_diff import Steps, changes
 from knowledge.document_text import is_read
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import DocumentVersion
 
 AROUND = 2  # unchanged blocks that are shown before and after a difference
+MOST_CHARACTERS = 4_000_000  # of both versions together: two times a thousand pages
+MOST_PIECES = 2_000  # that one page shows
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Comparison:
     older: DocumentVersion
     newer: DocumentVersion
     pieces: tuple[Piece, ...]
+    is_cut: bool = False  # there are more differences than are shown
 
     @property
     def is_same(self) -> bool:
@@ -49,18 +53,23 @@ def compare_versions(principal: Principal, document_id: UUID, *, older: int, new
             )
     record(principal, Action.DOCUMENT_OPENED, versions[0].document, detail={"versions": [older, newer]})
     before, after = ([block.text for block in load_parsed(version).blocks] for version in versions)
-    return Comparison(versions[0], versions[1], tuple(differences(before, after)))
+    if sum(map(len, before)) + sum(map(len, after)) > MOST_CHARACTERS:
+        raise InvalidInput(
+            _("These versions are too long to compare here. Download both, and compare them on your computer.")
+        )
+    pieces = tuple(islice(differences(before, after), MOST_PIECES + 1))
+    return Comparison(versions[0], versions[1], pieces[:MOST_PIECES], is_cut=len(pieces) > MOST_PIECES)
 
 
-def differences(before: Sequence[str], after: Sequence[str]) -> Iterator[Piece]:
-    """What was taken out, what was put in, and AROUND unchanged blocks beside them."""
-    steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    for place, (kind, a, b, c, d) in enumerate(steps):
-        if kind == "equal":
-            yield from _context(before[a:b], is_first=place == 0, is_last=place == len(steps) - 1)
+def differences(before: Sequence[str], after: Sequence[str], steps: Steps | None = None) -> Iterator[Piece]:
+    """What was taken out, what was put in, and AROUND unchanged blocks beside them. steps: how much is done for it."""
+    found = changes(before, after, steps or Steps())
+    for place, (is_same, part) in enumerate(found):
+        if is_same:
+            yield from _context(before[part.a : part.b], is_first=place == 0, is_last=place == len(found) - 1)
         else:
-            yield from (Piece("removed", text) for text in before[a:b])
-            yield from (Piece("added", text) for text in after[c:d])
+            yield from (Piece("removed", text) for text in before[part.a : part.b])
+            yield from (Piece("added", text) for text in after[part.c : part.d])
 
 
 def _context(same: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[Piece]:

@@ -29,6 +29,7 @@ from copilot_site.lib.client_address import client_address
 from copilot_site.lib.deferred_response import Later
 from copilot_site.lib.error_pages import bare_error
 from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
+from copilot_site.lib.waiting import noting, serve
 
 log = structlog.get_logger(__name__)
 
@@ -55,6 +56,9 @@ class SeatedHandler(ASGIHandler):
     def __init__(self, shares: Mapping[str, Share], share_of: Callable[[str, str], str], owners: "Owners") -> None:
         super().__init__()
         self._shares, self._share_of, self._door = shares, share_of, Door(owners)
+
+    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+        await super().handle(scope, noting(scope, receive), send)
 
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info in FREE or request.path_info.startswith(settings.STATIC_URL):
@@ -110,6 +114,7 @@ class GivesBack:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         seat: Ticket | None = getattr(request, "seat", None)
         request.is_seated = True  # type: ignore[attr-defined]
+        serve(request)
         keeps = False
         try:
             response = self._get_response(request)

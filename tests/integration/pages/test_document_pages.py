@@ -16,6 +16,7 @@ from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
+from knowledge import version_diff
 from knowledge.models import Chunk, ChunkIndex, Document, Folder
 from knowledge.retrieval.search import search
 from knowledge.services import access, trash
@@ -275,6 +276,24 @@ def test_versions_are_read_compared_and_brought_back(house: House) -> None:
     assert versions[0].sha256 == versions[2].sha256
     assert Entry.objects.get(action=Action.VERSION_RESTORED).detail == {"from": 1, "version": 3}
     assert reader.get(reverse("versions-compare", args=[document.pk, 1, 9])).status_code == 404
+
+
+def test_versions_that_are_long_or_wholly_different_are_compared_as_far_as_a_page_goes(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_document(house.folder, "a.md", "\n\n".join(f"Old sentence {n}." for n in range(6)), ingested=True)
+    document = make_document(house.folder, "a.md", "\n\n".join(f"New sentence {n}." for n in range(6)), ingested=True)
+    url = reverse("versions-compare", args=[document.pk, 1, 2])
+    reader = client_of(house.reader)
+    assert "more differences than one page" not in plain(reader.get(url).content)
+    monkeypatch.setattr(version_diff, "MOST_PIECES", 7)
+    page = reader.get(url)
+    assert len(page.context["comparison"].pieces) == 7
+    assert "more differences than one page can show" in plain(page.content)
+    monkeypatch.setattr(version_diff, "MOST_CHARACTERS", 100)
+    refused = reader.get(url)
+    assert refused.status_code == 400
+    assert "too long to compare here" in plain(refused.content)
 
 
 def test_a_file_replaces_the_newest_version_under_the_same_name(house: House) -> None:

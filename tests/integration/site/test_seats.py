@@ -17,6 +17,7 @@ from authz.models import ApiToken
 from copilot_site.lib import seats
 from copilot_site.lib.fair_queue import FairQueue
 from copilot_site.lib.seats import Callers, Owners, SeatedHandler, Share
+from copilot_site.lib.waiting import require_waiting
 
 ANNA, BERT = User(pk=1, username="anna"), User(pk=2, username="bert")
 NOBODY = Owners(of_token=lambda _header: None, of_session=lambda _key: None)
@@ -31,6 +32,14 @@ def held(_request: HttpRequest) -> HttpResponse:
     """An answer that is made when the test says so."""
     begun.set()
     go_on.wait(10)
+    return HttpResponse("made")
+
+
+def long_work(_request: HttpRequest) -> HttpResponse:
+    """Ends when nobody waits for it, else when the test is over."""
+    begun.set()
+    while not go_on.wait(0.01):
+        require_waiting()
     return HttpResponse("made")
 
 
@@ -70,6 +79,7 @@ def failing(_request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("held", held, name="held"),
     path("export", held_export),
+    path("long", long_work),
     path("failing", failing),
     path("late", late),
 ]
@@ -240,6 +250,23 @@ def test_who_only_asks_what_would_come_waits_in_the_line_of_who_takes_it(method:
 @pytest.mark.parametrize("where", ["/held", "/export", "/late"])
 def test_a_seat_comes_back_where_the_client_left_before_the_answer(where: str) -> None:
     assert played(gone_meanwhile, where=where).at_work == 0
+
+
+def test_long_work_ends_when_its_client_has_left() -> None:
+    async def gone(client: Any, queue: FairQueue) -> None:
+        await asyncio.to_thread(begun.wait, 5)
+        await client.send_input({"type": "http.disconnect"})
+        for _ in range(500):
+            if not queue.at_work:
+                break
+            await asyncio.sleep(0.01)
+        at_work.append(queue.at_work)
+        go_on.set()
+        await client.wait(5)
+
+    at_work: list[int] = []
+    played(gone, where="/long")
+    assert at_work == [0], "it worked on for nobody"
 
 
 def test_who_waits_and_leaves_is_out_of_the_line() -> None:

@@ -1,0 +1,40 @@
+"""Work that ends when nobody waits for its answer any more: a thread cannot be stopped from outside, so long work asks now and then."""
+
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextvars import ContextVar
+from typing import Any
+
+from django.http import HttpRequest
+
+HAS_LEFT = "copilot.has_left"  # in the scope of a request whose client has closed the connection
+_served: ContextVar[HttpRequest | None] = ContextVar("served", default=None)
+
+Message = MutableMapping[str, Any]
+
+
+class NobodyWaits(CancelledError):
+    """The client of this request has left. No error, and no answer: `finally` and transactions alone see it."""
+
+
+def noting(scope: Message, receive: Callable[[], Awaitable[Message]]) -> Callable[[], Awaitable[Message]]:
+    """`receive`, which notes in the scope that the client has left: Django learns of it at once, a thread when it asks."""
+
+    async def noted() -> Message:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            scope[HAS_LEFT] = True
+        return message
+
+    return noted
+
+
+def serve(request: HttpRequest) -> None:
+    """Say whose answer the code of this thread makes from now on."""
+    _served.set(request)
+
+
+def require_waiting() -> None:
+    """Raise NobodyWaits where a web process works for a client that has left; does nothing in workers and commands."""
+    if getattr(_served.get(), "scope", {}).get(HAS_LEFT):
+        raise NobodyWaits
