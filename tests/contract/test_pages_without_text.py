@@ -10,7 +10,15 @@ from knowledge.parsers.limits import ParseLimits
 
 load()
 FRONT = '---\ntitle: "部署 Deploy"\nweight: 10\n---\n'
-NOTHING = ("<!-- What is said here? -->", "<!-- open", "<!-->", "<?php echo 1 ?>", "<![CDATA[x]]>", "<!ELEMENT a>", "</div>")
+NOTHING = (
+    "<!-- What is said here? -->",
+    "<!-- open",
+    "<!-->",
+    "<?php echo 1 ?>",
+    "<![CDATA[x]]>",
+    "<!ELEMENT a>",
+    "</div>",
+)
 """Bodies from which no element is made."""
 DECLARED = '<?xml version="1.0" encoding="utf-8"?>\n'
 

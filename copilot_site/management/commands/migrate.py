@@ -1,13 +1,17 @@
-"""Migrations run as the owner of the tables, not under the application's role."""
+"""Migrations run as the owner of the tables, not under the application's role, which is made before where it has a password."""
 
 from typing import Any
 
 from django.core.management.commands import migrate
 
-from audit.db_owner import as_owner
+from audit.db_owner import as_owner, make_role
+from copilot_site.lib.commands import one_sentence
 
 
 class Command(migrate.Command):
-    def handle(self, *args: Any, **options: Any) -> None:
+    def execute(self, *args: Any, **options: Any) -> Any:
+        """Its checks ask the database, too."""
         with as_owner():
-            super().handle(*args, **options)
+            with one_sentence():
+                make_role()
+            return super().execute(*args, **options)
