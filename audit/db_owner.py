@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
-from copilot_site.lib.errors import PermissionDenied
+from audit.guards import TABLES
+from copilot_site.lib.errors import InvalidInput, PermissionDenied
 
 # What is the application's own: every table but those of the audit, so that it can build indexes and analyse.
 OTHERS = """
@@ -35,6 +36,43 @@ GRANT INSERT ON audit_entry, audit_checkpoint, audit_hold TO {role};
 GRANT UPDATE (released_at) ON audit_hold TO {role};
 GRANT USAGE ON SEQUENCE audit_entry_id_seq, audit_checkpoint_id_seq, audit_hold_id_seq TO {role};
 """
+# Of whoever is connected: are they a superuser, and which of the audit tables could they change, now or as a role they may become?
+POWERS = """
+SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), current_user, array(
+    SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname = ANY(%s)
+      AND (pg_has_role(current_user, relowner, 'MEMBER') OR has_table_privilege(oid, 'UPDATE, DELETE, TRUNCATE'))
+    ORDER BY relname)
+"""
+
+
+def powers_over_the_log() -> tuple[str, str]:
+    """The role that this process works under, and why it could change the audit log; "" where it may only add to it."""
+    with connection.cursor() as cursor:
+        cursor.execute(POWERS, [list(TABLES)])
+        is_superuser, role, tables = cursor.fetchone()
+    if is_superuser:
+        return role, "is a superuser of PostgreSQL"
+    return role, f"may change {', '.join(tables)}" if tables else ""
+
+
+def make_role() -> None:
+    """Before migrations: the application's role as a login with COPILOT_DB_ROLE_PASSWORD. Nothing where that is not set.
+
+    The server is sent a hash: a password in a statement would stand in its log. Raises InvalidInput for the owner's own name.
+    """
+    role, password = settings.DATABASE_ROLE, settings.DATABASE_ROLE_PASSWORD
+    if not password:
+        return
+    if not role or role == connection.settings_dict["USER"]:
+        raise InvalidInput(_("COPILOT_DB_ROLE must name another role than the one that DATABASE_URL signs in as."))
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [role])
+        if cursor.fetchone() is None:
+            cursor.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(role)))
+        sealed = connection.connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
+        cursor.execute(
+            sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(role), sql.Literal(sealed.decode()))
+        )
 
 
 def give_role_its_rights(**kwargs: Any) -> None:

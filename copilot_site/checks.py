@@ -9,6 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.files.storage import InvalidStorageError, storages
 from django.db import DatabaseError
 
+from audit.db_owner import powers_over_the_log
 from copilot_site.config import load_config
 from copilot_site.startup_checks import LOCAL, dangers, is_exposed
 
@@ -35,6 +36,23 @@ def nobody_signs_in_with_a_public_password(databases: Any = None, **_: Any) -> l
     said = f"{', '.join(names)} can sign in with the demo's password, which everybody can read, and others reach this site."
     hint = "Delete these accounts or give them other passwords: `manage.py changepassword NAME`."
     return [Error(said, hint=hint, id="copilot_site.E004")]
+
+
+@register(Tags.database, deploy=True)
+def nobody_who_records_can_change_the_log(databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """Triggers refuse changes, and whoever owns the tables or is a superuser switches them off."""
+    if not databases:
+        return []
+    try:
+        role, power = powers_over_the_log()
+    except DatabaseError as error:
+        said = f"The database does not say who may change the audit log: {str(error).splitlines()[0]}"
+        return [checks.Warning(said, id="copilot_site.W004")]
+    if not power:
+        return []
+    hint = "Give the processes a role of their own: docs/how-to/audit.md, “The role of the database”."
+    said = f"The role {role} {power}, so an intruder in a process could change the audit log."
+    return [checks.Warning(said, hint=hint, id="copilot_site.W004")]
 
 
 @register(Tags.security, deploy=True)

@@ -73,6 +73,9 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",
         description="PostgreSQL role the processes take on, without rights to change the audit log; embedded: copilot_app.",
     )
+    db_role_password: SecretStr | None = Field(
+        default=None, description="`migrate` makes that role a login with this password; unset: it is left as it is."
+    )
     static_root: Path | None = Field(
         default=None,
         description="Folder of collected static files, hashed names; unset: served from the source folders.",

@@ -24,7 +24,7 @@ from redis.retry import Retry
 
 from agent.providers.base import ModelError
 from agent.providers.configured import model_names, probe, served_model
-from audit.db_owner import as_owner
+from audit.db_owner import as_owner, powers_over_the_log
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
 from business.source_checks import all_sources, faults_with
 from copilot_site.config import BASE_DIR, load_config
@@ -208,6 +208,17 @@ def audit_key() -> Finding:
     return Finding("Audit key", True, f"{key[:16]}…, read by this user alone")
 
 
+def audit_role() -> Finding:
+    """The role that the processes work under may add to the audit log, and not change it."""
+    try:
+        role, power = powers_over_the_log()
+    except DatabaseError as error:
+        return Finding("Audit role", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
+    mend = "Give the processes a role of their own: docs/how-to/audit.md, “The role of the database”."
+    said = f"{role} {power}: the audit log can be changed" if power else f"{role} may add to the log, not change it"
+    return Finding("Audit role", not power, said, mend, optional=True)
+
+
 def broker() -> Finding:
     """Valkey or Redis answers, is new enough, and never throws queued work away."""
     mend = "Start Redis 6.2 or Valkey and check REDIS_URL; unset it to use the embedded one."
@@ -380,8 +391,8 @@ def browser() -> Finding:
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    python, packages, state_folder, embedded, postgres, connections, pgvector, migrations, audit_key, broker, model, reranking, word_list,
-    index, readings, files, mail, company_sign_ins, company_directory,
+    python, packages, state_folder, embedded, postgres, connections, pgvector, migrations, audit_key, audit_role, broker, model, reranking,
+    word_list, index, readings, files, mail, company_sign_ins, company_directory,
 )  # fmt: skip
 
 

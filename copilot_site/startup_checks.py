@@ -58,6 +58,8 @@ def dangers(config: Config) -> Iterator[str]:
     ):
         if _has_default_password(url):
             yield f"The password in {name} is one that everybody tries first: give that service a random one."
+    if config.db_role_password and config.db_role_password.get_secret_value().lower() in DEFAULT_PASSWORDS:
+        yield "COPILOT_DB_ROLE_PASSWORD is one that everybody tries first: set a random one."
 
 
 def require_safe(config: Config) -> None:

@@ -77,7 +77,7 @@ AREAS: tuple[Area, ...] = (
          is_set_up=lambda: bool(model_names())),
     Area("data-sources", _("Data sources"), (doctor.data_sources,), "admin:business_datasource_changelist"),
     Area("sign-in", _("Company sign-in"), (company_sign_ins, company_directory), "admin:socialaccount_socialapp_changelist"),
-    Area("audit", _("Signing key of the audit log"), (doctor.audit_key,), "admin:audit_checkpoint_changelist"),
+    Area("audit", _("Signing key of the audit log"), (doctor.audit_key, doctor.audit_role), "admin:audit_checkpoint_changelist"),
 )  # fmt: skip
 
 

@@ -1,19 +1,26 @@
-"""Migrations run as the owner of the tables, not under the application's role."""
+"""Migrations run as the owner of the tables, not under the application's role, which is made before where it has a password."""
 
 from typing import Any
 
 from django.core.management import CommandError
 from django.core.management.commands import migrate
 
-from audit.db_owner import as_owner
+from audit.db_owner import as_owner, make_role
 from copilot_site.doctor import of_another_version
+from copilot_site.lib.commands import one_sentence
 
 
 class Command(migrate.Command):
     """Django's, as the owner; a database of another version is refused before anything is changed."""
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def execute(self, *args: Any, **options: Any) -> Any:
+        """Its checks ask the database, too."""
         with as_owner():
-            if reason := of_another_version():
-                raise CommandError(reason)
-            super().handle(*args, **options)
+            with one_sentence():
+                make_role()
+            return super().execute(*args, **options)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if reason := of_another_version():
+            raise CommandError(reason)
+        super().handle(*args, **options)

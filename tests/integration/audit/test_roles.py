@@ -9,20 +9,22 @@ from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 from django.core.management.commands import makemigrations
 from django.db import OperationalError, ProgrammingError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from audit.actions import Action
 from audit.checkpoints import sign_checkpoint
-from audit.db_owner import as_owner, give_role_its_rights
+from audit.db_owner import as_owner, give_role_its_rights, make_role
 from audit.models import Entry
 from audit.retention import purge
 from copilot_site import doctor
 from copilot_site.embedded import postgres
 from copilot_site.findings import Finding
-from copilot_site.lib.errors import PermissionDenied
+from copilot_site.lib.errors import InvalidInput, PermissionDenied
 from tests.factories import make_base
 from tests.integration.audit.logbook import ANNA, GUARDED, Logbook, verified, write
 
 ROLE = "audit_test_app"
+MEND = "Give the processes a role of their own: docs/how-to/audit.md, “The role of the database”."
 FORBIDDEN = [
     "UPDATE audit_entry SET reason = 'x'",
     "UPDATE audit_entry SET actor_name = '', salts = '{}'",
@@ -187,6 +189,56 @@ def test_a_database_that_does_not_know_the_role_yet_is_asked_as_its_owner() -> N
         )  # the control: Django's own
     call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
     assert doctor.migrations() == Finding("Migrations", True, "all applied", "Run `manage.py migrate`.")
+
+
+def test_the_doctor_says_who_could_change_the_log(app: Logbook) -> None:
+    """A superuser, whoever was given more, and whoever may become the tables' owner."""
+    assert "is a superuser of PostgreSQL: the audit log can be changed" in doctor.audit_role().detail
+    with role(ROLE):
+        assert doctor.audit_role() == Finding(
+            "Audit role", True, f"{ROLE} may add to the log, not change it", MEND, optional=True
+        )
+    with connection.cursor() as cursor:
+        cursor.execute(f"GRANT DELETE ON audit_link TO {ROLE}; CREATE ROLE audit_test_owner")
+        cursor.execute(f"ALTER TABLE audit_hold OWNER TO audit_test_owner; GRANT audit_test_owner TO {ROLE}")
+    with role(ROLE):
+        found = doctor.audit_role()
+    assert (found.ok, found.detail) == (
+        False,
+        f"{ROLE} may change audit_hold, audit_link: the audit log can be changed",
+    )
+
+
+@pytest.fixture
+def with_password(db: None, settings: LazySettings) -> None:
+    settings.DATABASE_ROLE, settings.DATABASE_ROLE_PASSWORD = ROLE, "kJ5tZb82Wq"
+
+
+def stored_password() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolpassword FROM pg_authid WHERE rolname = %s AND rolcanlogin AND NOT rolsuper", [ROLE])
+        return str(cursor.fetchone()[0])
+
+
+@pytest.mark.usefixtures("with_password")
+def test_migrating_makes_the_role_and_the_server_gets_no_password(settings: LazySettings) -> None:
+    with CaptureQueriesContext(connection) as sent:
+        make_role()
+        first = stored_password()
+        settings.DATABASE_ROLE_PASSWORD = "another one"
+        make_role()
+    assert first.startswith("SCRAM-SHA-256$")
+    assert stored_password() != first
+    assert not [
+        query for query in sent.captured_queries if "kJ5tZb82Wq" in query["sql"] or "another one" in query["sql"]
+    ]
+
+
+@pytest.mark.usefixtures("with_password")
+def test_the_owner_is_not_made_the_application_s_role(settings: LazySettings) -> None:
+    settings.DATABASE_ROLE = connection.settings_dict["USER"]
+    with pytest.raises(InvalidInput, match="COPILOT_DB_ROLE must name another role"):
+        make_role()
 
 
 def test_the_embedded_database_has_the_role(db: None) -> None:
