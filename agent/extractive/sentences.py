@@ -150,7 +150,7 @@ def _blocks(text: str) -> Iterator[Sentence]:
         fenced ^= kind == "fence"
         if kind not in {"row", "rule"}:
             header = []
-        if kind == "row" and not header:
+        if kind == "row" and not header and _RULE.match(text[after:after_end]):
             header = cells_of(line)
             yield _stripped(text, start, end, "heading")
         elif kind == "row":

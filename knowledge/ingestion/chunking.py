@@ -5,25 +5,25 @@ text.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from math import ceil
 from typing import Literal
 
 from copilot_site.lib.one_line import one_line
+from knowledge.ingestion.cutting import SENTENCE, CountTokens, Sizes, cut
+from knowledge.ingestion.table_cutting import CELL, table_pieces
 from knowledge.parsers.base import SEPARATOR, Block, ParsedDocument
 
-CountTokens = Callable[[list[str]], list[int]]
 ChunkKind = Literal["paragraph", "list", "table", "code", "mixed"]
 
-_SENTENCE = r"(?<=[。！？；])|(?<=[.!?;]) (?=\S)"
 # Where an oversized block may be cut, coarse to fine. A match ends a piece; what still does not fit is cut by the next.
 _CUTS: dict[str, tuple[str, ...]] = {
-    "heading": (r"\n", _SENTENCE, r" "),
-    "paragraph": (r"\n", _SENTENCE, r"(?<=[，、,]) ?", r" "),
-    "list": (r"\n(?=\S)", r"\n", _SENTENCE, r" "),
-    "table": (r"\n", r"(?<= \|) ", _SENTENCE, r" "),
+    "heading": (r"\n", SENTENCE, r" "),
+    "paragraph": (r"\n", SENTENCE, r"(?<=[，、,]) ?", r" "),
+    "list": (r"\n(?=\S)", r"\n", SENTENCE, r" "),
+    "table": (r"\n", CELL, SENTENCE, r" "),
     "code": (r"\n(?=\S)", r"\n", r" "),
 }
 _LEAD_IN = re.compile(r"[:：]$")
@@ -69,17 +69,11 @@ class _Part:
     prefix_tokens: int = 0
     suffix: str = ""
     suffix_tokens: int = 0
+    is_alone: bool = False  # a part of one table row: another one would stand under its header
 
     @property
     def opens_section(self) -> bool:
         return self.is_first and self.block.kind == "heading"
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    count_tokens: CountTokens
-    target: int
-    limit: int
 
 
 def chunk_document(
@@ -91,7 +85,7 @@ def chunk_document(
     A document of at most 4/3 of the target is one chunk.
     """
     target_tokens = min(target_tokens, max_tokens)
-    parts = list(_parts(parsed, _Sizes(count_tokens, target_tokens, max_tokens)))
+    parts = list(_parts(parsed, Sizes(count_tokens, target_tokens, max_tokens)))
     groups = [
         chunk
         for section in _merged(_sections(parts), target_tokens)
@@ -146,7 +140,7 @@ def _common_path(parts: Sequence[_Part]) -> tuple[str, ...]:
 # --- blocks to parts -----------------------------------------------------------------------------------------------
 
 
-def _parts(parsed: ParsedDocument, sizes: _Sizes) -> Iterator[_Part]:
+def _parts(parsed: ParsedDocument, sizes: Sizes) -> Iterator[_Part]:
     """Every block, those over the limit in pieces, each with its heading path and token count."""
     path: list[tuple[int, str]] = []
     start = ahead = 0  # ahead: tokens of the headings directly in front, which share the chunk
@@ -170,14 +164,17 @@ def _same(heading: str, title: str | None) -> bool:
     return title is not None and heading.casefold() == title.casefold()
 
 
-def _pieces_of(block: Block, start: int, path: tuple[str, ...], sizes: _Sizes) -> Iterator[_Part]:
+def _pieces_of(block: Block, start: int, path: tuple[str, ...], sizes: Sizes) -> Iterator[_Part]:
+    if block.kind == "table" and block.text.count("\n") > 1 and _is_wide(block.text, sizes):
+        yield from _pieces_of_table(block, start, path, sizes)
+        return
     prefix, suffix = _repeated(block)
     prefix_tokens, suffix_tokens = sizes.count_tokens([prefix, suffix])
-    if prefix_tokens > sizes.target // 2:  # a header that fills the chunk by itself is not worth repeating
+    if prefix_tokens > sizes.target // 2:  # a fence with more than the name of a language
         prefix, prefix_tokens = "", 0
     shown_again = prefix_tokens + suffix_tokens
     room = replace(sizes, target=sizes.target - shown_again, limit=sizes.limit - shown_again)
-    pieces = _cut(block.text, _CUTS[block.kind], room)
+    pieces = cut(block.text, _CUTS[block.kind], room)
     for i, (offset, tokens) in enumerate(pieces):
         is_first, is_last = i == 0, i == len(pieces) - 1
         yield _Part(
@@ -193,6 +190,27 @@ def _pieces_of(block: Block, start: int, path: tuple[str, ...], sizes: _Sizes) -
         )
 
 
+def _is_wide(table: str, sizes: Sizes) -> bool:
+    """Whether the header of a table fills half a chunk, or one of its rows does not fit beside it."""
+    name, rule, *rows = table.split("\n")
+    head, *tokens = sizes.count_tokens([f"{name}\n{rule}\n", *rows])
+    return head > sizes.target // 2 or head + max(tokens) > sizes.limit
+
+
+def _pieces_of_table(block: Block, start: int, path: tuple[str, ...], sizes: Sizes) -> Iterator[_Part]:
+    for piece in table_pieces(block.text, sizes):
+        yield _Part(
+            block,
+            start + piece.offset,
+            piece.tokens,
+            path,
+            is_first=piece.offset == 0,
+            prefix=piece.prefix,
+            prefix_tokens=piece.prefix_tokens,
+            is_alone=not piece.is_whole,
+        )
+
+
 def _repeated(block: Block) -> tuple[str, str]:
     """What is shown again before and after a piece: the two header lines of a table, the fences of code."""
     lines = block.text.split("\n", 2)
@@ -201,35 +219,6 @@ def _repeated(block: Block) -> tuple[str, str]:
     if block.kind == "code":
         return f"{lines[0]}\n", f"\n{lines[0][:3]}"
     return "", ""
-
-
-def _cut(text: str, patterns: Sequence[str], sizes: _Sizes) -> list[tuple[int, int]]:
-    """Pieces as (offset, tokens): cut at the coarsest pattern and packed up to the target.
-
-    A piece over the limit is cut at the next finer pattern, in the end in halves.
-    """
-    ends = [m.end() for m in re.finditer(patterns[0], text)] if patterns else range(*_halves(text))
-    bounds = [0, *(end for end in ends if 0 < end < len(text)), len(text)]
-    spans = list(pairwise(bounds))
-    packed: list[tuple[int, int]] = []
-    room = 0
-    for (start, end), tokens in zip(spans, sizes.count_tokens([text[a:b] for a, b in spans]), strict=True):
-        if tokens > sizes.limit and end - start > 1:
-            finer = _cut(text[start:end], patterns[1:], sizes)
-            packed += [(start + offset, count) for offset, count in finer]
-            room = sizes.target - packed[-1][1]
-        elif packed and tokens <= room:
-            packed[-1] = (packed[-1][0], packed[-1][1] + tokens)
-            room -= tokens
-        else:
-            packed.append((start, tokens))
-            room = sizes.target - tokens
-    return packed
-
-
-def _halves(text: str) -> tuple[int, int, int]:
-    """The arguments of a range over the one cut in the middle of a text without any better place."""
-    return len(text) // 2, len(text), len(text)
 
 
 # --- parts to chunks -----------------------------------------------------------------------------------------------
@@ -279,13 +268,21 @@ def _split(section: list[_Part], target: int, limit: int) -> list[list[_Part]]:
     for part in section:
         chunk = chunks[-1]
         together = _tokens([*chunk, part])
-        if chunk and together > (limit if _is_light(chunk, crumb) else size):
+        if chunk and not _may_follow(chunk[-1], part):
+            chunks.append([])
+        elif chunk and together > (limit if _is_light(chunk, crumb) else size):
             carries = len(chunk) > 1 and _announces(chunk[-1], part) and _tokens([chunk[-1], part]) <= limit
             chunks.append([chunk.pop()] if carries else [])
         chunks[-1].append(part)
-    if len(chunks) > 1 and _tokens(chunks[-1]) <= crumb and _tokens(chunks[-2]) + _tokens(chunks[-1]) <= limit:
+    may_join = len(chunks) > 1 and _may_follow(chunks[-2][-1], chunks[-1][0])
+    if may_join and _tokens(chunks[-1]) <= crumb and _tokens(chunks[-2]) + _tokens(chunks[-1]) <= limit:
         chunks[-2:] = [chunks[-2] + chunks[-1]]
     return chunks
+
+
+def _may_follow(before: _Part, part: _Part) -> bool:
+    """Whether a part may stand in one chunk with what is before it: a chunk shows one header, at its beginning."""
+    return not (before.is_alone or (part.is_alone and part.prefix))
 
 
 def _is_light(chunk: list[_Part], crumb: int) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 GENERAL = "General"
 BUILT_IN = {
@@ -199,7 +199,7 @@ def _fraction(number: Decimal, tokens: Sequence[Token], places: Sequence[int]) -
     slash = next(at for at, (kind, _text) in enumerate(tokens) if kind == "/")
     below = "".join(text for _kind, text in tokens[slash + 1 :]).strip()
     over = [at for at in places if at < slash]
-    has_whole = any(b - a > 1 for a, b in zip(over, over[1:], strict=False))
+    has_whole = any(b - a > 1 for a, b in pairwise(over))
     if not over or not re.fullmatch(r"[#?0]{1,5}|[1-9]\d{0,4}", below):
         return None
     exact = Fraction(number)

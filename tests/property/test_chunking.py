@@ -20,7 +20,11 @@ words = st.lists(
     st.sampled_from(["alpha", "beta.", "gamma:", "更新。", "默认，", "策略", "x" * 40]), min_size=1, max_size=60
 )
 prose = words.map(" ".join)
-rows = st.lists(st.lists(prose, min_size=2, max_size=3), min_size=2, max_size=12)
+rows = st.lists(st.lists(prose, min_size=2, max_size=3), min_size=2, max_size=12) | st.lists(
+    st.lists(st.sampled_from(["alpha", "策略", "a | b", "", "x " * 70]), min_size=2, max_size=40),
+    min_size=2,
+    max_size=4,
+)
 pages = st.none() | st.integers(1, 9)
 
 

@@ -52,7 +52,7 @@ def test_a_table_row_is_said_with_its_header() -> None:
         ("heading", "| Grade | Days |"),
         ("row", "Grade: A; Days: 15"),
         ("row", "Grade: B"),
-        ("heading", "| C | 9 |"),
+        ("row", "| C | 9 |"),  # of another table, whose header is not there
     ]
 
 

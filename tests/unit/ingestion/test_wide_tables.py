@@ -1,0 +1,61 @@
+"""A table that is wider than a chunk: every piece says whose values it holds and what they are, and none mixes two rows."""
+
+from collections.abc import Sequence
+
+from agent.extractive.sentences import split
+from knowledge.ingestion.chunking import ChunkDraft, chunk_document
+from knowledge.parsers.base import Block, ParsedDocument
+from knowledge.parsers.tables import pipe_table
+
+PEOPLE = ("Ana Lopez", "Bo Larsen", "Chen Wei")
+COLUMNS = 60
+TARGET, MOST = 40, 60
+
+
+def count_words(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+def chunks_of(rows: list[list[str]]) -> list[ChunkDraft]:
+    parsed = ParsedDocument(blocks=(Block("heading", "Staff", level=1), Block("table", pipe_table(rows))))
+    return chunk_document(parsed, count_tokens=count_words, target_tokens=TARGET, max_tokens=MOST)
+
+
+def said_of(chunks: Sequence[ChunkDraft]) -> list[str]:
+    return [sentence.text for chunk in chunks for sentence in split(chunk.text) if sentence.kind == "row"]
+
+
+def test_every_piece_of_a_wide_row_says_whose_it_is() -> None:
+    header = ["Name", *(f"Field {n}" for n in range(COLUMNS))]
+    chunks = chunks_of([header, *([person, *(f"{person[0]}{n}" for n in range(COLUMNS))] for person in PEOPLE)])
+    said = said_of(chunks)
+    for person in PEOPLE:
+        for n in range(COLUMNS):
+            holding = [each for each in said if f"Field {n}: {person[0]}{n}" in each.split("; ")]
+            assert holding, (person, n)
+            assert all(each.startswith(f"Name: {person};") for each in holding)
+    assert not [each for each in said if sum(person in each for person in PEOPLE) > 1]
+    assert max(count_words([chunk.text for chunk in chunks])) <= MOST
+
+
+def test_rows_that_fit_beside_a_long_header_stand_under_all_of_it() -> None:
+    header = ["Name", "Days of annual leave in the first year", "Days of annual leave in each year after that one"]
+    chunks = chunks_of([header, *([person, "20", "25"] for person in PEOPLE * 9)])
+    assert len(chunks) > 2
+    expected = f"{header[0]}: Ana Lopez; {header[1]}: 20; {header[2]}: 25"
+    assert said_of(chunks).count(expected) == 9
+    assert len(said_of(chunks)) == 27
+
+
+def test_one_long_row_among_short_ones_is_cut_under_its_header() -> None:
+    short = [[person, "short", "3"] for person in PEOPLE]
+    chunks = chunks_of([["Name", "Note", "Days"], *short, ["Dana Roy", "long " * 90, "7"], *short])
+    said = said_of(chunks)
+    assert "Name: Dana Roy; Days: 7" in said
+    assert sum(each.startswith("Name: Dana Roy; Note: long") for each in said) >= 2
+    assert said.count("Name: Chen Wei; Note: short; Days: 3") == 2
+
+
+def test_a_row_whose_header_is_lost_is_not_said_with_another_row() -> None:
+    sentences = split("| Ana Lopez | 4,100 |\n| Bo Larsen | 3,900 |")
+    assert [sentence.text for sentence in sentences] == ["| Ana Lopez | 4,100 |", "| Bo Larsen | 3,900 |"]
