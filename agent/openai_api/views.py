@@ -1,16 +1,18 @@
 """`/v1`: models, chat completions, responses, embeddings: the same questions under the same rights, budgets, queues and audit."""
 
 import base64
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 
+import numpy as np
 from asgiref.sync import async_to_sync
 from django.http import HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
+from numpy.typing import NDArray
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -27,7 +29,11 @@ from authz.scopes import TokenScope
 from copilot_site.lib.deferred_response import Later
 from copilot_site.lib.errors import NotFound
 from copilot_site.lib.openapi import operation
+from copilot_site.lib.waiting import require_waiting
+from knowledge.embedding.base import Embedder
 from knowledge.retrieval.engine import engine
+
+AT_ONCE = 4  # texts that are embedded before one looks whether the program is still there; two seconds of the longest
 
 
 class OpenAIView(PrincipalView):
@@ -128,6 +134,13 @@ async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> 
     yield b"data: [DONE]\n\n"
 
 
+def _embedded(embedder: Embedder, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
+    """A vector for each text, some at a time: nothing more is embedded once the program has left."""
+    for start in range(0, len(texts), AT_ONCE):
+        require_waiting()
+        yield from embedder.embed_passages(texts[start : start + AT_ONCE])
+
+
 class Embeddings(OpenAIView):
     token_scopes = {"post": (TokenScope.SEARCH,)}
 
@@ -145,7 +158,7 @@ class Embeddings(OpenAIView):
                 _("There is no embedding model “%(name)s” here, only “%(known)s”.")
                 % {"name": given["model"], "known": here.space}
             )
-        vectors = here.embedder.embed_passages(given["input"])
+        vectors = _embedded(here.embedder, given["input"])
         is_packed = given["encoding_format"] == "base64"
         rows: list[dict[str, Any]] = [
             {

@@ -7,7 +7,7 @@ counts for the last manager of a place, too (`authz.claims`). `by`: whose token 
 from collections.abc import Collection
 from uuid import UUID
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -51,18 +51,17 @@ def set_members(by: Principal, row: DirectoryGroup, *, account_ids: Collection[s
     """Make these the members, of the people that SCIM keeps. Raises InvalidInput for an id of nobody that it keeps."""
     DirectoryGroup.objects.select_for_update().get(pk=row.pk)
     people = dict(kept_by(Directory.SCIM).filter(pk__in=_uuids(account_ids)).values_list("pk", "user_id"))
-    unknown = {pk for pk in account_ids if pk not in {str(known) for known in people}}
+    unknown = set(account_ids) - {str(known) for known in people}
     if unknown:
         raise InvalidInput(_("There is no person with the id %(id)s.") % {"id": min(unknown)[:100]})
     wanted = set(people.values())
     held = set(row.group.user_set.filter(pk__in=kept_by(Directory.SCIM).values("user")).values_list("pk", flat=True))
-    for user in User.objects.filter(pk__in=wanted - held).order_by("pk"):
-        user.groups.add(row.group)
-        record(by, Action.MEMBER_ADDED, row.group, detail={"user": user.pk} | KEPT)
-    for user in User.objects.filter(pk__in=held - wanted).order_by("pk"):
-        user.groups.remove(row.group)
-        ClaimMembership.objects.filter(user=user, group=row.group).delete()
-        record(by, Action.MEMBER_REMOVED, row.group, detail={"user": user.pk} | KEPT)
+    row.group.user_set.add(*wanted - held)
+    row.group.user_set.remove(*held - wanted)
+    ClaimMembership.objects.filter(user__in=held - wanted, group=row.group).delete()
+    for action, people_ids in ((Action.MEMBER_ADDED, wanted - held), (Action.MEMBER_REMOVED, held - wanted)):
+        for pk in sorted(people_ids):
+            record(by, action, row.group, detail={"user": pk} | KEPT)
     if wanted != held:
         row.save(update_fields=["changed_at"])
 

@@ -25,6 +25,7 @@ from scim2_server.responses import ScimResponse
 from scim2_server.service import ScimService
 
 from authz.principal import Principal
+from authz.scim.member_changes import BoundedService
 from authz.scim.resources import Group, User
 from authz.scim.storage import RowStorage
 
@@ -54,7 +55,7 @@ def service() -> ScimService:
         remove_value_as_filter=ScimPolicy.RemoveValue.apply,
         unmatched_path_filter=ScimPolicy.UnmatchedPathFilter.create,
     )
-    return ScimService(ScimProvider(models=[User, Group], config=config, policy=policy))
+    return BoundedService(ScimProvider(models=[User, Group], config=config, policy=policy))
 
 
 def answer(

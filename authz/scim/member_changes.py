@@ -1,0 +1,97 @@
+"""How much one PATCH may do; and what changes nothing but members of a group as one set, whatever their number.
+
+The protocol's library compares each operation with each member, which is a minute for two thousand of both.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+from scim2_models import PatchOp, PatchOperation, PayloadTooLargeException, Resource, ResourceType
+from scim2_server.conditions import Conditions
+from scim2_server.service import ScimService
+
+from authz.scim.resources import Group, GroupMember
+from copilot_site.lib.json_input import loads
+
+MOST_OPERATIONS = 1_000  # of one PATCH; Entra ID and Okta send one, or some tens
+MOST_COMPARED = 100_000  # operations times members, where the library compares them: five seconds
+_ONE = re.compile(r'members\[value eq "([^"\\]{1,200})"\]', re.IGNORECASE)
+
+
+class BoundedService(ScimService):
+    def read_patch(self, resource_type: ResourceType, body: bytes, content_type: str | None) -> "PatchOp[Any]":
+        """As of the base class. Raises PayloadTooLargeException before anything is checked that would take long."""
+        if (count := _operations_in(body)) > MOST_OPERATIONS:
+            raise _too_large(count, MOST_OPERATIONS)
+        return super().read_patch(resource_type, body, content_type)
+
+    def apply_patch(
+        self, current: Resource[Any], patch_op: "PatchOp[Any]", conditions: Conditions
+    ) -> Resource[Any] | None:
+        operations = patch_op.operations or []
+        if not isinstance(current, Group):
+            return super().apply_patch(current, patch_op, conditions)
+        changes = [_change(each) for each in operations]
+        if all(change is not None for change in changes):
+            self.check_preconditions(current, "PATCH", conditions)
+            return _with(current, (change for change in changes if change))
+        members = len(current.members or ())
+        if members * len(operations) > MOST_COMPARED:
+            raise _too_large(len(operations), max(1, MOST_COMPARED // members))
+        return super().apply_patch(current, patch_op, conditions)
+
+
+Change = tuple[bool, list[str]]  # whether they come or go, and their ids
+
+
+def _change(operation: "PatchOperation[Any]") -> Change | None:
+    """What an operation says of members alone; None for whatever says something else, or says it in another way."""
+    name, path, value = operation.op, str(operation.path or ""), operation.value
+    if found := _ONE.fullmatch(path):
+        return (False, [found[1]]) if name == PatchOperation.Op.remove and value is None else None
+    if path.lower() != "members" or name not in (PatchOperation.Op.add, PatchOperation.Op.remove):
+        return None
+    ids = list(_ids(value if isinstance(value, list) else [value]))
+    return (name == PatchOperation.Op.add, ids) if ids and all(ids) else None
+
+
+def _ids(values: Iterable[Any]) -> Iterator[str]:
+    """An id of each; "" for what has none, or something else beside it."""
+    for value in values:
+        pk = (
+            value.get("value")
+            if isinstance(value, Mapping) and not value.keys() - {"value", "$ref", "display"}
+            else None
+        )
+        yield pk if isinstance(pk, str) else ""
+
+
+def _with(group: Group, changes: Iterable[Change]) -> Group | None:
+    """The group after all changes; None where it is as before."""
+    members = {member.value: member for member in group.members or ()}
+    before = set(members)
+    for is_added, ids in changes:
+        for pk in ids:
+            if is_added:
+                members.setdefault(pk, GroupMember(value=pk))
+            else:
+                members.pop(pk, None)
+    group.members = list(members.values()) or None
+    return None if set(members) == before else group
+
+
+def _operations_in(body: bytes) -> int:
+    """How many operations a body has; 0 for what is no PATCH, which the library refuses."""
+    try:
+        given = loads(body.decode())
+    except ValueError:
+        return 0
+    found = [value for name, value in given.items() if name.lower() == "operations"] if isinstance(given, dict) else []
+    return max((len(each) for each in found if isinstance(each, list)), default=0)
+
+
+def _too_large(count: int, most: int) -> PayloadTooLargeException:
+    sentence = _("This PATCH has %(count)s operations; at most %(most)s are taken here at once. Nothing was changed.")
+    return PayloadTooLargeException(detail=sentence % {"count": count, "most": most})
