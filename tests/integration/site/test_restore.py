@@ -94,7 +94,7 @@ def test_the_backup_is_readable_by_its_owner_only(backed_up: BackedUp) -> None:
 
 
 def test_a_restored_system_answers_as_before_and_its_log_verifies(backed_up: BackedUp, tmp_path: Path) -> None:
-    assert "environments" in backed_up.answered["business"]
+    assert re.match("[1-9]", backed_up.answered["business"])  # of rows that it read
     assert LINE in backed_up.answered["documents"]
     checkout, done = restored(backed_up.folder, tmp_path / "restored")
     assert done.returncode == 0, done.stderr + done.stdout
