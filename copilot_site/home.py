@@ -58,25 +58,36 @@ class Home:
 
         Raises ConfigError where the file is damaged, or is gone and the database that was made with it is not.
         """
-        try:
-            path = self.create().root / "secrets.json"
-        except OSError as error:
-            raise unusable(self, error) from error
-        try:
-            known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
-        except ValueError as error:
-            raise ConfigError(f"{path} is damaged: restore it from your backup.") from error
+        known = self._secrets()
         if name not in known:
             if name == "postgres" and (self.postgres / "PG_VERSION").exists():
                 raise ConfigError(
-                    f"{path} does not hold the password of the database in {self.postgres}: restore it from your backup."
+                    f"{self._vault} does not hold the password of the database in {self.postgres}: restore it from your backup."
                 )
-            known[name] = secrets.token_urlsafe(48)
-            fresh = path.with_suffix(f".{secrets.token_hex(4)}")
-            fresh.touch(mode=0o600)
-            fresh.write_text(json.dumps(known, indent=1))
-            fresh.replace(path)
-        return known[name]
+            self.keep_secret(name, secrets.token_urlsafe(48))
+        return self._secrets()[name]
+
+    def keep_secret(self, name: str, value: str) -> None:
+        """Have a secret of another home in this one. A killed process leaves no half of the file."""
+        known = self._secrets() | {name: value}
+        fresh = self._vault.with_suffix(f".{secrets.token_hex(4)}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(json.dumps(known, indent=1))
+        fresh.replace(self._vault)
+
+    @property
+    def _vault(self) -> Path:
+        return self.root / "secrets.json"
+
+    def _secrets(self) -> dict[str, str]:
+        try:
+            self.create()
+            known: dict[str, str] = json.loads(self._vault.read_text()) if self._vault.exists() else {}
+        except OSError as error:
+            raise unusable(self, error) from error
+        except ValueError as error:
+            raise ConfigError(f"{self._vault} is damaged: restore it from your backup.") from error
+        return known
 
 
 def unusable(home: Home, error: OSError) -> ConfigError:

@@ -1,83 +1,160 @@
-"""The page about backup and restore, run as it is written: what comes back is whole, and its audit log can show it."""
+"""The page about backup and restore, run as it is written: what comes back is whole, answers alike, and its audit log can show it."""
 
+import json
+import os
 import re
+import shutil
+import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from django.conf import LazySettings
+from django.db import connection
 
+from copilot_site import backup
+from copilot_site.home import Home
+from copilot_site.lib.errors import InvalidInput
+from tests.embedders import bundled_model
 from tests.homes import ROOT, Checkout
+from tests.integration.site.backed_up import LINE
 
 PAGE = ROOT / "docs" / "how-to" / "backup-and-restore.md"
-MODEL = re.compile(r"prepare_model|manage\.py ask")  # needs the model, which is not part of a backup
+FILLED = "from tests.integration.site.backed_up import {0}; {0}()"
+FOLDER = "/backup/2026-11-28"
 
 
 def commands(heading: str) -> str:
-    """The shell commands under a heading of the page, without those that need the model."""
+    """The first shell commands under a heading of the page, without the last start."""
     found = re.search(rf"## {heading}\n.*?```\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert found
-    return "".join(line for line in found[1].splitlines(keepends=True) if not MODEL.search(line))
+    return "".join(line for line in found[1].splitlines(keepends=True) if not line.rstrip().endswith("manage.py up"))
 
 
 def run(script: str, checkout: Checkout, folders: dict[str, Path]) -> subprocess.CompletedProcess[str]:
-    """A script in a home, its folders moved to a test's own; ends at the first command that fails."""
+    """A script in a home, its folders moved to a test's own, as a user whose files others may read."""
     for name, folder in (folders | {".venv/bin/python": Path(sys.executable)}).items():
-        script = re.sub(rf"(?<![\w./]){re.escape(name)}(?=[/\s\"]|$)", str(folder), script, flags=re.MULTILINE)
+        script = script.replace(name, str(folder))
     return subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", script],
-        cwd=ROOT, env=checkout.environment(), capture_output=True, text=True, timeout=300, check=False,
+        ["bash", "-e", "-c", f"umask 022\n{script}"],
+        cwd=ROOT, env=checkout.environment(), capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 
+def answers(checkout: Checkout, function: str) -> dict[str, str]:
+    done = checkout.manage("shell", "-c", FILLED.format(function), timeout_s=600)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, str] = json.loads(done.stdout.split("ANSWERS ", 1)[1])
+    return found
+
+
+def with_models(root: Path) -> Checkout:
+    """A new home in which the model, no part of a backup, need not be made again."""
+    root.mkdir(mode=0o700)
+    Home(root).models.symlink_to(bundled_model())
+    return Checkout(root)
+
+
+@dataclass(frozen=True)
+class BackedUp:
+    folder: Path
+    key: str
+    answered: dict[str, str]
+
+
 @pytest.fixture(scope="module")
-def backed_up(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Path], str]:
-    """A backup of a system whose log was signed, made while it ran: its folders, and the public key."""
+def backed_up(tmp_path_factory: pytest.TempPathFactory) -> BackedUp:
+    """A backup of a system whose log was signed, made while it ran."""
     folder = tmp_path_factory.mktemp("backup")
-    source = Checkout(folder / "home")
-    folders = {".copilot": source.root, "/backup": folder / "backup", "/safe": folder / "safe"}
+    source = with_models(folder / "home")
     with source.started("up", "--services-only", until="PostgreSQL and Valkey answer."):
-        assert source.manage("migrate").returncode == 0
+        assert source.manage("migrate", timeout_s=600).returncode == 0
         key = source.manage("audit_key").stdout.strip()
-        (source.home.root / "files").mkdir(exist_ok=True)
-        done = run(commands("Beside a running system"), source, folders)
+        answered = answers(source, "fill")
+        done = run(commands("Back up"), source, {"/backup": folder / "backup"})
         assert done.returncode == 0, done.stderr
-    return folders, key
+    return BackedUp(folder / "backup" / "2026-11-28", key, answered)
 
 
-Change = Callable[[str], str]
-
-
-def without_keys(script: str) -> str:
-    """As the page said before."""
-    return script.replace(" /safe/audit-keys /safe/audit-checkpoints", "")
-
-
-def restored(
-    backup: dict[str, Path], root: Path, change: Change = str
-) -> tuple[Checkout, subprocess.CompletedProcess[str]]:
+def restored(taken: Path, root: Path) -> tuple[Checkout, subprocess.CompletedProcess[str]]:
     """A home made from a backup by the commands of the page."""
-    checkout = Checkout(root)
-    tools = re.search(r"^PG=.*$", commands("Beside a running system"), re.MULTILINE)
-    assert tools
-    script = f"{tools[0]}\n{change(commands('Restore into an empty home'))}"
-    return checkout, run(script, checkout, backup | {"/srv/copilot-restored": root})
+    checkout = with_models(root)
+    folders = {FOLDER: taken, "/srv/copilot-restored": root}
+    return checkout, run(commands("Restore into an empty home"), checkout, folders)
 
 
-def test_a_restored_system_verifies_and_goes_on_signing(backed_up: tuple[dict[str, Path], str], tmp_path: Path) -> None:
-    folders, key = backed_up
-    checkout, done = restored(folders, tmp_path / "restored")
+def test_the_backup_is_readable_by_its_owner_only(backed_up: BackedUp) -> None:
+    found = [backed_up.folder, *backed_up.folder.rglob("*")]
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in found}
+    assert modes == {(True, 0o700), (False, 0o600)}
+    dumps = sorted(path.name for path in (backed_up.folder / "databases").iterdir())
+    assert dumps == ["copilot.dump", "copilot_demo_data.dump"]
+
+
+def test_a_restored_system_answers_as_before_and_its_log_verifies(backed_up: BackedUp, tmp_path: Path) -> None:
+    assert re.match("[1-9]", backed_up.answered["business"])  # of rows that it read
+    assert LINE in backed_up.answered["documents"]
+    checkout, done = restored(backed_up.folder, tmp_path / "restored")
     assert done.returncode == 0, done.stderr + done.stdout
     assert "Every hash and every signature is right." in done.stdout
-    assert checkout.manage("audit_key").stdout.strip() == key
+    with checkout.started("up", "--services-only", until="PostgreSQL and Valkey answer."):
+        assert answers(checkout, "answers") == backed_up.answered
+        assert checkout.manage("audit_key").stdout.strip() == backed_up.key
+        again = checkout.manage("restore", str(backed_up.folder))
+    assert (again.returncode, "is not empty" in again.stderr) == (1, True), again.stderr
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in checkout.home.files.rglob("*")}
+    assert modes == {(True, 0o700), (False, 0o600)}
 
 
-def test_a_restore_that_forgets_the_keys_says_so(backed_up: tuple[dict[str, Path], str], tmp_path: Path) -> None:
-    """The control: it is these folders that the log needs."""
-    folders, _key = backed_up
-    checkout, done = restored(folders, tmp_path / "restored", without_keys)
-    assert done.returncode != 0
-    assert "restore it from your backup" in done.stderr
-    said = checkout.manage("verify_audit")
-    assert (said.returncode, "First bad sequence number" in said.stderr) == (1, True), said.stderr
+def test_a_restore_without_the_keys_of_the_log_is_refused_or_says_that_it_is_bad(
+    backed_up: BackedUp, tmp_path: Path
+) -> None:
+    """The control: it is this folder that the log needs."""
+    taken = tmp_path / "taken"
+    shutil.copytree(backed_up.folder, taken)
+    shutil.rmtree(taken / "audit")
+    checkout, done = restored(taken, tmp_path / "restored")
+    assert (done.returncode, "is missing: put it back" in done.stderr) == (1, True), done.stderr
+    (taken / "audit").mkdir()
+    done = checkout.manage("restore", str(taken), timeout_s=600)
+    assert (done.returncode, "First bad sequence number" in done.stderr) == (1, True), done.stderr
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Path:
+    """A pg_dump that writes down what every user of the machine can read of it, and fails where it says so."""
+    settings.AUDIT_KEYS, settings.AUDIT_CHECKPOINTS = tmp_path / "keys", tmp_path / "checkpoints"
+    path = tmp_path / "pg_dump"
+    path.write_text(
+        '#!/bin/sh\necho "$@" > "$0.words"\necho "$PGPASSWORD" > "$0.password"\necho first >&2\necho no room >&2\nexit 1\n'
+    )
+    path.chmod(0o700)
+    monkeypatch.setattr(backup, "binary", lambda _name: path)
+    return path
+
+
+@pytest.mark.django_db
+def test_the_password_is_in_no_argument_and_a_failed_backup_leaves_nothing(program: Path, tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    os.umask(before)
+    with pytest.raises(InvalidInput, match=r"pg_dump of .* failed: no room"):
+        list(backup.back_up(tmp_path / "backup"))
+    password = str(connection.settings_dict["PASSWORD"])
+    assert program.with_name("pg_dump.password").read_text().strip() == password
+    assert password not in program.with_name("pg_dump.words").read_text()
+    assert not (tmp_path / "backup").exists()
+    assert os.umask(before) == before
+
+
+@pytest.mark.django_db
+def test_a_folder_that_is_no_backup_or_of_another_key_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="holds no whole backup"):
+        list(backup.restore(tmp_path))
+    (tmp_path / "x").touch()
+    with pytest.raises(InvalidInput, match="is not empty"):
+        list(backup.back_up(tmp_path))
+    made = backup.Manifest("", "copilot", [], [], backup._fingerprint("another"), is_signed=False)
+    with pytest.raises(InvalidInput, match="Set COPILOT_SECRET_KEY to that of the system"):
+        backup._secret_key(tmp_path, made)

@@ -1,0 +1,221 @@
+"""A backup of everything the product keeps, in one folder that its owner alone may read, and a system made from it.
+
+databases/NAME.dump   by pg_dump: the product's own database, and those that it made for embedded data sources
+files/                uploaded files
+audit/                keys and checkpoints of the audit log: to be kept apart from the dumps
+secrets.json          what signs sessions and seals stored passwords, where no setting names it
+backup.json           written last: without it a backup is not whole
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+from psycopg import pq, sql
+from psycopg.conninfo import make_conninfo
+
+from audit.checkpoints import sign_checkpoint
+from audit.db_owner import as_owner
+from audit.keys import trusted_keys
+from business.source_checks import all_sources
+from copilot_site.config import load_config
+from copilot_site.embedded.postgres import binary
+from copilot_site.lib.errors import CopilotError, InvalidInput
+
+MANIFEST = "backup.json"
+SANDBOXES = "copilot_wall_*"  # schemas of roles that come and go: they are made again by the next question
+KEY = "secret_key"
+ROLES = """
+SELECT DISTINCT rolname FROM pg_shdepend JOIN pg_roles ON pg_roles.oid = refobjid
+WHERE refclassid = 'pg_authid'::regclass AND dbid IN (SELECT oid FROM pg_database WHERE datname = ANY(%s))
+  AND rolname !~ '^(pg_|copilot_wall_)'
+ORDER BY rolname
+"""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup holds. database: the product's own. roles: named by rights in the dumps. secret_key: its fingerprint."""
+
+    made_at: str
+    database: str
+    sources: list[str]
+    roles: list[str]
+    secret_key: str
+    is_signed: bool
+
+
+def back_up(folder: Path) -> Iterator[str]:
+    """Make a backup in a new folder, beside a running system; yields what was done. Raises InvalidInput.
+
+    The order is what makes it whole: a checkpoint newer than the dump would say that entries are missing, and a row without its file
+    is lost, but not a file without its row.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise InvalidInput(f"{folder} is not empty: name a new folder.")
+    with _for_us_alone(), as_owner():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        try:
+            yield from _write(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+def _write(folder: Path) -> Iterator[str]:
+    try:
+        sign_checkpoint()
+    except CopilotError as error:
+        if trusted_keys():
+            yield f"The audit log was not signed before: {error}"
+    for name, place in _audit_folders():
+        _copy(place, folder / "audit" / name)
+    own = connection.settings_dict["NAME"]
+    names = [own, *sorted({source.database for source in all_sources() if source.is_embedded} - {own})]
+    with connection.cursor() as cursor:
+        cursor.execute(ROLES, [names])
+        roles = [role for (role,) in cursor.fetchall()]
+    (folder / "databases").mkdir()
+    for name in names:
+        dump = _dump(folder, name)
+        _program("pg_dump", name, "--format=custom", f"--exclude-schema={SANDBOXES}", f"--file={dump}")
+        yield f"{dump}: {dump.stat().st_size / 1e6:.1f} MB"
+    if load_config().storage == "local":
+        yield f"{folder / 'files'}: {_copy(settings.HOME.files, folder / 'files')} files"
+    else:
+        yield f"Uploaded files are in the bucket {load_config().s3_bucket}, and not in this backup: keep its versions."
+    if not load_config().secret_key:
+        (folder / "secrets.json").write_text(json.dumps({KEY: settings.SECRET_KEY}))
+    made = Manifest(
+        timezone.now().isoformat(), own, names[1:], roles, _fingerprint(settings.SECRET_KEY), bool(trusted_keys())
+    )
+    (folder / MANIFEST).write_text(json.dumps(asdict(made), indent=1))
+
+
+def restore(folder: Path) -> Iterator[str]:
+    """Make an empty home and empty databases what the backup is of; yields what was done. Raises InvalidInput.
+
+    The tables' owner and the application's rights are the work of `migrate`, which is to follow in a process of its own.
+    """
+    manifest = _manifest(folder)
+    with _for_us_alone(), as_owner():
+        _refuse_what_is_there(manifest)
+        if manifest.is_signed and not (folder / "audit").is_dir():
+            raise InvalidInput(
+                f"{folder / 'audit'} is missing: put it back, for the audit log cannot be verified without its keys."
+            )
+        secret = _secret_key(folder, manifest)
+        with connection.cursor() as cursor:
+            for role in manifest.roles:
+                cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [role])
+                if cursor.fetchone() is None:
+                    cursor.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(role)))
+        how, own = ("--no-owner", "--exit-on-error"), connection.settings_dict["NAME"]
+        for name in manifest.sources:
+            _program("pg_restore", own, *how, "--create", str(_dump(folder, name)))
+            yield f"Database {name}: restored"
+        _program("pg_restore", own, *how, "--single-transaction", str(_dump(folder, manifest.database)))
+        yield f"Database {own}: restored"
+        yield f"Files: {_copy(folder / 'files', settings.HOME.files)} restored"
+        for name, place in _audit_folders():
+            _copy(folder / "audit" / name, place)
+        if secret:
+            settings.HOME.keep_secret(KEY, secret)
+
+
+def _manifest(folder: Path) -> Manifest:
+    try:
+        return Manifest(**json.loads((folder / MANIFEST).read_text()))
+    except (FileNotFoundError, ValueError, TypeError) as error:
+        raise InvalidInput(f"{folder} holds no whole backup: {MANIFEST} is missing or cannot be read.") from error
+
+
+def _refuse_what_is_there(manifest: Manifest) -> None:
+    """Nothing is written over. Raises InvalidInput."""
+    for place in (settings.HOME.files, *(place for _name, place in _audit_folders())):
+        if place.is_dir() and any(place.iterdir()):
+            raise InvalidInput(f"{place} is not empty: a backup is restored into an empty home.")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'")
+        if cursor.fetchone()[0]:
+            raise InvalidInput("The database has tables: a backup is restored into an empty one.")
+        cursor.execute("SELECT datname FROM pg_database WHERE datname = ANY(%s)", [manifest.sources])
+        if found := cursor.fetchone():
+            raise InvalidInput(f"The database {found[0]} is there: drop it, or choose another server.")
+
+
+def _secret_key(folder: Path, manifest: Manifest) -> str | None:
+    """What is to be kept in the home; None where a setting names it. Raises InvalidInput for another one than that of the backup."""
+    kept = folder / "secrets.json"
+    given = load_config().secret_key
+    key = given.get_secret_value() if given else json.loads(kept.read_text())[KEY] if kept.exists() else ""
+    if not hmac.compare_digest(_fingerprint(key), manifest.secret_key):
+        raise InvalidInput("Set COPILOT_SECRET_KEY to that of the system of this backup: it seals stored passwords.")
+    return None if given else key
+
+
+def _fingerprint(key: str) -> str:
+    return hmac.new(key.encode(), b"copilot backup", hashlib.sha256).hexdigest()[:16]
+
+
+def _audit_folders() -> tuple[tuple[str, Path], ...]:
+    return ("keys", settings.AUDIT_KEYS), ("checkpoints", settings.AUDIT_CHECKPOINTS)
+
+
+def _dump(folder: Path, name: str) -> Path:
+    return folder / "databases" / f"{name.replace('/', '_')}.dump"
+
+
+def _copy(source: Path, target: Path) -> int:
+    """Copy the files of a folder, which may not be there; how many. Modes are ours."""
+    count = 0
+    for path in sorted(source.rglob("*")) if source.is_dir() else ():
+        if path.is_file() and not path.is_symlink():
+            place = target / path.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place)
+            place.chmod(0o600)
+            count += 1
+    return count
+
+
+def _program(name: str, database: str, *words: str) -> None:
+    """Run pg_dump or pg_restore on a database of our server. The password is in its environment: every user reads arguments.
+
+    Raises InvalidInput with its last line.
+    """
+    known = {each.keyword.decode() for each in pq.Conninfo.get_defaults()}
+    params: dict[str, Any] = {key: value for key, value in connection.get_connection_params().items() if key in known}
+    password = str(params.pop("password", ""))
+    where = make_conninfo(**params | {"dbname": database})
+    done = subprocess.run(
+        [str(binary(name)), *words, f"--dbname={where}"],
+        env=os.environ | {"PGPASSWORD": password},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise InvalidInput(f"{name} of {database} failed: {(done.stderr.strip().splitlines() or ['no reason'])[-1]}")
+
+
+@contextmanager
+def _for_us_alone() -> Iterator[None]:
+    """Whatever is made meanwhile is readable by this user only."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
