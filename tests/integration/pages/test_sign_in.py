@@ -150,9 +150,11 @@ def test_a_token_of_somebody_else_is_not_shown_and_not_revoked(house: House) -> 
 
 def test_a_token_is_narrowed_to_a_folder_that_its_maker_may_see(house: House) -> None:
     client, url = client_of(house.reader), reverse("tokens")
-    assert "It reaches only the folder “Updates”" in plain(client.get(url, {"folder": str(house.folder.pk)}).content)
+    assert "Of documents it reaches only the folder “Updates”" in plain(
+        client.get(url, {"folder": str(house.folder.pk)}).content
+    )
     form = {"name": "report", "days": "30", "scopes": ["search"], "folder": str(house.folder.pk)}
-    assert "only in “Updates”" in plain(client.post(url, form).content)
+    assert "documents only in “Updates”" in plain(client.post(url, form).content)
     assert ApiToken.objects.get().folder_id == house.folder.pk
     for hidden in (str(house.sibling.pk), "nonsense"):
         assert client.get(url, {"folder": hidden}).status_code == 404
