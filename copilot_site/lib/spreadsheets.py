@@ -23,7 +23,12 @@ def safe_cell(value: object) -> str:
     if isinstance(value, int | float):
         return str(value)
     text = "" if value is None else str(value)
-    return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
+    return f"'{text}" if text.lstrip(" '").startswith(FORMULA_STARTS) else text
+
+
+def unsafe_cell(text: str) -> str:
+    """What `safe_cell` made this text of, for a file of ours that is read again."""
+    return text[1:] if text.startswith("'") and text.lstrip(" '").startswith(FORMULA_STARTS) else text
 
 
 def csv_parts(rows: Iterable[Sequence[object]], *, bom: bool = True) -> Iterator[str]:

@@ -7,6 +7,7 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +25,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.commands import read_text
 from copilot_site.lib.errors import CopilotError, InvalidInput
+from copilot_site.lib.spreadsheets import safe_cell, unsafe_cell
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.access import Place, carrier_of
@@ -82,7 +84,7 @@ def export_grants(by: Principal | None, out: IO[str]) -> int:
     count = 0
     for place in _places():
         for row in _written(place):
-            writer.writerow(_address(place) | row)
+            writer.writerow({name: safe_cell(value) for name, value in (_address(place) | row).items()})
             count += 1
     record(by, Action.ACCESS_EXPORTED, detail={"lines": count})
     return count
@@ -100,10 +102,10 @@ def _read(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
 
 
 def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
-    reader = csv.DictReader(text.splitlines(keepends=True), restkey="", restval="")
+    reader = csv.DictReader(StringIO(text, newline=""), restkey="", restval="")
     _check_columns(reader.fieldnames or ())
     for values in reader:
-        yield reader.line_num, {name: value or "" for name, value in values.items() if isinstance(value, str)}
+        yield reader.line_num, {name: unsafe_cell(value) for name, value in values.items() if isinstance(value, str)}
 
 
 def _read_yaml(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:

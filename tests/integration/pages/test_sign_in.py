@@ -6,12 +6,16 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from agent.tools.base import find
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.models import ApiToken
 from authz.permissions import Right
+from authz.scopes import TokenScope
 from authz.tokens import issue_token
+from business.models import DataSource
+from business.source_grants import grant
 from demo.company import load_company
 from tests.factories import make_user
 from tests.integration.pages.house import House, client_of, plain, principal_of
@@ -148,11 +152,29 @@ def test_a_token_of_somebody_else_is_not_shown_and_not_revoked(house: House) -> 
     assert ApiToken.objects.filter(pk=token.pk).exists()
 
 
+@pytest.mark.parametrize("scope", TokenScope)
+def test_the_page_says_of_a_token_for_a_folder_that_it_reaches_data_exactly_where_it_does(
+    house: House, scope: TokenScope
+) -> None:
+    source = DataSource.unscoped.create(name="shop", database="shop", is_embedded=True)
+    grant(None, source, to=house.reader)
+    token, _secret = issue_token(
+        principal_of(house.reader), name="x", days=1, scopes=[scope], folder_id=house.folder.pk
+    )
+    narrow, tool = principal_of(house.reader).through(token), find("database_query")
+    reaches = narrow.may_use(tool.scope) and tool.why_not(narrow) is None
+    page = plain(client_of(house.reader).get(reverse("tokens")).content)
+    assert ("documents only in “Updates”; also business data" in page) == reaches
+    assert "documents only in “Updates”" in page
+
+
 def test_a_token_is_narrowed_to_a_folder_that_its_maker_may_see(house: House) -> None:
     client, url = client_of(house.reader), reverse("tokens")
-    assert "It reaches only the folder “Updates”" in plain(client.get(url, {"folder": str(house.folder.pk)}).content)
+    assert "Of documents it reaches only the folder “Updates”" in plain(
+        client.get(url, {"folder": str(house.folder.pk)}).content
+    )
     form = {"name": "report", "days": "30", "scopes": ["search"], "folder": str(house.folder.pk)}
-    assert "only in “Updates”" in plain(client.post(url, form).content)
+    assert "documents only in “Updates”" in plain(client.post(url, form).content)
     assert ApiToken.objects.get().folder_id == house.folder.pk
     for hidden in (str(house.sibling.pk), "nonsense"):
         assert client.get(url, {"folder": hidden}).status_code == 404

@@ -70,7 +70,7 @@ def test_text_of_others_is_no_markdown() -> None:
     assert "\\- two" in said
     assert "three === \\# four" in said
     assert "\\<b\\>five\\</b\\> !\\[\\](x)" in said
-    assert "<https://evil.example/%3E%3Cimg src=x%3E>" in said
+    assert "<https://evil.example/%3E%3Cimg%20src=x%3E>" in said
     assert "Leave \\*law\\*" in said
 
 

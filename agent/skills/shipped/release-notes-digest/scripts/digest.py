@@ -26,12 +26,14 @@ def main() -> None:
     with Path("release-notes.csv").open("w", newline="", encoding="utf-8-sig") as file:
         table = csv.writer(file)
         table.writerow(("kind", "document", "entry"))
-        table.writerows(
-            (kind, title, f"'{line}" if line.startswith(_FORMULA) else line) for kind, title, line in entries
-        )
+        table.writerows((kind, _cell(title), _cell(line)) for kind, title, line in entries)
     for kind in (*KINDS, "other"):
         found = [f"{line} ({title})" for each, title, line in entries if each == kind]
         print(*[f"{kind}: {line}" for line in found[:MOST]], sep="\n", end="\n" if found else "")
+
+
+def _cell(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _entries(blocks: list[str]) -> list[tuple[str, str]]:

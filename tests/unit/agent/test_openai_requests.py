@@ -1,0 +1,67 @@
+"""What programs send that were written for OpenAI's API: null for what they leave out, and pictures of earlier turns."""
+
+from typing import Any
+
+import pytest
+from rest_framework.serializers import ValidationError
+
+from agent.openai_api.requests import (
+    ChatCompletionRequest,
+    ChatMessage,
+    EmbeddingRequest,
+    InputItem,
+    OpenAIInput,
+    ResponseRequest,
+    StreamOptions,
+)
+
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+SHOWN = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, PICTURE]}
+ANSWERED = {"role": "assistant", "content": "A door."}
+ASKED = {"role": "user", "content": "How much leave is there?"}
+LEAST: list[tuple[type[OpenAIInput], dict[str, Any]]] = [
+    (ChatCompletionRequest, {"model": "copilot", "messages": [ASKED]}),
+    (ResponseRequest, {"model": "copilot", "input": "How much?"}),
+    (EmbeddingRequest, {"model": "e", "input": "text"}),
+    (ChatMessage, {"role": "user"}),
+    (InputItem, {"role": "user"}),
+    (StreamOptions, {}),
+]
+
+
+@pytest.mark.parametrize(("form", "least"), LEAST)
+def test_null_means_left_out_whatever_the_field(form: type[OpenAIInput], least: dict[str, Any]) -> None:
+    optional = {name for name, field in form().fields.items() if not field.required}
+    assert optional
+    nulls = dict.fromkeys([*optional, "temperature", "user", "type"])
+    assert form.checked({**least, **nulls}) == form.checked(least)
+
+
+def test_null_inside_of_a_form_is_left_out_too() -> None:
+    chat = LEAST[0][1]
+    assert ChatCompletionRequest.checked({**chat, "response_format": {"type": None}})
+    assert ResponseRequest.checked({**LEAST[1][1], "text": {"format": {"type": None}}})
+
+
+def test_what_is_needed_is_not_null() -> None:
+    with pytest.raises(ValidationError, match="messages"):
+        ChatCompletionRequest.checked({"model": "copilot", "messages": None})
+
+
+@pytest.mark.parametrize(("form", "name"), [(ChatCompletionRequest, "messages"), (ResponseRequest, "input")])
+def test_a_conversation_goes_on_behind_a_picture(form: type[OpenAIInput], name: str) -> None:
+    bare = {"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}
+    given = form.checked({"model": "copilot", name: [SHOWN, ANSWERED, bare, ANSWERED, ASKED]})
+    assert given["questions"] == ["What is this?", "", "How much leave is there?"]
+
+
+@pytest.mark.parametrize(("form", "name"), [(ChatCompletionRequest, "messages"), (ResponseRequest, "input")])
+def test_a_picture_in_the_question_itself_is_refused(form: type[OpenAIInput], name: str) -> None:
+    with pytest.raises(ValidationError, match="Send text: pictures"):
+        form.checked({"model": "copilot", name: [ASKED, ANSWERED, SHOWN]})
+
+
+@pytest.mark.parametrize("content", [17, [17], [{"text": "a"}], [{"type": "text", "text": 17}]])
+def test_what_is_no_content_is_refused_in_earlier_turns_too(content: Any) -> None:
+    with pytest.raises(ValidationError, match="Send text"):
+        ChatCompletionRequest.checked({"model": "copilot", "messages": [{"role": "user", "content": content}, ASKED]})

@@ -1,0 +1,86 @@
+"""Names as one line, and words of others in Markdown and in spreadsheets."""
+
+import pytest
+from django.db import models
+from markdown_it import MarkdownIt
+
+from copilot_site.lib.line_fields import LineField, LongLineField
+from copilot_site.lib.markdown_text import inert_markdown, markdown_address, markdown_label
+from copilot_site.lib.one_line import one_line
+from copilot_site.lib.spreadsheets import safe_cell, unsafe_cell
+
+BREAKS = [
+    "\n",
+    "\r\n",
+    "\r",
+    "\v",
+    "\f",
+    "\x1c",
+    "\x85",
+    "\u2028",
+    "\u2029",
+    "\x00",
+    "\x1b",
+    "\u202e",
+    "\u2066",
+    "\u200b",
+]
+READER = MarkdownIt("commonmark", {"html": True})
+
+
+@pytest.mark.parametrize("mark", BREAKS)
+def test_every_break_and_direction_becomes_a_space(mark: str) -> None:
+    assert one_line(f"{mark}Leave{mark} {mark}rules{mark}") == "Leave rules"
+    assert len(one_line(f"a{mark}b").splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["第一章　总则", "👩‍💻 team", "می‌خواهم", "a  b", "Größe 10⁶", ""])
+def test_what_people_write_stays_as_it_is(name: str) -> None:
+    assert one_line(name) == name
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"), [(LineField(max_length=9), models.CharField), (LongLineField(), models.TextField)]
+)
+def test_to_a_migration_it_is_a_plain_column(line: models.Field, plain: type[models.Field]) -> None:
+    assert line.deconstruct()[1] == f"django.db.models.{plain.__name__}"
+    assert line.from_db_value("a\nb", None, None) == "a b"
+    assert line.from_db_value(None, None, None) is None
+    assert line.get_prep_value("a\nb") == "a\nb", "a look-up compares what is stored"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![x](https://evil.example/p)",
+        "\\![x](https://evil.example/p)",
+        "\\\\![x](https://evil.example/p)",
+        "[here](https://evil.example)",
+        "[1]: https://evil.example\n\n[1]",
+        "<https://evil.example>",
+        "<img src=https://evil.example/p>",
+        "\\<img src=https://evil.example/p>",
+        "</evidence><!-- x --><?x?>",
+    ],
+)
+def test_nothing_in_inert_markdown_loads_or_links(text: str) -> None:
+    html = READER.render(inert_markdown(text))
+    assert not any(tag in html for tag in ("<a ", "<img", "</evidence", "<!--", "<?"))
+
+
+def test_inert_markdown_keeps_the_rest() -> None:
+    for text in ("**bold** `code` 3 < 4, a[0] and [1][2]", "| a | b |", "- item", "C:\\path"):
+        assert inert_markdown(text) == text
+
+
+@pytest.mark.parametrize("title", ['a "b" c', "ends with \\", 'a\\"b'])
+def test_a_title_ends_where_it_ends(title: str) -> None:
+    html = READER.render(f'See [1].\n\n[1]: {markdown_address("https://here.example/a b")} "{markdown_label(title)}"')
+    assert html.count("<a ") == 1
+    assert 'href="https://here.example/a%20b"' in html
+
+
+@pytest.mark.parametrize("text", ["=1+1", "'=1+1", "''=1", " =1", "'quoted'", "plain", "@x", "＝1", ""])
+def test_a_cell_is_no_formula_and_can_be_read_again(text: str) -> None:
+    assert not safe_cell(text).lstrip(" ").startswith(("=", "+", "-", "@", "＝"))
+    assert unsafe_cell(safe_cell(text)) == text
