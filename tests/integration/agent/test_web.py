@@ -318,13 +318,13 @@ def test_a_page_talks_neither_to_the_model_nor_to_the_judge(
 
 
 def test_the_injection_test_turns_red_without_the_look_for_orders(
-    site: Site, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    handbook: Handbook, site: Site, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agent.web import fetching
 
     monkeypatch.setattr(fetching, "without_injections", lambda text: text)
     with pytest.raises(AssertionError, match="excerpt"):
-        test_a_page_talks_neither_to_the_model_nor_to_the_judge("excerpt", site, engine)
+        test_a_page_talks_neither_to_the_model_nor_to_the_judge(handbook, "excerpt", site, engine)
 
 
 def test_what_the_company_forbids_is_neither_shown_nor_read(handbook: Handbook, site: Site, engine: Engine) -> None:

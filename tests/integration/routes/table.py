@@ -78,12 +78,12 @@ def area(route: Route) -> str:
 def assert_lines(found: Mapping[Route, str]) -> None:
     """These lines are what the table says. `REWRITE_GOLDEN=1` writes them, in the order of the URLconf, and drops what is gone."""
     if is_rewriting():
-        told = lines() | found
+        told = lines() | dict(found)
         rest = [text for text in written().splitlines() if text.startswith(("SOCKET", "TASK"))]
         table = [HEAD, *(told[route] for route in routes() if route in told), *rest]
         TABLE.write_text("".join(f"{text}\n" for text in table), encoding="utf-8")
-    table = lines()
-    assert found == {route: table.get(route) for route in found}, (
+    now = lines()
+    assert found == {route: now.get(route) for route in found}, (
         f"{TABLE.name} has changed: look at the diff of REWRITE_GOLDEN=1"
     )
 
