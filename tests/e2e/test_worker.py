@@ -133,9 +133,8 @@ def test_a_valkey_that_refuses_to_write_is_waited_for(tmp_path: Path) -> None:
             )
 
             def says(words: bytes, *, times: int = 1) -> None:
-                ended = lambda: process.poll() is not None  # noqa: E731
-                wait_until(lambda: log.read_bytes().count(words) >= times or ended(), timeout_s=120)
-                assert not ended(), log.read_text()[-2000:]
+                wait_until(lambda: log.read_bytes().count(words) >= times or process.poll() is not None, timeout_s=120)
+                assert process.poll() is None, log.read_text()[-2000:]
                 assert log.read_bytes().count(words) >= times, f"the worker did not say {words!r}"
 
             try:
