@@ -113,10 +113,10 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         try:
             said = verified(id_token, self.keys(), audience=app.client_id, issuer=self.openid_config["issuer"])
-            claims: dict[str, Any] = cleaned(require_shallow(said))
-            return claims
         except (jwt.PyJWTError, RecursionError) as problem:
             raise OAuth2Error(f"the id_token cannot be used: {problem}") from problem
+        claims: dict[str, Any] = cleaned(require_shallow(said))
+        return claims
 
     @property
     def openid_config(self) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase
         answer: HttpResponseBase = kind.adapter_view(IssuerAdapter(request, provider_id))(request)
     except SocialApp.DoesNotExist:
         raise Http404 from None
-    except RequestException:
+    except (RequestException, *SHAPELESS):  # the last: allauth takes the configuration apart before we look at it
         log.warning("sign_in.issuer_unreachable", provider=provider_id, exc_info=True)
         sentence = _("The company sign-in does not answer now. Try again in a moment, or use your password.")
         return refusal(request, sentence, status=503)
