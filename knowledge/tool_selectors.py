@@ -270,13 +270,13 @@ def spreadsheet(principal: Principal, document_id: UUID | str, *, scope: Scope) 
 
 
 def sheets_of(version: DocumentVersion) -> tuple[SheetText, ...]:
-    """The tables of a version, as its parser read them."""
+    """The tables of a version, as its parser read them, with the numbers that their cells hold."""
     sheet, sheets = "", []
     for block in load_parsed(version).blocks:
         if block.kind == "heading":
             sheet = block.text
         elif block.kind == "table":
-            sheets.append(SheetText(sheet, tuple(_cells(line) for line in _body(block.text))))
+            sheets.append(SheetText(sheet, tuple(_cells(line) for line in _body(block.exact or block.text))))
     return tuple(sheets)
 
 

@@ -9,9 +9,9 @@ from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from typing import Final
 
-from agent.extractive.amounts import Amount, amount_asked, asks_amount, counts_what_is_asked, gives, gives_figure
-from agent.extractive.candidates import Candidate, TermShares, covered, term_ids
-from agent.extractive.questions import AnswerKind, Question, asks_only, has_answer_of
+from agent.extractive.amounts import Amount, amount_asked, counts_what_is_asked, gives, gives_figure
+from agent.extractive.candidates import EVERYDAY, Candidate, covered, term_ids, unweighed
+from agent.extractive.questions import AnswerKind, Question, has_answer_of
 from agent.extractive.reader import Reading
 from agent.extractive.wording import pattern
 from knowledge.retrieval.term_weights import share_of_passages
@@ -19,9 +19,6 @@ from knowledge.text.chinese_script import simplified
 from knowledge.text.terms import is_han, term_id, terms
 
 WHOLE: Final = 0.9  # share of what is asked about, weighed, from which a sentence says all of it; by hand
-EVERYDAY: Final = (
-    0.05  # share of ordinary passages from which a word that holds it is no word of the matter: get, 需要; by hand
-)
 _COUNTS = {Amount.COUNT, Amount.PEOPLE, Amount.FREQUENCY, Amount.YEAR}  # without a unit
 _LIST = pattern("questions", "list")
 _VALUE = pattern("questions", "value")
@@ -87,14 +84,3 @@ def _is_about(text: str, matter: AbstractSet[int]) -> bool:
     """
     words = (term for term in terms(text) if term_id(term) in matter and not (len(term) == 1 and is_han(term)))
     return any(share_of_passages(word) < EVERYDAY for word in words)
-
-
-def unweighed(text: str, matter: TermShares) -> frozenset[int]:
-    """The terms of the words of a question, of a Chinese one of the characters, that its matter leaves out though they are no words of
-    every day.
-    """
-    amount = amount_asked(text)
-    words = [term for term in terms(text) if len(term) == 1 or not is_han(term)]
-    rare = [word for word in words if share_of_passages(word) < EVERYDAY]
-    asked = [word for word in rare if not asks_only(word) and not asks_amount(word, amount)]
-    return frozenset(map(term_id, asked)) - matter.keys()

@@ -30,7 +30,7 @@ from agent.extractive.candidates import (
     term_ids,
 )
 from agent.extractive.context_expansion import completed
-from agent.extractive.identifiers import is_row_of, letters_in, names, says_letter
+from agent.extractive.identifiers import letters_in, names, says_letter
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import (
     AnswerKind,
@@ -53,9 +53,6 @@ SIGNALS: Final = (
     "negation_unsaid",  # the question denies and the sentence does not
 )
 RELEVANT = 0.5  # probability by a cross-encoder, which decides in the model's place where there is one, from which it is an answer
-SAYS_ALL = (
-    0.8  # share of what is asked that a table row about the code asked for says with its header and headings; by hand
-)
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|\w+n't|except|unlike|lack\w*|fail\w*)\b|[不没未无非]",
     re.IGNORECASE,
@@ -153,8 +150,8 @@ def _list_of(one: Candidate) -> tuple[int, int]:
 def _doubt(reading: Reading, one: Candidate, *, is_likely: bool) -> AbstainReason | None:
     """Why a sentence is not seen to answer; None where it is."""
     passage = reading.passages[one.passage]
-    if _is_row_asked_for(reading, one):
-        return None
+    if one.is_row_asked_for and not one.measures[LACKS_KIND]:
+        return None  # rows are short and resemble no question, but a code is no coincidence
     doubt = beside(reading.question, passage, one.sentence.text)
     if passage.relevance is not None:
         is_sure = passage.relevance >= RELEVANT
@@ -173,16 +170,6 @@ def _is_seen(reading: Reading, best: Candidate, *, is_likely: bool) -> bool:
     if form is AnswerForm.DEFAULT:
         return is_likely
     return (form is AnswerForm.FIGURE or (form is AnswerForm.FACT and is_likely)) and says_whole(reading, best)
-
-
-def _is_row_asked_for(reading: Reading, best: Candidate) -> bool:
-    """Whether a table row is about the code that is asked for, and says all that is asked of it: rows are short and resemble no
-    question, but a code is no coincidence.
-    """
-    is_row = best.sentence.kind == "row" and is_row_of(best.sentence.text, reading.question.codes)
-    codes = _terms_of(reading.question.codes)
-    says_all = covered(reading.matter, best.context | codes) >= SAYS_ALL * sum(reading.matter.values())
-    return is_row and says_all and not best.measures[LACKS_KIND]
 
 
 def beside(question: Question, passage: Passage, sentence: str) -> AbstainReason | None:

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from agent.extractive.amounts import amount_asked, asks_amount
 from agent.extractive.boilerplate import says_something
+from agent.extractive.identifiers import is_row_of
 from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, asks_only, has_answer_of
 from agent.extractive.sentences import Sentence, split
+from knowledge.retrieval.term_weights import share_of_passages
 from knowledge.text.chinese_script import simplified
 from knowledge.text.normalise import normalise
-from knowledge.text.terms import term_id, terms
+from knowledge.text.terms import is_han, term_id, terms
 
 Vector = NDArray[np.float32]
 TermShares = Mapping[int, float]
@@ -33,6 +35,10 @@ MEASURES = (
     "position",  # 0 for the first sentence of the passage, towards 1 for the last
     "is_question",  # the sentence is a question itself
     "similarity",  # cosine of question and sentence
+)
+SAYS_ALL = 0.8  # share of what is asked of a code that a row about it says with its header and headings; by hand
+EVERYDAY = (
+    0.05  # share of ordinary passages from which a word that holds it is no word of the matter: get, 需要; by hand
 )
 LEAST_FOCUS = 0.1  # share of the idf below which what is left open counts for less
 LONGEST_FURNITURE = 60  # characters beside the title
@@ -53,6 +59,8 @@ class Candidate:
 
     passage: index into the passages given. position: place among its sentences. under: the heading inside the passage that it
     stands under, "" for none. terms: what it says. context: what it and its neighbours say under their headings.
+    is_row_asked_for: whether it is a table row about a code that is asked for, and says what is asked of it: in the row, its header
+    or its headings, not in another row.
     measures: in the order of MEASURES.
     """
 
@@ -63,6 +71,7 @@ class Candidate:
     terms: frozenset[int]
     context: frozenset[int]
     measures: Vector
+    is_row_asked_for: bool = False
 
 
 def shares_of(question: str) -> dict[int, float]:
@@ -81,11 +90,16 @@ def of_the_matter(question: str, shares: TermShares) -> dict[int, float]:
 
 
 def candidates_in(
-    question: Question, passages: Sequence[Passage], shares: TermShares, says: Says | None = None
+    question: Question,
+    passages: Sequence[Passage],
+    shares: TermShares,
+    says: Says | None = None,
+    matter: TermShares | None = None,
 ) -> list[Candidate]:
     """The sentences of all passages in order, measured but for their similarity. Headings do not answer. says: the terms that a
-    text says; without it those that stand in it.
+    text says; without it those that stand in it. matter: by which what is asked of a code is weighed; without it `shares`.
     """
+    of_codes = _of_codes(question, shares if matter is None else matter)
     says = says or term_ids
     asked = term_ids(question.text)
     found: list[Candidate] = []
@@ -111,8 +125,33 @@ def candidates_in(
                 0.0,
             ]
             own = said[position]
-            found.append(Candidate(number, position, sentence, under, own, near, np.array(measures, np.float32)))
+            is_asked = sentence.kind == "row" and is_row_of(sentence.text, question.codes) and of_codes(own | heading)
+            found.append(
+                Candidate(number, position, sentence, under, own, near, np.array(measures, np.float32), is_asked)
+            )
     return found
+
+
+def _of_codes(question: Question, matter: TermShares) -> Callable[[frozenset[int]], bool]:
+    """Whether terms said are what a question asks of the codes it names. The codes themselves are no part of it, and a word that no
+    document says is: a row about another matter of the same product does not answer.
+    """
+    codes = frozenset().union(*map(term_ids, question.codes))
+    telling = {term_id(term) for term in terms(question.text) if share_of_passages(term) < EVERYDAY} - codes
+    asked = {term: share for term, share in matter.items() if term in telling}
+    enough, rest = SAYS_ALL * sum(asked.values()), unweighed(question.text, matter) - codes
+    return lambda said: covered(asked, said) >= enough and rest <= said
+
+
+def unweighed(text: str, matter: TermShares) -> frozenset[int]:
+    """The terms of the words of a question, of a Chinese one of the characters, that its matter leaves out though they are no words of
+    every day.
+    """
+    amount = amount_asked(text)
+    words = [term for term in terms(text) if len(term) == 1 or not is_han(term)]
+    rare = [word for word in words if share_of_passages(word) < EVERYDAY]
+    asked = [word for word in rare if not asks_only(word) and not asks_amount(word, amount)]
+    return frozenset(map(term_id, asked)) - matter.keys()
 
 
 def _under_headings(passage: Passage) -> list[tuple[Sentence, str]]:

@@ -23,7 +23,7 @@ from agent.extractive.candidates import (
     shares_of,
 )
 from agent.extractive.context_expansion import completed
-from agent.extractive.identifiers import is_row_of, names_others
+from agent.extractive.identifiers import names_others
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import AnswerKind, Question, analyse, lacks_amount
 from knowledge.embedding.base import Embedder
@@ -86,7 +86,7 @@ def read(
     asked = analyse(question)
     weighed = of_the_matter(question, shares if shares is not None else shares_of(question))
     judged = weighed if matter is None else of_the_matter(question, matter)
-    every = candidates_in(asked, passages, weighed, says)
+    every = candidates_in(asked, passages, weighed, says, judged)
     found = compared(asked, passages, every, embedder)
     if not found:
         return Reading(asked, passages, every, (), weighed, judged, (), None)
@@ -139,13 +139,9 @@ def _to_the_point(question: Question, candidates: Sequence[Candidate], chosen: S
     best = candidates[first].sentence
     if not lacks_amount(question, best.text):
         rest = [index for index in rest if not lacks_amount(question, candidates[index].sentence.text)]
-    if _is_row_asked_for(question, candidates[first]):
-        rest = [index for index in rest if _is_row_asked_for(question, candidates[index])]
+    if candidates[first].is_row_asked_for:
+        rest = [index for index in rest if candidates[index].is_row_asked_for]
     return [first, *rest]
-
-
-def _is_row_asked_for(question: Question, candidate: Candidate) -> bool:
-    return candidate.sentence.kind == "row" and is_row_of(candidate.sentence.text, question.codes)
 
 
 def _enough(question: Question, chosen: Sequence[int], support: NDArray[np.float64]) -> list[int]:
@@ -207,7 +203,7 @@ def scored(question: Question, candidates: Sequence[Candidate], weights: NDArray
     """Log-odds of each candidate, up to a constant of the question."""
     by_hand = [
         ABOUT_BONUS * candidate.measures[TITLE_ASKED]
-        + ROW_BONUS * _is_row_asked_for(question, candidate)
+        + ROW_BONUS * candidate.is_row_asked_for
         - LACKS_MALUS * lacks_amount(question, candidate.sentence.text)
         - COMMAND_MALUS * is_command(candidate.sentence)
         for candidate in candidates

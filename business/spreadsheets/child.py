@@ -8,6 +8,7 @@ stdout, {"columns", "types", "rows", "more", "total", "read"} or {"tables": [{"n
 import csv
 import json
 import math
+import re
 import resource
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import duckdb
 
 CELL_CHARACTERS = 500
+_CODE = re.compile(r"0\d+")  # 00042 is not the number 42
 BATCH = 10_000  # rows that are only counted
 
 
@@ -81,13 +83,19 @@ def refusal(sql: str) -> str:
 
 
 def _load(base: duckdb.DuckDBPyConnection, table: dict[str, Any], folder: Path) -> None:
-    """A table with the types that DuckDB reads in its cells; where it cannot decide they are text."""
+    """A table with the types that DuckDB reads in its cells; where it cannot decide, and where numbers begin with 0, they are text."""
     path = folder / f"{table['name']}.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(table["rows"])
     name = table["name"].replace('"', '""')
     source = str(path).replace("'", "''")
     options = "header = true, delim = ',', quote = '\"', nullstr = '', sample_size = -1, null_padding = true"
+    header, *body = table["rows"]
+    coded = [column for at, column in enumerate(header) if any(_CODE.fullmatch(row[at]) for row in body)]
+    if coded:
+        options += (
+            ", types = {" + ", ".join(f"'{column.replace(chr(39), chr(39) * 2)}': 'VARCHAR'" for column in coded) + "}"
+        )
     base.execute(f"CREATE TABLE \"{name}\" AS SELECT * FROM read_csv('{source}', {options})")  # noqa: S608 - our names
     path.unlink()
 

@@ -41,6 +41,7 @@ class Block:
     level: of a heading, 1 to 6; None otherwise. page: from 1, for formats that have pages or slides.
     boxes: where the block's lines stand on the page, for highlighting; empty where the format has no pages.
     hidden: why people do not see it in the original; None when they do. is_recognised: whether it was read from a picture.
+    exact: of a table whose cells round or dress their numbers, the same table with the numbers kept, for who calculates.
     """
 
     kind: BlockKind
@@ -50,6 +51,7 @@ class Block:
     boxes: tuple[Box, ...] = ()
     hidden: HiddenReason | None = None
     is_recognised: bool = False
+    exact: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """XLSX by calamine: a sheet is a heading and its tables, merged cells filled, titles above tables as text."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -17,12 +18,18 @@ from knowledge.parsers.tables import pipe_table
 from knowledge.parsers.xlsx_parts import SheetParts, sheet_parts
 
 Rows = list[list[str]]
+_CODE = re.compile(r"\(?0\d|\(?\d+[-) ]+\d+(?![\d/])")  # no amount: leading zeros, or digits in groups; 1 1/2 is one
 
 
 class _Number(str):
-    """What a cell shows of a number: € 1,234.50 is one, and no word."""
+    """What a cell shows of a number: €1,234.50 is one, and no word. exact: the number itself, but for codes (00042, 123-45-6789)."""
 
-    __slots__ = ()
+    exact: str
+
+    def __new__(cls, shown: str, value: float) -> "_Number":
+        number = super().__new__(cls, shown)
+        number.exact = shown if _CODE.match(shown) else plain(value)
+        return number
 
 
 class XlsxParser:
@@ -79,7 +86,7 @@ def _as_formatted(rows: Rows, values: Sequence[Sequence[Any]], start: tuple[int,
     for r, c, code in zip(places, places, parts.codes, strict=True):
         value = values[r - top][c - left] if holds(r, c) else None
         if isinstance(value, int | float) and not isinstance(value, bool) and (said := formatted(value, code)):
-            rows[r - top][c - left] = _Number(said)
+            rows[r - top][c - left] = _Number(said, value)
     for (r, c), text in parts.texts.items():
         if holds(r, c):
             rows[r - top][c - left] = text
@@ -111,7 +118,7 @@ def _shown(value: Any) -> str:
         case bool():
             shown = "TRUE" if value else "FALSE"
         case int() | float():
-            shown = _Number(plain(value))
+            shown = _Number(plain(value), value)
         case datetime():
             shown = value.isoformat(sep=" ", timespec="minutes").removesuffix(" 00:00")
         case _:
@@ -193,7 +200,8 @@ def _table(rows: Rows) -> list[Block]:
     body = rows[titles:]
     if len(body) == 1 and sum(map(bool, body[0])) == 1:
         return [*blocks, *block("paragraph", next(filter(None, body[0])))]
-    return [*blocks, *block("table", pipe_table(body))]
+    shown, exact = pipe_table(body), pipe_table([[getattr(cell, "exact", cell) for cell in row] for row in body])
+    return [*blocks, *block("table", shown, exact=exact if exact != shown else "")]
 
 
 parsers.add(XlsxParser.name, XlsxParser())

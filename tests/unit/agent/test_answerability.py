@@ -47,9 +47,12 @@ def credulous(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answerability, "MODELS", dict.fromkeys(MODELS, sure))
 
 
-def judged(question: str, passage: Passage, embedder: Embedder) -> Verdict:
-    """In a base of 700 passages, of which most say each everyday word, and three each other word, as far as it is a word."""
+def judged(question: str, passage: Passage, embedder: Embedder, *, unsaid: str = "") -> Verdict:
+    """In a base of 700 passages, of which most say each everyday word, and three each other word, as far as it is a word; but for those
+    that none says.
+    """
     words = [term for term in terms(question) if len(term) != 2 or not is_han(term) or term in everyday_rates("zh")]
+    words = [word for word in words if word not in terms(unsaid)]
     frequencies = {term_id(word): 600 if share_of_passages(word) > 0.05 else 3 for word in words}
     return judge(read(question, [passage], embedder, matter=matter_weights(question, frequencies, 700)))
 
@@ -194,6 +197,29 @@ def test_a_denial_in_the_question_alone_is_held_against_the_answer(embedder: Emb
 def test_a_row_of_the_code_asked_for_is_confirmed_where_it_says_all_that_is_asked(embedder: Embedder) -> None:
     for question, is_said in (("What is the price of a KG-400?", True), ("What is the weight of a KG-400?", False)):
         assert judged(question, PRICES, embedder).ok is is_said, question
+
+
+DELIVERY = Passage(
+    "| Order number | Delivery time |\n|---|---|\n| KG-400-L | 3 weeks |\n| KG-400-N | 6 weeks |",
+    title="Logistics",
+    dense=0.85,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "unsaid"),
+    [
+        ("How long is the warranty of a KG-400?", ""),
+        ("How long is the warranty of a KG-400?", "warranty"),
+        ("How long is the calibration interval of a KG-400?", "calibration interval"),
+        ("KG-400 的保修期是多久？", "保修期"),
+    ],
+)
+def test_a_row_about_another_matter_of_the_same_product_is_no_answer(
+    embedder: Embedder, question: str, unsaid: str
+) -> None:
+    assert not judged(question, DELIVERY, embedder, unsaid=unsaid).ok
+    assert judged("What is the delivery time of a KG-400?", DELIVERY, embedder, unsaid=unsaid).ok
 
 
 @pytest.mark.parametrize("script", ["zh", "other"])

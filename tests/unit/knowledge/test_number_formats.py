@@ -97,3 +97,11 @@ def test_a_sheet_says_what_its_cells_show(tmp_path: Path) -> None:
     _heading, table = parsers.get("xlsx").parse(file, ParseLimits()).blocks
     row = "| 7.5% | €1,234.50 | 00042 | 6222021234567890 | 1 1/2 | 10⁶ l | -5.25 |"
     assert table.text.splitlines()[2:] == [row, row]
+
+
+def test_who_calculates_gets_the_numbers_themselves_and_codes_as_they_are_written(tmp_path: Path) -> None:
+    load()
+    file = tmp_path / "a.xlsx"
+    file.write_bytes(workbook())
+    _heading, table = parsers.get("xlsx").parse(file, ParseLimits()).blocks
+    assert table.exact.splitlines()[2] == "| 0.075 | 1234.5 | 00042 | 6222021234567890 | 1.5 | 10⁶ l | -5.25 |"
