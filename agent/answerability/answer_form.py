@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final
 
 from agent.extractive.amounts import Amount, amount_asked, counts_what_is_asked, gives, gives_figure
-from agent.extractive.candidates import EVERYDAY, Candidate, covered, term_ids, unweighed
-from agent.extractive.questions import AnswerKind, Question, has_answer_of
+from agent.extractive.candidates import EVERYDAY, Candidate, TermShares, covered, term_ids, unweighed
+from agent.extractive.questions import AnswerKind, Question, has_answer_of, without_place
 from agent.extractive.reader import Reading
 from agent.extractive.wording import pattern
 from knowledge.retrieval.term_weights import share_of_passages
@@ -69,13 +69,20 @@ def says_whole(reading: Reading, best: Candidate) -> bool:
     """Whether the sentence says under its headings all that is asked about, and each word of it that has no weight: no document says that
     one, or it was not searched for.
     """
-    text = reading.question.text
+    text = without_place(reading.question.text)
     said = best.terms | term_ids(f"{reading.passages[best.passage].heading}\n{best.under}")
     measuring = {term_id(term) for term in terms(text) if _MEASURING.fullmatch(term)}
-    matter = {term: share for term, share in reading.matter.items() if term not in measuring}
+    matter = {term: share for term, share in matter_of(reading).items() if term not in measuring}
     rest = unweighed(text, reading.matter) - measuring
     says_all = covered(matter, said) >= WHOLE * sum(matter.values()) and rest <= said
     return says_all and _is_about(text, matter.keys() | rest)
+
+
+def matter_of(reading: Reading) -> TermShares:
+    """The matter of a question without the words that only say where its answer stands, the shares as if these were not asked."""
+    kept = term_ids(without_place(reading.question.text))
+    rest = 1 - sum(share for term, share in reading.matter.items() if term not in kept)
+    return {term: share / rest for term, share in reading.matter.items() if term in kept}
 
 
 def _is_about(text: str, matter: AbstractSet[int]) -> bool:

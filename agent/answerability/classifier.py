@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.answerability.answer_form import AnswerForm, form_of, says_whole
+from agent.answerability.answer_form import AnswerForm, form_of, matter_of, says_whole
 from agent.answerability.assertion import is_asserted
 from agent.answerability.opposites import is_of_other_kind
 from agent.extractive.candidates import (
@@ -201,11 +201,12 @@ def signals(reading: Reading) -> NDArray[np.float64]:
     best = reading.best
     if best is None:
         raise ValueError("there is nothing to judge: no sentence was read")
+    matter = matter_of(reading)
     measure = dict(zip(MEASURES, best.measures.tolist(), strict=True))
     values = {
         "support": max(quote.support for quote in reading.quotes),
-        "in_context": covered(reading.matter, best.context),
-        "gap_in_sentence": _largest_unsaid(reading.matter, best.terms),
+        "in_context": covered(matter, best.context),
+        "gap_in_sentence": _largest_unsaid(matter, best.terms),
         "similarity": measure["similarity"],
         "lacks_kind": measure["lacks_kind"],
         "negation_unsaid": float(_denies(reading.question.text) and not _denies(best.sentence.text)),

@@ -52,6 +52,11 @@ _DURATION = pattern("questions", "duration")  # no point in time
 _STEPS = pattern("questions", "steps")
 _ALL = pattern("questions", "all")
 _OPENING = pattern("questions", "opening")
+_BY, _PAPERS = pattern("questions", "by").pattern, pattern("questions", "papers").pattern
+_PLACE_FIRST = re.compile(
+    rf"^(\W*)(?:{_BY})([^，,。？?；;]*?)(?:{_PAPERS})*\s*(?=[，,])|^(\W*)(?:{_BY})", re.IGNORECASE
+)
+_PLACE_LAST = re.compile(rf"(?<=[\w,] )(?:{_BY})([^，,。？?；;]*?)(?:{_PAPERS})*\s*(?=[,.?]|$)", re.IGNORECASE)
 _QUOTED = re.compile(r"[“\"「《『]([^”\"」》』]{2,40})[”\"」》』]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*%?")
 _CAPITALISED = re.compile(
@@ -107,12 +112,20 @@ def _givens(text: str) -> tuple[str, ...]:
     if _HAN.search(text):
         found += _LATIN.findall(text)
     else:
-        body = text
+        body = without_place(text)
         while opening := _OPENING.match(body):
             body = body[opening.end() :]
         found += _CAPITALISED.findall(body)
     bare = (given.strip(" .'’").lower() for given in found)
     return tuple(dict.fromkeys(given for given in bare if given and not _MYSELF.fullmatch(given)))
+
+
+def without_place(text: str) -> str:
+    """A question without the words that only say where its answer stands: “according to the … documents”, 根据…的说明. The name of the
+    document stays: another one is not what is asked for.
+    """
+    text = _PLACE_FIRST.sub(lambda place: f"{place[1] or place[3] or ''}{place[2] or ''} ", text)
+    return _PLACE_LAST.sub(r"\1 ", text)
 
 
 def asks_only(term: str) -> bool:

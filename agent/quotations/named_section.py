@@ -10,7 +10,7 @@ from agent.answerability.answer_form import unweighed
 from agent.answerability.classifier import beside
 from agent.extractive.candidates import Candidate, covered, named_terms, term_ids
 from agent.extractive.passages import Quote
-from agent.extractive.questions import AnswerKind, Question, asks_for_steps
+from agent.extractive.questions import AnswerKind, Question, asks_for_steps, without_place
 from agent.extractive.reader import Reading
 from knowledge.text.headings import without_number
 
@@ -23,12 +23,12 @@ NAMED = (
 
 def named_section(reading: Reading) -> tuple[Quote, ...]:
     """How the section begins that a question names, with its document, or the document where it names no more; () where it names none,
-    or asks for one fact of it (when, who, how many).
+    asks for one fact of it (when, who, how many), or has a word that no document says.
     """
     asked, matter = reading.question, reading.matter
     if asked.kind is not AnswerKind.ANY:
         return ()
-    words = term_ids(asked.text)
+    words, unsaid = term_ids(asked.text), unweighed(without_place(asked.text), matter)
     for number, passage in enumerate(reading.passages):
         title = term_ids(passage.title)
         if not _is_named(title, words, asked):
@@ -37,7 +37,7 @@ def named_section(reading: Reading) -> tuple[Quote, ...]:
         def names(heading: str, title: frozenset[int] = title) -> bool:
             said = term_ids(without_number(heading))
             says_all = covered(matter, title | said) >= NAMED * sum(matter.values())
-            return bool(said) and said <= words and not said <= title and says_all
+            return bool(said) and said <= words and not said <= title and says_all and unsaid <= title | said
 
         is_whole = names(passage.heading_path[-1]) if passage.heading_path else False
         mine = [each for each in reading.measured if each.passage == number]

@@ -38,7 +38,9 @@ INSERT INTO sales_order
 SELECT i, '销售与产品部 Sales & Product', i * 7 % 96, 1 + i % 5,
        (current_date - (i * 3 % 700) + time '10:00') AT TIME ZONE 'Asia/Shanghai', 1 + i % 9,
        ((ARRAY [1200, 9800, 6400, 2900, 4500])[1 + i % 5] * (1 + i % 9))::numeric,
-       (ARRAY ['paid', 'paid', 'open', 'paid', 'cancelled'])[1 + i % 5 * i % 5]
+       CASE WHEN i % 13 = 4 THEN 'cancelled'  -- one of thirteen; customers pay within 30 to 90 days, a few are late
+            WHEN i * 3 % 700 < 30 + 10 * (i % 7) OR i % 37 = 5 THEN 'open'
+            ELSE 'paid' END
 FROM generate_series(1, 600) i;
 INSERT INTO employee
 SELECT i,

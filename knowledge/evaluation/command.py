@@ -1,7 +1,9 @@
 """What the evaluation commands share: their words, the corpus brought in, the report on the screen and in a file."""
 
 import json
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +37,19 @@ class EvaluationCommand(BaseCommand):
             default=Languages.OWN,
             help="do not keep to the question's language",
         )
+        parser.add_argument(
+            "--every", type=_at_least_one, default=1, help="ask every Nth question alone, of the whole corpus"
+        )
         parser.add_argument("--json", dest="report", type=file_to_write, help="write the report to this file")
 
-    def handle(self, *, folder: Path, split: str, username: str, corpus: Path | None, **options: Any) -> None:
+    def handle(
+        self, *, folder: Path, split: str, username: str, corpus: Path | None, every: int, **options: Any
+    ) -> None:
         try:
             dataset = load_dataset(folder, split=split, corpus=corpus)
         except DatasetError as error:
             raise CommandError(str(error)) from error
+        dataset = replace(dataset, queries=dataset.queries[::every])
         with one_sentence():
             self.prepare(options)
             reader = Principal.named(username)
@@ -74,3 +82,9 @@ class EvaluationCommand(BaseCommand):
     def asking(queries: Sequence[Query]) -> Iterable[Query]:
         """The questions behind a progress bar."""
         return progress(queries, desc="ask", unit="question")
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError("a whole number from 1")
+    return int(text)

@@ -54,6 +54,34 @@ def test_the_environments_that_the_rules_name_are_counted_in_the_table(company: 
         }
 
 
+@pytest.mark.parametrize(
+    ("question", "counted"),
+    [
+        (ZH, "3（环境数量）"),
+        ("按照部署文档的说明，目前支持哪些环境？其中有多少正在使用？", "3（环境数量）"),
+        ("根据部署规范，目前支持哪些环境，它们有几个已停用？", "1（环境数量）"),
+        ("根据部署规范，目前支持哪些环境？列出其中正在使用的环境", "prod-cn、prod-eu、staging"),
+        ("Which environments do the deployment rules support, and how many of them are in use?", "3 (number of"),
+        (
+            "According to the deployment documentation, which environments are supported? How many of these are retired?",
+            "1 (number of",
+        ),
+    ],
+)
+def test_the_words_for_the_place_of_the_answer_are_no_part_of_it_and_a_pronoun_stands_for_what_was_found(
+    company: None, question: str, counted: str
+) -> None:
+    """In a base whose other documents say 根据 and “according to”, too: then these words have a weight."""
+    base = make_base("Minutes")
+    make_document(base, "纪要.md", "根据会议讨论，按照计划推进，文档由小组保存。", ingested=True)
+    make_document(base, "minutes.md", "According to the documentation, the supported plan is kept.", ingested=True)
+    give(None, [Right.VIEW], base, to=group_of(load_company(), "engineering"))
+    events = asked(Principal.named("chen"), question)
+    assert stored(events).state["plan"]["route"] == "HYBRID"
+    assert "demo" in words(events)
+    assert counted in words(events)
+
+
 def test_who_may_not_read_the_rules_gets_no_count_of_what_they_name(company: None) -> None:
     events = asked(Principal.named("emma"), EN)
     row = stored(events)
@@ -105,8 +133,21 @@ def test_where_nothing_comes_near_the_open_half_is_only_said(company: None) -> N
     assert "[2]" not in words(events)
 
 
-def test_a_model_follows_the_plan_through_its_tools(company: None) -> None:
+@pytest.mark.parametrize("question", [EN, ZH])
+def test_a_model_follows_the_plan_through_its_tools(company: None, question: str) -> None:
     named = "`staging`, `prod-cn`, `prod-eu` and `demo`"
+    documents, data, written = {
+        EN: (
+            "Which environments do the rules support?",
+            "How many of these environments are in use?",
+            "Deployments are supported in staging, prod-cn, prod-eu and demo [1]. There are 3 of these environments in use [2].",
+        ),
+        ZH: (
+            "部署规范支持哪些环境？",
+            "这些环境中有多少正在使用？",
+            "目前支持部署的环境有 staging、prod-cn、prod-eu 和 demo [1]。这些环境中有 3 个正在使用 [2]。",
+        ),
+    }[question]
     in_use = {
         "metrics": {"name": "environment", "agg": "count"},
         "filters": [
@@ -115,25 +156,19 @@ def test_a_model_follows_the_plan_through_its_tools(company: None) -> None:
         ],
     }
     steps = (
-        routes(
-            "HYBRID",
-            documents="Which environments do the rules support?",
-            data="How many of these environments are in use?",
-        ),
-        calls(("knowledge_search", {"queries": ["supported environments"]})),
-        calls(("database_query", {"question": "How many of these environments are in use?", "named_in": named})),
+        routes("HYBRID", documents=documents, data=data),
+        calls(("knowledge_search", {"queries": [documents]})),
+        calls(("database_query", {"question": data, "named_in": named})),
         says_json({"query": in_use}),
         says("DONE"),
-        says(
-            "Deployments are supported in staging, prod-cn, prod-eu and demo [1]. There are 3 of these environments in use [2]."
-        ),
+        says(written),
         judges("supported", quote="staging"),
     )
     with modelled(*steps) as server:
-        events = asked(Principal.named("chen"), EN)
+        events = asked(Principal.named("chen"), question)
     row = stored(events)
-    assert "- database_query: How many of these environments are in use?" in sent(server.requests[1])
-    assert row.state["plan"]["subtasks"][0]["question"] == "Which environments do the rules support?"
+    assert f"- database_query: {data}" in sent(server.requests[1])
+    assert row.state["plan"]["subtasks"][0]["question"] == documents
     assert "'demo'" in row.state["tools"]["sql"]["generated_sql"]
     assert {item["type"] for item in row.state["evidence_items"]} == {"doc_chunk", "sql_result"}
 

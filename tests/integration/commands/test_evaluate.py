@@ -77,6 +77,13 @@ def test_retrieval_is_reported_stage_by_stage_within_the_language_searched(folde
     assert 0 < found["latency_ms"]["p50"] <= found["latency_ms"]["p95"]
 
 
+def test_every_third_question_is_asked_of_the_whole_corpus(folder: Path) -> None:
+    assert report("evaluate_retrieval", folder, "--every", "3")["queries"] == 1, "q1 and q4, which has no answer"
+    assert Document.unscoped.count() == 3, "all but the empty one"
+    with pytest.raises(CommandError, match="a whole number from 1"):
+        report("evaluate_retrieval", folder, "--every", "0")
+
+
 def test_the_peer_ranks_the_same_passages_beside_the_lexical_stage(folder: Path) -> None:
     found = report("evaluate_retrieval", folder, "--peer")
     assert list(found["stages"]) == ["dense", "lexical", "bm25s", "fused", "reranked"]

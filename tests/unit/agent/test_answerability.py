@@ -17,7 +17,7 @@ from agent.answerability.classifier import (
 )
 from agent.extractive.candidates import term_ids
 from agent.extractive.passages import Passage
-from agent.extractive.questions import analyse
+from agent.extractive.questions import analyse, without_place
 from agent.extractive.reader import read
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.term_weights import matter_weights, share_of_passages
@@ -97,6 +97,49 @@ def test_things_of_a_kind_are_told_by_a_sentence_that_names_several(embedder: Em
     assert doubt_of(question, TRAVEL, embedder) is None
     one = replace(TRAVEL, text="The travel desk speaks some languages.")
     assert doubt_of(question, one, embedder) is AbstainReason.UNCONFIRMED
+
+
+ENVIRONMENTS = Passage("目前支持部署的环境有 staging、prod-cn 和 demo。", title="部署规范", dense=0.88)
+SITES = Passage("Supported are the environments staging, prod-cn and demo.", title="Deployment rules", dense=0.88)
+
+
+@pytest.mark.usefixtures("credulous")
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("根据部署规范，目前支持哪些环境？", "根据出差规范，目前支持哪些环境？"),
+        ("按照部署文档的说明，目前支持哪些环境？", "按照出差文档的说明，目前支持哪些环境？"),
+        ("依据部署规范支持哪些环境？", "依据出差规范支持哪些环境？"),
+        (
+            "According to the deployment rules, which environments are supported?",
+            "According to the travel rules, which environments are supported?",
+        ),
+        (
+            "Which environments are supported, based on the deployment documentation?",
+            "Which environments are supported, based on the travel documentation?",
+        ),
+    ],
+)
+def test_words_that_say_where_an_answer_stands_need_not_be_said_but_the_document_s_name(
+    embedder: Embedder, question: str, other: str
+) -> None:
+    passage = ENVIRONMENTS if analyse(question).is_chinese else SITES
+    assert doubt_of(question, passage, embedder) is None
+    assert doubt_of(other, passage, embedder) is AbstainReason.UNCONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("question", "matter"),
+    [
+        ("根据规范需要哪些文件？", "规范需要哪些文件？"),
+        ("根据差旅规定，哪些文件要提交？", "差旅 ，哪些文件要提交？"),
+        ("According to the handbook which documents are kept?", "the handbook which documents are kept?"),
+        ("Which documents are kept according to the travel docs?", "Which documents are kept the travel ?"),
+        ("订单按照什么分配？", "订单按照什么分配？"),
+    ],
+)
+def test_what_is_asked_for_is_never_taken_for_the_place_of_the_answer(question: str, matter: str) -> None:
+    assert without_place(question).split() == matter.split()
 
 
 @pytest.mark.usefixtures("credulous")
