@@ -18,8 +18,6 @@ from tests.demo_home import READY, demo_home
 from tests.homes import Checkout
 
 expect.set_options(timeout=60_000)  # ms; other tests run beside these
-# The first draws no window that nobody sees, which takes half of the others' time.
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
 # Debian's Chromium as root, without its errands to the outside
 CHROMIUM = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -78,7 +76,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """A headless Chromium of the system."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
     assert path, "The browser tests need Chromium: apt-get install chromium fonts-noto-cjk"
     # Django takes Playwright's event loop for an async view otherwise
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
