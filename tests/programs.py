@@ -15,8 +15,7 @@ OLDER_POSTGRES = Path("/usr/lib/postgresql/15/bin")  # of Debian 12
 WIKIS = Path("/opt/wikis/usr/share")  # where scripts/system-packages unpacks them
 PHPSECLIB = WIKIS / "php" / "phpseclib" / "bootstrap.php"
 SLAPD = Path("/usr/sbin/slapd")
-# The first draws no window that nobody sees, which takes half of the others' time.
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
+BROWSERS = ("chromium", "chromium-browser")
 
 
 def which(name: str) -> str | None:

@@ -82,7 +82,7 @@ def matter_of(reading: Reading) -> TermShares:
     """The matter of a question without the words that only say where its answer stands, the shares as if these were not asked."""
     kept = term_ids(without_place(reading.question.text))
     rest = 1 - sum(share for term, share in reading.matter.items() if term not in kept)
-    return {term: share / rest for term, share in reading.matter.items() if term in kept}
+    return {term: share / rest for term, share in reading.matter.items() if term in kept and share}
 
 
 def _is_about(text: str, matter: AbstractSet[int]) -> bool:
