@@ -9,7 +9,7 @@ from django.db.models.expressions import Combinable
 from copilot_site.lib.one_line import one_line
 
 if TYPE_CHECKING:
-    _Field = models.Field[Any, Any]
+    _Field = models.Field[str | Combinable, str]
     _Char = models.CharField[str | Combinable, str]
     _Text = models.TextField[str | Combinable, str]
 else:
