@@ -1,16 +1,17 @@
 """Columns that hold one line. What is written is folded, and what is read again: rows from before, or written past Django, are one, too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
+from django.db.models.expressions import Combinable
 
 from copilot_site.lib.one_line import one_line
 
 if TYPE_CHECKING:
-    _Field = models.Field[Any, Any]
-    _Char = models.CharField[Any, Any]
-    _Text = models.TextField[Any, Any]
+    _Field = models.Field[str | Combinable, str]
+    _Char = models.CharField[str | Combinable, str]
+    _Text = models.TextField[str | Combinable, str]
 else:
     _Field, _Char, _Text = models.Field, models.CharField, models.TextField
 
@@ -29,7 +30,7 @@ class _OneLine(_Field):
     def from_db_value(self, value: Any, _expression: Any, _connection: Any) -> Any:
         return _folded(value)
 
-    def deconstruct(self) -> tuple[str, str, Sequence[Any], Mapping[str, Any]]:
+    def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:
         name, _path, args, kwargs = super().deconstruct()
         plain = "CharField" if isinstance(self, models.CharField) else "TextField"
         return name, f"django.db.models.{plain}", args, kwargs

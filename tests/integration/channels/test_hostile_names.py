@@ -67,14 +67,15 @@ class Desk(Company):
         past = timezone.localdate() - timedelta(days=1)
         Document.unscoped.filter(pk=self.manual.pk).update(owner=self.anna, review_on=past)
         with connection.cursor() as cursor:
-            for statement, *values in (
+            named: Any = (
                 ("UPDATE knowledge_document SET title = %s WHERE id IN (%s, %s)", NAME, self.manual.pk, self.prices.pk),
                 ("UPDATE knowledge_document SET filename = %s WHERE id = %s", f"{NAME}.md", self.manual.pk),
                 ("UPDATE knowledge_knowledgebase SET name = %s WHERE id = %s", NAME, self.base.pk),
                 ("UPDATE knowledge_folder SET name = %s WHERE knowledge_base_id = %s", NAME, self.base.pk),
                 ("UPDATE knowledge_chunk SET heading_path = ARRAY[%s] WHERE document_id = %s", NAME, self.manual.pk),
                 ("UPDATE auth_user SET first_name = %s WHERE id = %s", NAME, self.anna.pk),
-            ):
+            )
+            for statement, *values in named:
                 cursor.execute(statement, values)
 
     def asks_as_program(self, path: str, **body: Any) -> httpx.Response:
@@ -198,10 +199,9 @@ def _on_the_page(desk: Desk) -> None:
     ):
         page = desk.browser.get(path).content.decode()
         assert not active_in_html(page), path
-    exported = desk.browser.get(reverse("conversation-export", args=[session_id, answer.pk, "md"]))
-    markdown = b"".join(exported.streaming_content) if exported.streaming else exported.content
-    assert ORDER in markdown.decode()
-    require_harmless(markdown.decode())
+    exported = desk.browser.get(reverse("conversation-export", args=[session_id, answer.pk, "md"])).content.decode()
+    assert ORDER in exported
+    require_harmless(exported)
 
 
 def _in_a_chat(desk: Desk) -> None:
@@ -220,7 +220,7 @@ def _in_mails_and_files(desk: Desk) -> None:
     assert ORDER not in f"{mail.outbox[0].subject}{mail.outbox[0].body}", "a mailbox has no rights"
     root = Client()
     root.force_login(desk.root)
-    access = root.get("/api/v1/rights/effective-access")
+    access: Any = root.get("/api/v1/rights/effective-access")
     grants = io.StringIO()
     export_grants(None, grants)
     for table in (b"".join(access.streaming_content).decode("utf-8-sig"), grants.getvalue()):

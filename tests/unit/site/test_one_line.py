@@ -1,5 +1,7 @@
 """Names as one line, and words of others in Markdown and in spreadsheets."""
 
+from typing import Any
+
 import pytest
 from django.db import models
 from markdown_it import MarkdownIt
@@ -42,7 +44,7 @@ def test_what_people_write_stays_as_it_is(name: str) -> None:
 @pytest.mark.parametrize(
     ("line", "plain"), [(LineField(max_length=9), models.CharField), (LongLineField(), models.TextField)]
 )
-def test_to_a_migration_it_is_a_plain_column(line: models.Field, plain: type[models.Field]) -> None:
+def test_to_a_migration_it_is_a_plain_column(line: LineField | LongLineField, plain: type[Any]) -> None:
     assert line.deconstruct()[1] == f"django.db.models.{plain.__name__}"
     assert line.from_db_value("a\nb", None, None) == "a b"
     assert line.from_db_value(None, None, None) is None
