@@ -153,6 +153,7 @@ def test_steps_are_told_in_the_words_of_whoever_asked() -> None:
     reader = make_reader(base)
     with modelled(routes(), SEARCH, DONE, says(THIRTY)):
         row = stored(asked(reader, LEAVE))
+    Message.objects.filter(pk=row.pk).update(duration_ms=1_500)  # a busy machine takes longer, and says it otherwise
     url = reverse("message", args=[row.session_id, row.pk])
     page = re.sub(r"\s+", " ", plain(client_of(reader).get(url).content))
     told = re.findall(r'<span class="trace-said">([^<]+)(?:<span class="trace-brought">([^<]+)</span>)?', page)
@@ -162,7 +163,7 @@ def test_steps_are_told_in_the_words_of_whoever_asked() -> None:
         ("Looked whether you may still read all of it", ""),
         ("Wrote the answer and compared each sentence with its source", "1 sentence stands"),
     ]
-    assert re.search(r"<summary>\d+\.\d s · 4 steps</summary>", page)
+    assert "<summary>1.5 s · 4 steps</summary>" in page
     assert [word for word in SYSTEM_WORDS if word in page] == []
     chinese = plain(client_of(reader).get(url, headers={"Accept-Language": "zh-hans"}).content)
     assert "搜索了您可以阅读的文档" in chinese
