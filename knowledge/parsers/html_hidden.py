@@ -17,7 +17,8 @@ from knowledge.parsers.css_values import PX_PER_POINT, number, over, px, shade, 
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, Hidden, HiddenReason, blends_in, with_mark
 
 _PICTURE = re.compile(r"url\(|gradient\(|image-set\(")
-_CLEAR_MASK = re.compile(r"gradient\((?:\s*(?:transparent|to [a-z ]+|[\d.]+(?:deg|turn|%))\s*[, ]?)+\)")
+# possessive where spaces could be shared out in many ways: a style sheet is anybody's
+_CLEAR_MASK = re.compile(r"gradient\((?:\s*+(?:transparent|to [a-z ]++|[\d.]++(?:deg|turn|%))\s*+,?)++\)")
 _MOVED = re.compile(r"translate(?:[xy]|3d)?\(([^()]*)\)")
 _SCALED = re.compile(r"scale(?:[xy]|3d)?\(([^()]*)\)")
 _TURNED_AWAY = re.compile(r"rotate[xy]\(\s*-?(?:90|270)deg\s*\)")
@@ -26,7 +27,7 @@ _MATRIX = re.compile(r"matrix\(([^()]*)\)")
 _FADED = re.compile(r"opacity\(([^()]*)\)")
 _INSET = re.compile(r"inset\(([^()]*?)(?:round [^()]*)?\)")
 _CUT_AWAY = re.compile(
-    r"(?:circle|ellipse)\(\s*0\D|polygon\((?:\s*0(?:px|%)?\s+0(?:px|%)?\s*,?)+\)|path\(\s*([\"'])\s*\1\s*\)"
+    r"(?:circle|ellipse)\(\s*0\D|polygon\((?:\s*+0(?:px|%)?+\s++0(?:px|%)?+\s*+,?)++\)|path\(\s*([\"'])\s*\1\s*\)"
 )
 _NEVER_SHOWN = frozenset(
     (
