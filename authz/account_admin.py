@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from authz import roles, units
 from authz.accounts import change_account, create_account, delete_account, password_was_set, set_permissions
 from authz.admin_pages import SuperusersOnly
+from authz.forms import clean_name
 from authz.models import OrgUnit, Role
 from authz.principal import Principal
 from authz.units import join
@@ -41,6 +42,9 @@ class NewPersonForm(AdminUserCreationForm[User]):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
+
+    def clean_username(self) -> str:
+        return clean_name(self.cleaned_data["username"])
 
 
 @admin.register(User)

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from django.contrib.auth.models import Group, Permission, User
-from django.contrib.auth.validators import UnicodeUsernameValidator
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -16,14 +14,16 @@ from audit.actions import Action
 from audit.record import record
 from authz.holders import managed_by_person, managers_kept
 from authz.models import ServiceAccount
+from authz.names import require_usable
 from authz.principal import Principal
-from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
+from copilot_site.lib.errors import InvalidInput, PermissionDenied
 
 
 @transaction.atomic
 def create_account(by: Principal, user: User) -> None:
-    """Store a new account. Raises PermissionDenied."""
+    """Store a new account. Raises PermissionDenied, Conflict (its name looks like another one)."""
     _govern(by)
+    require_usable(user.username)
     user.save()
     record(by, Action.USER_CREATED, user)
 
@@ -32,9 +32,12 @@ def create_account(by: Principal, user: User) -> None:
 def change_account(by: Principal, user: User, *, changed: Collection[str]) -> None:
     """Store a changed account; changed: the names of its fields. Enabling and disabling are recorded as such.
 
-    Raises PermissionDenied, InvalidInput (a place would lose its last manager, the system its last administrator).
+    Raises PermissionDenied, InvalidInput (a place would lose its last manager, the system its last administrator), Conflict as
+    `create_account`.
     """
     _govern(by)
+    if "username" in changed:
+        require_usable(user.username, besides=user.pk)
     with _somebody_left(user):
         user.save()
         if "is_active" in changed:
@@ -93,16 +96,11 @@ def _names(permissions: Iterable[Permission]) -> list[str]:
 def create_service_account(by: Principal, *, username: str, purpose: str, keeper: User | None = None) -> ServiceAccount:
     """Make an account without any right, password or session; the admin page has checked that `by` may.
 
-    Raises InvalidInput (no purpose, a name that is none), Conflict (the name is taken).
+    Raises InvalidInput (no purpose, a name that is none), Conflict (the name is taken, or looks like one that is).
     """
-    try:
-        UnicodeUsernameValidator()(username)
-    except ValidationError as problem:
-        raise InvalidInput(problem.messages[0]) from problem
+    require_usable(username)
     if not purpose.strip():
         raise InvalidInput(_("Say what the account is for: whoever reviews rights sees nothing else of it."))
-    if User.objects.filter(username=username).exists():
-        raise Conflict(_("There is an account “%(name)s” already. Choose another name.") % {"name": username})
     user = User.objects.create_user(username)
     account = ServiceAccount.objects.create(user=user, purpose=purpose.strip()[:200], keeper=keeper)
     record(by, Action.SERVICE_ACCOUNT_CREATED, account, detail={"keeper": keeper.pk if keeper else None})

@@ -7,8 +7,10 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from authz.names import require_usable
 from authz.scopes import DEFAULT_SCOPES, TokenScope
 from authz.tokens import DEFAULT_DAYS, MAX_DAYS
+from copilot_site.lib.errors import InvalidInput
 
 
 class OwnTokenForm(forms.Form):
@@ -20,6 +22,15 @@ class OwnTokenForm(forms.Form):
         super().__init__(*args, **kwargs)
         said = gettext("Give the number of days as a whole number between 1 and %(most)s.") % {"most": MAX_DAYS}
         self.fields["days"].error_messages |= {"required": said, "invalid": said, "min_value": said}
+
+
+def clean_name(name: str) -> str:
+    """The name of a new account, on a form. Raises ValidationError."""
+    try:
+        require_usable(name)
+    except InvalidInput as problem:
+        raise forms.ValidationError(str(problem)) from problem
+    return name
 
 
 class AccountTokenForm(forms.Form):

@@ -19,10 +19,12 @@ from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAu
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 from requests import RequestException
+from requests.exceptions import InvalidJSONError
 
 from audit.actions import Action, Outcome
 from audit.record import record
@@ -31,10 +33,12 @@ from authz.claims import apply_claims, claim_values
 from authz.client_secrets import stored_secret
 from authz.directory.accounts import kept_by
 from authz.models import Directory
+from authz.names import NAME_LENGTH, resembled
 from authz.principal import Principal
 from authz.sign_in import refusal
+from copilot_site.lib.json_input import cleaned, require_shallow
 from copilot_site.lib.outgoing import entries_of, parsed_url, services
-from copilot_site.lib.outgoing_http import Session
+from copilot_site.lib.outgoing_http import ObjectAnswer, Session
 
 log = structlog.get_logger(__name__)
 
@@ -52,8 +56,16 @@ ALGORITHMS = [
 ]  # no shared secrets
 LEEWAY_S = 60  # between the clocks of two hosts
 GROUPS_CLAIM = "groups"
-USERNAME_LENGTH = 150  # of Django's user
 TIMEOUT_S = 5  # of one question to an issuer
+NEEDED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")  # of its configuration
+SHAPELESS = (
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+    ImproperlyConfigured,
+)  # allauth's, for what it did not expect
+NAMES = {"first_name": 150, "last_name": 150}  # characters of Django's columns
 
 
 class UnknownKey(jwt.PyJWTError):
@@ -83,7 +95,10 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
     """One issuer. Raises OAuth2Error for whatever is not what it must be; allauth answers with our page."""
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
-        login: SocialLogin = super().complete_login(request, app, token, **kwargs)
+        try:
+            login: SocialLogin = super().complete_login(request, app, token, **kwargs)
+        except SHAPELESS as problem:
+            raise OAuth2Error(f"what the issuer says has another form: {problem}") from problem
         found = login.account.extra_data
         if "id_token" not in found:
             raise OAuth2Error("the answer has no id_token")
@@ -97,20 +112,38 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         try:
-            return verified(id_token, self.keys(), audience=app.client_id, issuer=self.openid_config["issuer"])
-        except jwt.PyJWTError as problem:
+            said = verified(id_token, self.keys(), audience=app.client_id, issuer=self.openid_config["issuer"])
+            claims: dict[str, Any] = cleaned(require_shallow(said))
+            return claims
+        except (jwt.PyJWTError, RecursionError) as problem:
             raise OAuth2Error(f"the id_token cannot be used: {problem}") from problem
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        """What the issuer says of itself. Raises RequestException for what is no such document."""
+        found: dict[str, Any] = super().openid_config
+        if lacking := [name for name in NEEDED if not isinstance(found.get(name), str)]:
+            raise InvalidJSONError(f"the configuration lacks {', '.join(lacking)}")
+        return found
 
     def keys(self) -> dict[str, Any]:
         """What the issuer signs with, as it publishes it. Raises RequestException."""
         with get_adapter().get_requests_session() as session:
             answer = session.get(self.openid_config["jwks_uri"])
             answer.raise_for_status()
-        return dict(answer.json())
+        found: dict[str, Any] = answer.json()
+        return found
 
 
 class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Whom the company's sign-in names is let in under that name, and is what its groups say."""
+
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
+        """As allauth does, from texts alone, and no longer than they are stored."""
+        user: User = super().populate_user(request, sociallogin, {n: v for n, v in data.items() if isinstance(v, str)})
+        for name, most in NAMES.items():
+            setattr(user, name, getattr(user, name)[:most])
+        return user
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return True
@@ -121,6 +154,7 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         apps: list[dict[str, Any]] = provider.get("APPS", [])
         ours = entries_of(",".join(parsed_url(app["settings"]["server_url"])[0] for app in apps))
         session = Session(services(is_verified=True).with_named(*ours), plain=services().with_named(*ours))
+        session.answers = ObjectAnswer
         session.request = partial(session.request, timeout=TIMEOUT_S)  # type: ignore[method-assign]
         return session
 
@@ -162,7 +196,8 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
             )
             return
         name = username_from(claims | {"email": sociallogin.user.email})
-        if User.objects.filter(username__iexact=name).exists():
+        other = resembled(name)
+        if other.casefold() == name.casefold():
             _refuse(
                 request,
                 _(
@@ -170,6 +205,9 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
                 )
                 % {"name": name},
             )
+        if other:
+            said = _("Your name there, “%(name)s”, looks like the account “%(other)s” here. Ask an administrator.")
+            _refuse(request, said % {"name": name, "other": other})
         sociallogin.user.username = name
 
     def _apply(self, sociallogin: SocialLogin) -> None:
@@ -216,7 +254,7 @@ def claims_of(sociallogin: SocialLogin) -> dict[str, Any]:
 def username_from(claims: dict[str, Any]) -> str:
     """A sign-in name: the preferred one, else the verified address, else the subject; letters that no name may have become `_`."""
     text = next(str(claims[name]) for name in ("preferred_username", "email", "sub") if claims.get(name))
-    return re.sub(r"[^\w.@+-]", "_", text)[:USERNAME_LENGTH]
+    return re.sub(r"[^\w.@+-]", "_", User.normalize_username(text))[:NAME_LENGTH]
 
 
 def _provisioned_for(request: HttpRequest, sociallogin: SocialLogin) -> User | None:

@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -17,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 
 from authz.accounts import create_service_account, set_enabled
-from authz.forms import AccountTokenForm
+from authz.forms import AccountTokenForm, clean_name
 from authz.models import ApiToken, ServiceAccount
 from authz.principal import Principal
 from authz.tokens import issue_token, withdraw_token
@@ -81,9 +80,7 @@ class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
-        if not self.instance.pk and User.objects.filter(username=name).exists():
-            raise forms.ValidationError(_("There is an account of this name already. Choose another."))
-        return name
+        return name if self.instance.pk else clean_name(name)
 
 
 @admin.register(ServiceAccount)

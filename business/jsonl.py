@@ -1,10 +1,10 @@
 """JSON lines in and out, for commands."""
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.json_input import NestedTooDeeply, loads
 
 
 def read_jsonl(lines: Iterable[str], *, keys: Iterable[str], name: str) -> Iterator[dict[str, Any]]:
@@ -13,11 +13,11 @@ def read_jsonl(lines: Iterable[str], *, keys: Iterable[str], name: str) -> Itera
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InvalidInput(f"{name}, line {number}: this is not JSON: {error.msg}.") from error
-        except RecursionError as error:
+            row = loads(line)
+        except NestedTooDeeply as error:
             raise InvalidInput(f"{name}, line {number}: this is nested too deeply.") from error
+        except ValueError as error:
+            raise InvalidInput(f"{name}, line {number}: this is not JSON: {getattr(error, 'msg', error)}.") from error
         missing = [key for key in keys if not isinstance(row, dict) or key not in row]
         if missing:
             raise InvalidInput(f"{name}, line {number}: the key {missing[0]} is missing.")

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import structlog
 from asgiref.sync import async_to_sync
-from django.http import HttpRequest, JsonResponse, RawPostDataException
+from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
@@ -16,11 +16,10 @@ from agent.chat_platforms.messages import keep
 from agent.chat_platforms.setting_up import account_of
 from agent.models import ChatBot
 from agent.service_keys import KeyLost
-from copilot_site.lib.errors import InvalidInput, NotFound
+from copilot_site.lib.body_limit import hook_body
+from copilot_site.lib.errors import NotFound
 
 log = structlog.get_logger(__name__)
-
-MOST_BODY = 1_000_000  # bytes
 
 
 @csrf_exempt  # it is signed, and no browser sends it
@@ -30,12 +29,7 @@ def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
     row = ChatBot.objects.filter(pk=bot_id).first()
     if row is None:
         raise NotFound(_("There is no such address."))
-    if int(request.headers.get("Content-Length") or 0) > MOST_BODY:
-        raise InvalidInput(_("The call of a webhook is at most 1 MB long."))
-    try:
-        body = request.body
-    except RawPostDataException:  # a form with files
-        body = b""
+    body = hook_body(request)
     try:
         said = platforms.get(row.platform).received(account_of(row), request.headers, body, now=time.time())
     except (NotFromPlatform, KeyLost) as error:

@@ -12,11 +12,11 @@ from agent.mcp_client.address import Address, ServiceUnusable, address_of, local
 from agent.mcp_client.connection import asked
 from agent.models import McpService
 from agent.models.mcp_services import Transport
-from agent.providers.chunks import cleaned
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.json_input import cleaned
 from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agent.providers.base import CUT, CallPiece, Delta, Usage
-
-_NO_TEXT = re.compile("[\x00\ud800-\udfff]")  # what no database keeps and no socket sends: NUL, halves of a pair
+from copilot_site.lib.json_input import cleaned
 
 
 def delta_of(chunk: object) -> Delta:
@@ -32,17 +31,6 @@ def delta_of(chunk: object) -> Delta:
     )
 
 
-def cleaned(value: Any) -> Any:
-    """What a model wrote as JSON, without what no database keeps: JSON may hold it escaped."""
-    if isinstance(value, str):
-        return _NO_TEXT.sub("", value)
-    if isinstance(value, list):
-        return [cleaned(each) for each in value]
-    if isinstance(value, dict):
-        return {cleaned(name): cleaned(each) for name, each in value.items()}
-    return value
-
-
 def _object(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
@@ -54,7 +42,7 @@ def _list(value: object) -> list[Any]:
 def _text(content: object) -> str:
     """Content is a text, or for some services a list of parts."""
     if isinstance(content, str):
-        return _NO_TEXT.sub("", content)
+        return str(cleaned(content))
     return "".join(_text(_object(part).get("text")) for part in _list(content))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.providers.base import CallPiece, Delta, Usage
-from copilot_site.lib.json_input import loads
+from copilot_site.lib.json_input import loads_answer
 
 
 @dataclass
@@ -28,7 +28,7 @@ class PartialCall:
     def is_whole(self) -> bool:
         """Whether the arguments are JSON by now."""
         try:
-            loads(self.arguments)
+            loads_answer(self.arguments)
         except ValueError:
             return False
         return True

@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agent.providers.base import ChatModel, Message, ModelFell, ModelRefused, ModelUnreadable, Shape
-from agent.providers.chunks import cleaned
 from agent.providers.reply import Reply
-from copilot_site.lib.json_input import loads
+from copilot_site.lib.json_input import loads_answer
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -109,7 +108,7 @@ def _strict(schema: Any) -> Any:
 def read(text: str, wanted: type[T]) -> T:
     """The object in a text that may have fences, talk around it or commas too many. Raises ValueError, in one line."""
     try:
-        return wanted.model_validate(cleaned(_object(text)))
+        return wanted.model_validate(_object(text))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -122,6 +121,6 @@ def _object(text: str) -> Any:
     if start < 0 or end < start:
         raise ValueError("there is no JSON object in it")
     try:
-        return loads(_TRAILING_COMMA.sub(r"\1", body[start : end + 1]))
+        return loads_answer(_TRAILING_COMMA.sub(r"\1", body[start : end + 1]))
     except ValueError as error:
         raise ValueError(f"it is no JSON: {error}") from None

@@ -1,6 +1,5 @@
 """Sets of questions out of files: JSON lines with a question each, as evaluation sets have them, and judgements of documents beside it."""
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from agent.runs.start import QUESTION_LENGTH
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.json_input import loads
 
 MOST_CASES = 2_000
 MOST_WORDS = 50  # of one list
@@ -44,8 +44,8 @@ def lines_of(questions: str, judgements: str = "") -> list[Line]:
 
 def _line(number: int, text: str, cited: dict[str, list[str]]) -> Line:
     try:
-        given: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        given: Any = loads(text)
+    except ValueError as error:
         raise InvalidInput(_("Line %(n)s is not JSON.") % {"n": number}) from error
     if not isinstance(given, dict):
         raise InvalidInput(_("Line %(n)s is no object with a question.") % {"n": number})

@@ -9,7 +9,6 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.utils.translation import get_language
 from rest_framework import serializers
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -94,7 +93,6 @@ class ChunkPage(Data):
 
 class _ByTool(PrincipalView):
     token_scopes = {"post": (TokenScope.SEARCH,)}
-    parser_classes = [JSONParser]
     tool: str
 
     def _called(self, request: Request) -> Response:

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.models.skills import DESCRIPTION_LENGTH, NAME_LENGTH
-from agent.providers.chunks import cleaned
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.json_input import cleaned
 from copilot_site.lib.regular_files import read_regular
 from copilot_site.lib.zip_files import ZipBounds, fault_of
 

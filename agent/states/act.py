@@ -31,7 +31,7 @@ from agent.tools.base import ToolResult as Result
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
-from copilot_site.lib.json_input import loads
+from copilot_site.lib.json_input import loads_answer
 from knowledge.text.language import language_of
 
 AT_ONCE = 2  # calls of one run: each may hold a connection, and ask the model
@@ -313,7 +313,7 @@ def _keep_readings(run: Run, result: Result) -> None:
 def _signature(call: CompleteCall) -> str:
     """The same for calls that differ in the order of their arguments only."""
     try:
-        return f"{call.name} {json.dumps(loads(call.arguments), sort_keys=True)}"
+        return f"{call.name} {json.dumps(loads_answer(call.arguments), sort_keys=True)}"
     except ValueError:
         return f"{call.name} {call.arguments}"
 

@@ -8,7 +8,6 @@ from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
 from agent.fencing import bounded
-from agent.providers.chunks import cleaned
 from agent.threads import limited
 from agent.tools.base import NotReadable, Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
 from audit.actions import Action, Outcome
@@ -133,7 +132,7 @@ def _parsed(arguments: str) -> dict[str, Any]:
         raise ToolMistake("The arguments are no JSON object. Send them as one, for example {}.") from None
     if not isinstance(given, dict):
         raise ToolMistake("The arguments must be a JSON object, not a list or a plain value.")
-    return dict(cleaned(given))
+    return dict(given)
 
 
 def sentence_of(error: ValidationError) -> str:

@@ -1,7 +1,6 @@
 """A search of the web through the service that the company uses: what it is asked, and what it brings."""
 
 import html
-import json
 import re
 from dataclasses import dataclass
 
@@ -9,13 +8,13 @@ from django.utils import timezone
 
 from agent.models import WebSearchProvider
 from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
-from agent.providers.chunks import cleaned
 from agent.service_keys import KeyLost, opened
 from agent.web.fetching import plain
 from agent.web.hosts import HostRules
 from agent.web.http import NotRead, request
 from agent.web.providers.base import SearchKind, WebHit, kinds
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.json_input import loads_answer
 from copilot_site.lib.outgoing import AddressRefused, Policy, parsed_host, parsed_url, services_at
 from knowledge.text.language import language_of
 
@@ -97,8 +96,8 @@ def _hits(service: Service, query: str) -> list[WebHit]:
     if answer.status != 200:
         raise SearchFailed(f"{service.name} answers {answer.status}.")
     try:
-        return service.kind.hits(cleaned(json.loads(answer.body)))
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        return service.kind.hits(loads_answer(answer.body))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SearchFailed(f"{service.name} answers in another format than {service.kind.label}.") from error
 
 

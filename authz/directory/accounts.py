@@ -8,8 +8,6 @@ token it came with; None for what the system read by itself.
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.contrib.auth.validators import UnicodeUsernameValidator
-from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -17,23 +15,27 @@ from django.utils.translation import gettext as _
 from audit.actions import Action
 from audit.record import record
 from authz.models import ApiToken, Directory, DirectoryAccount
+from authz.names import NAME_LENGTH, require_usable
 from authz.principal import Principal
 from authz.tokens import withdraw_token
-from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from copilot_site.lib.errors import InvalidInput, NotFound
 
 ID_LENGTH = 250  # of the column
-LENGTHS = {"username": 150, "first_name": 150, "last_name": 150, "email": 254}  # of Django's columns
+LENGTHS = {"username": NAME_LENGTH, "first_name": 150, "last_name": 150, "email": 254}  # of Django's columns
 
 
 @dataclass(frozen=True)
 class Known:
-    """What a directory knows of a person. external_id: what it calls them for ever, "" where it says nothing."""
+    """What a directory knows of a person. external_id: what it calls them for ever, "" where it says nothing. username: kept in NFKC."""
 
     external_id: str
     username: str
     first_name: str = ""
     last_name: str = ""
     email: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "username", User.normalize_username(self.username))
 
     def fields(self) -> dict[str, str]:
         """By the account's columns, cut to their lengths."""
@@ -58,12 +60,13 @@ def may_provision(principal: Principal) -> bool:
 def create(by: Principal | None, directory: Directory, known: Known, *, is_active: bool = True) -> DirectoryAccount:
     """Make an account without any right and without a password of ours.
 
-    Raises InvalidInput (a name that is none), Conflict (the name is taken: an account is never handed over by its name).
+    Raises InvalidInput (a name that is none), Conflict (the name is taken, or looks like one that is: an account is never handed over
+    by its name).
     """
     with connection.cursor() as cursor:  # two first sign-ins of one person: one after the other
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('directory accounts', 0))")
     _require_fits(known)
-    _require_free(known.username)
+    require_usable(known.username)
     user = User(**known.fields(), is_active=is_active)
     user.set_unusable_password()
     user.save()
@@ -80,7 +83,7 @@ def update(by: Principal | None, account: DirectoryAccount, known: Known) -> boo
     user = _locked(account)
     _require_fits(known)
     if user.username != known.username:
-        _require_free(known.username, besides=user)
+        require_usable(known.username, besides=user.pk)
     changed = [name for name, value in known.fields().items() if getattr(user, name) != value]
     if account.external_id != known.external_id:
         account.external_id = known.external_id
@@ -149,15 +152,3 @@ def _require_fits(known: Known) -> None:
     """Raises InvalidInput for an id that no column takes: cut short, it would be another one's."""
     if len(known.external_id) > ID_LENGTH:
         raise InvalidInput(_("An id has at most %(most)s characters.") % {"most": ID_LENGTH})
-
-
-def _require_free(username: str, *, besides: User | None = None) -> None:
-    """Raises InvalidInput for what is no name, Conflict for one that somebody has, in whatever case."""
-    try:
-        UnicodeUsernameValidator()(username)
-    except ValidationError as problem:
-        raise InvalidInput(problem.messages[0]) from problem
-    if not 0 < len(username) <= LENGTHS["username"]:
-        raise InvalidInput(_("A name has 1 to %(most)s characters.") % {"most": LENGTHS["username"]})
-    if User.objects.filter(username__iexact=username).exclude(pk=besides.pk if besides else 0).exists():
-        raise Conflict(_("There is an account “%(name)s” already. Choose another name.") % {"name": username})

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from authz.directory.accounts import may_provision
 from authz.rest.authentication import TokenAuthentication
+from authz.rest.parsers import body_of
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput
@@ -65,6 +66,8 @@ class Scim(PrincipalView):
             body = given.body
         except RequestDataTooBig:
             raise InvalidInput(_("This is too much for one request: send fewer members at once.")) from None
+        if body:
+            body_of(body)  # the protocol's own reader has no such limits
         if b"\\u0000" in body:
             raise InvalidInput(_("A text of this request holds a character that cannot be kept."))
         made = answer(

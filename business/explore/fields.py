@@ -19,6 +19,7 @@ from business.logical_query.errors import Inexpressible
 from business.logical_query.names import column_of_dimension
 from business.logical_query.query import Dimension, Filter, Grain, LogicalQuery, Metric, Period, Ranking, TimeRange
 from business.semantic_layer.model import Aggregation, Named
+from copilot_site.lib.json_input import loads
 
 LIST = "list:"  # before a model: its rows instead of a number
 DATES = "dates"  # instead of a period: between two dates
@@ -117,8 +118,8 @@ class Fields:
         """The parts that are carried along, each with its name in the query. Raises Inexpressible for what is none."""
         for text in self.also:
             try:
-                part = json.loads(text[:MOST_CHARACTERS])
-            except (ValueError, RecursionError):
+                part = loads(text[:MOST_CHARACTERS])
+            except ValueError:
                 part = None
             if not isinstance(part, dict) or len(part) != 1 or not part.keys() <= CARRIED:
                 raise Inexpressible(_("A part of this address cannot be read."))

@@ -4,7 +4,10 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from django.http import HttpRequest, RawPostDataException
 from django.utils.translation import gettext as _
+
+from copilot_site.lib.errors import InvalidInput
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -12,6 +15,23 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
 FORM_BYTES = 1_000_000  # names, fields and boundaries around the largest file
+
+
+HOOK_BYTES = 1_000_000  # of a call that anybody may make, and whose signature is looked at first
+
+
+def hook_body(request: HttpRequest) -> bytes:
+    """The body of a webhook's call; b"" for a form with files, which nobody signs. Raises InvalidInput for one that is too long."""
+    try:
+        announced = int(request.META.get("CONTENT_LENGTH") or 0)
+        body = request.body if announced <= HOOK_BYTES else None
+    except ValueError:
+        body = None
+    except RawPostDataException:
+        return b""
+    if body is None or len(body) > HOOK_BYTES:
+        raise InvalidInput(_("The call of a webhook is at most 1 MB long."))
+    return body
 
 
 class _TooLarge(Exception):

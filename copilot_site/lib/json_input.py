@@ -1,4 +1,8 @@
-"""JSON from outside: nested no deeper than anything that is meant, and repaired where a comma or an end is missing."""
+"""JSON from outside, of requests and of remote programs: the one way to read it, refused where it is more than anything that is meant.
+
+Nested no deeper than MOST_LEVELS, no number that nothing here counts with, no half of a character; and repaired where a comma or an
+end is missing.
+"""
 
 import json
 import re
@@ -6,16 +10,48 @@ from math import isfinite
 from typing import Any
 
 MOST_LEVELS = 50  # the deepest body of the API has five; Python's recursion ends near a thousand
+MOST_DIGITS = 40  # of a whole number; an id of 128 bits has 39
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")  # of a pair, perhaps: written out, or as it is
+
+_UNKEPT = re.compile("[\x00\ud800-\udfff]")  # NUL, halves of a pair
 
 
 class NestedTooDeeply(ValueError):
     """JSON, and more levels of it than are read."""
 
 
-def loads(text: str) -> Any:
-    """As `json.loads`. Raises ValueError, for what is nested more than MOST_LEVELS deep and for numbers that JSON does not have, too."""
+class HalfCharacter(ValueError):
+    """JSON with one surrogate of a pair, which no database keeps and no socket sends."""
+
+
+def loads(text: str | bytes) -> Any:
+    """As `json.loads`; bytes are UTF-8. Raises ValueError: NestedTooDeeply, HalfCharacter, and one for a number that is too large, too."""
+    text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+    value = _bounded(text)
+    if _HALF.search(text):
+        _require_whole(value)
+    return value
+
+
+def loads_answer(text: str | bytes) -> Any:
+    """As `loads`, of a program that was asked: what no database keeps is left out of its texts, so that it costs no other part."""
+    return cleaned(_bounded(text.decode("utf-8-sig") if isinstance(text, bytes) else text))
+
+
+def cleaned(value: Any) -> Any:
+    """JSON, or YAML, without what no database keeps and no socket sends: both may hold it escaped."""
+    if isinstance(value, str):
+        return _UNKEPT.sub("", value)
+    if isinstance(value, list):
+        return [cleaned(each) for each in value]
+    if isinstance(value, dict):
+        return {cleaned(name): cleaned(each) for name, each in value.items()}
+    return value
+
+
+def _bounded(text: str) -> Any:
     try:
-        value = json.loads(text, parse_constant=_number, parse_float=_number)
+        value = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_whole_number)
     except RecursionError:
         raise NestedTooDeeply(f"nested more than {MOST_LEVELS} levels deep") from None
     return require_shallow(value)
@@ -27,6 +63,19 @@ def _number(text: str) -> float:
     if not isfinite(value):
         raise ValueError(f"{text[:20]} is no number of JSON")
     return value
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"{text[:20]}… has more than {MOST_DIGITS} digits")
+    return int(text)
+
+
+def _require_whole(value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise HalfCharacter("a text holds half of a character") from None
 
 
 def require_shallow(value: Any) -> Any:
@@ -52,16 +101,16 @@ _CLOSES = {"{": "}", "[": "]"}
 
 
 def loads_repaired(text: str) -> Any:
-    """As `loads`, with commas too many taken out, and with what a cut has left open closed: a member that is not whole is left out.
+    """As `loads_answer`, with commas too many taken out, and with what a cut has left open closed: a member that is not whole is left out.
 
     Raises ValueError where that is not enough.
     """
     try:
-        return loads(text)
+        return loads_answer(text)
     except ValueError:
         for candidate in _candidates(text):
             try:
-                return loads(candidate)
+                return loads_answer(candidate)
             except ValueError:
                 continue
         raise

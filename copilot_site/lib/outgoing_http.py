@@ -21,6 +21,7 @@ from urllib3.poolmanager import PoolManager
 from urllib3.util.connection import create_connection
 from urllib3.util.retry import Retry
 
+from copilot_site.lib.json_input import loads_answer
 from copilot_site.lib.outgoing import AddressRefused, Policy, checked
 
 if TYPE_CHECKING:
@@ -29,6 +30,26 @@ if TYPE_CHECKING:
 MOST_REDIRECTS = 3
 Made = Callable[[socket.socket], None]
 """Is told of each connection."""
+
+
+class Answer(requests.Response):
+    """An answer of a remote program, whose JSON is read as all JSON from outside."""
+
+    def json(self, **_kwargs: Any) -> Any:
+        try:
+            return loads_answer(self.content)
+        except ValueError as error:
+            raise requests.JSONDecodeError(str(error), self.text[:100], 0) from error
+
+
+class ObjectAnswer(Answer):
+    """One whose JSON is an object, or an error."""
+
+    def json(self, **_kwargs: Any) -> Any:
+        found = super().json()
+        if not isinstance(found, dict):
+            raise requests.JSONDecodeError("no object", self.text[:100], 0)
+        return found
 
 
 class Session(requests.Session):
@@ -40,9 +61,14 @@ class Session(requests.Session):
         self.trust_env = False
         self.max_redirects = MOST_REDIRECTS
         self.is_late = False
+        self.answers: type[Answer] = Answer
+        self.hooks["response"].append(self._typed)
         self._sockets: WeakSet[socket.socket] = WeakSet()
         for scheme, one in (("http://", plain or policy), ("https://", policy)):
             self.mount(scheme, _adapter(one, self._made))
+
+    def _typed(self, answer: requests.Response, **_kwargs: Any) -> None:
+        answer.__class__ = self.answers
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:

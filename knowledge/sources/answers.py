@@ -1,16 +1,16 @@
 """Answers of services that speak JSON, taken apart without trust in their shape."""
 
-import json
 from typing import Any
 
+from copilot_site.lib.json_input import loads_answer
 from knowledge.sources.http import Answer
 
 
 def read_json(answer: Answer) -> Any:
     """An object or a list; None for anything else."""
     try:
-        said = json.loads(answer.body)
-    except (ValueError, RecursionError):
+        said = loads_answer(answer.body)
+    except ValueError:
         return None
     return said if isinstance(said, dict | list) else None
 

@@ -29,6 +29,7 @@ from agent.chat_platforms.base import (
     platforms,
 )
 from agent.web.http import NotRead, request
+from copilot_site.lib.json_input import loads, loads_answer
 from copilot_site.lib.outgoing import services_at
 
 WINDOW_S = 300  # between the time that a call bears and ours; an event that is sent again bears a new one
@@ -37,6 +38,7 @@ BLOCK = 16  # bytes of AES
 PAGE, BATCH = 100, 50  # members of a group, and people of the directory, in one answer
 MOST_BYTES = 2_000_000  # of one answer
 MOST_TEXT = 8_000  # characters of a reply: a message holds 30 kB, and a Chinese character takes three bytes of it
+_ID = re.compile(r"[!-~]{1,128}")  # printable ASCII; as the columns have it
 _MENTION = re.compile(r"@_user_\d+")
 
 
@@ -50,10 +52,10 @@ class Feishu:
     ) -> Challenge | Incoming | None:
         """Without a signature only the question whether the address is ours is answered: Feishu does not sign that one."""
         signed = headers.get("X-Lark-Signature")
-        if signed is not None:
-            _check_signature(account, headers, body, signed, now)
         try:
-            said = json.loads(decrypted(account.encrypt_key, json.loads(body)["encrypt"]))
+            if signed is not None:
+                _check_signature(account, headers, body, signed, now)
+            said = loads(decrypted(account.encrypt_key, loads(body)["encrypt"]))
             if said.get("type") == "url_verification":
                 _require_same(said["token"], account.verification_token)
                 return Challenge({"challenge": str(said["challenge"])})
@@ -103,13 +105,13 @@ def _message(account: Account, head: Mapping[str, Any], event: Mapping[str, Any]
     is_group = message["chat_type"] != "p2p"
     if sender.get("sender_type") != "user" or (is_group and not any(_is_bot(account, one) for one in mentions)):
         return None
-    text = _text(message["message_type"], json.loads(message["content"]))
+    text = _text(message["message_type"], loads(message["content"]))
     names = {one["key"]: "" if _is_bot(account, one) else f"@{one.get('name', '')}" for one in mentions}
     return Incoming(
-        event_id=str(head["event_id"]),
-        chat_id=str(message["chat_id"]),
-        message_id=str(message["message_id"]),
-        sender_id=str(sender["sender_id"]["open_id"]),
+        event_id=_id(head["event_id"]),
+        chat_id=_id(message["chat_id"]),
+        message_id=_id(message["message_id"]),
+        sender_id=_id(sender["sender_id"]["open_id"]),
         is_group=is_group,
         is_outside=sender.get("tenant_key") != head.get("tenant_key"),
         text=None if text is None else _MENTION.sub(lambda found: names.get(found[0], found[0]), text).strip(),
@@ -212,7 +214,7 @@ class FeishuCalls:
         url = f"{self._account.base_url.rstrip('/')}/open-apis/{path}"
         try:
             answer = request(method, url, services_at(url), most_bytes=MOST_BYTES, **more)
-            told: dict[str, Any] = json.loads(answer.body)
+            told: dict[str, Any] = loads_answer(answer.body)
             code = told["code"]
         except NotRead as error:
             raise PlatformError(f"{path}: {error}") from error
@@ -231,6 +233,13 @@ def post(reply: Reply) -> dict[str, Any]:
         label = [{"tag": "text", "text": f"{link.label} "}] if link.label else []
         lines.append([*label, {"tag": "a", "text": link.title, "href": link.url}])
     return {"zh_cn": {"title": "", "content": lines}}
+
+
+def _id(said: object) -> str:
+    """An id of theirs, as it is kept. Raises ValueError."""
+    if not isinstance(said, str) or not _ID.fullmatch(said):
+        raise ValueError("an id is none")
+    return said
 
 
 def _part(text: str) -> str:

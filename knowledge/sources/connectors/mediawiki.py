@@ -1,6 +1,5 @@
 """A MediaWiki, by its Action API (MediaWiki 1.31 and later)."""
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from html import escape
@@ -12,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from lxml import html
 from pydantic import field_validator
 
+from copilot_site.lib.json_input import loads_answer
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.http import Client, plausible, require_safe
@@ -108,7 +108,7 @@ class MediaWikiConnector(base.Connector):
         else:
             answer = self._client.get(f"{url}?{query}")
         try:
-            said = json.loads(answer.body)
+            said = loads_answer(answer.body)
         except ValueError as error:
             raise Unreadable(gettext("%(url)s does not answer as MediaWiki does.") % {"url": url}) from error
         if not isinstance(said, dict) or "error" in said:
