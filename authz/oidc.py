@@ -113,10 +113,10 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         try:
             said = verified(id_token, self.keys(), audience=app.client_id, issuer=self.openid_config["issuer"])
-            claims: dict[str, Any] = cleaned(require_shallow(said))
-            return claims
         except (jwt.PyJWTError, RecursionError) as problem:
             raise OAuth2Error(f"the id_token cannot be used: {problem}") from problem
+        claims: dict[str, Any] = cleaned(require_shallow(said))
+        return claims
 
     @property
     def openid_config(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from authz.admin_pages import admin_page, show
 from authz.governing import governed
 from authz.principal import Principal
+from copilot_site.lib.body_limit import hook_body
 from copilot_site.lib.errors import CopilotError, NotFound, PermissionDenied
 from copilot_site.lib.registry import UnknownName
 from knowledge.models import KnowledgeBase, Source, SourceItem, SourceRun, Trigger
@@ -39,7 +40,6 @@ from knowledge.sources.services import (
 from knowledge.sources.tasks import queue_run
 
 RUNS_SHOWN = 20
-MOST_BODY = 1_000_000  # bytes of a webhook's call; what it says is not read
 
 
 @require_safe

@@ -1,0 +1,109 @@
+"""JSON of requests and of remote programs is read by `copilot_site.lib.json_input` alone: it bounds levels, numbers and characters."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.test_architecture import ROOT, sources
+
+READER = "copilot_site/lib/json_input.py"
+# files that read JSON which this product wrote, ships or is given by its operator
+OWN = {
+    "agent/answerability/classifier.py": "weights in the repository",
+    "agent/benchmarks": "of benchmarks and their children",
+    "agent/chat_platforms/replies.py": "our event log",
+    "agent/chat_platforms/setting_up.py": "secrets that were sealed here",
+    "agent/evaluation/scripted_service.py": "a stand-in for a model, of evaluations",
+    "agent/extractive/weights.py": "weights in the repository",
+    "agent/mcp_client/address.py": "the operator's file of commands",
+    "agent/mcp_client/sign_in.py": "a token that was sealed here",
+    "agent/mcp_server/protocol.py": "what was written one call before",
+    "agent/openai_api/growth.py": "our event log",
+    "agent/skills/shipped": "programs of skills, which read what they are given",
+    "audit/checkpoints.py": "checkpoints that were written here",
+    "audit/record.py": "what was written one call before",
+    "audit/verify_export.py": "a program of its own, which imports nothing of ours",
+    "business/spreadsheets": "between a process and its child",
+    "copilot_site/embedded": "files of services that were written here",
+    "copilot_site/home.py": "a file that was written here",
+    "copilot_site/lib/confinement/plan.py": "between a process and its child",
+    "knowledge/benchmarks": "of benchmarks",
+    "knowledge/embedding/model_files.py": "a manifest that was written here",
+    "knowledge/embedding/tokenizer.py": "a vocabulary whose digest is known",
+    "knowledge/evaluation/datasets.py": "data sets of evaluations",
+    "knowledge/field_values.py": "columns of the database",
+    "knowledge/graph/traversal.py": "columns of the database",
+    "knowledge/ingestion": "files that were written here",
+    "knowledge/parsers": "between a process and its child",
+    "knowledge/sources/microsoft_graph.py": "a file that was written here",
+    "scripts": "of development",
+}
+BY_NAME = {
+    "json": {"loads", "load", "JSONDecoder"},
+    "pydantic_core": {"from_json"},
+    "rest_framework.parsers": {"JSONParser"},
+}
+# sessions of `outgoing_http`, whose answers use the one reader
+SESSIONS = {
+    "authz/issuer_check.py",
+    "authz/oidc.py",
+    "copilot_site/lib/outgoing_http.py",
+    "knowledge/embedding/trial.py",
+}
+
+
+def readers_in(source: str) -> Iterator[str]:
+    """Whatever reads JSON in a file, but by the one reader."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            yield from (
+                f"{node.module}.{each.name}" for each in node.names if each.name in BY_NAME.get(node.module or "", ())
+            )
+        elif isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.attr in BY_NAME.get(node.value.id, ()):
+                yield f"{node.value.id}.{node.attr}"
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "json":
+            yield ".json()"
+
+
+def test_json_from_outside_is_read_by_one_reader() -> None:
+    found = {}
+    for path in sources():
+        name = path.relative_to(ROOT).as_posix()
+        if name in {READER, "authz/rest/parsers.py"} or any(name.startswith(own) for own in OWN):
+            continue
+        if used := set(readers_in(path.read_text(encoding="utf-8"))) - ({".json()"} if name in SESSIONS else set()):
+            found[name] = used
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import json\njson.loads(request.body)",
+        "from json import loads",
+        "from rest_framework.parsers import JSONParser",
+        "from pydantic_core import from_json",
+        "import requests\nrequests.get(url).json()",
+        "import json\nread = json.load\nread(file)",
+    ],
+)
+def test_every_way_to_read_it_is_seen(source: str) -> None:
+    assert list(readers_in(source))
+
+
+def test_the_parser_of_the_api_is_the_bounded_one() -> None:
+    source = (ROOT / "authz" / "rest" / "parsers.py").read_text(encoding="utf-8")
+    assert set(readers_in(source)) == {"rest_framework.parsers.JSONParser"}
+    assert "super().parse" not in source
+
+
+def test_nothing_is_allowed_that_needs_it_no_more() -> None:
+    paths = {path.relative_to(ROOT).as_posix(): path for path in sources()}
+    unused = {
+        own
+        for own in OWN
+        if not any(name.startswith(own) and any(readers_in(path.read_text())) for name, path in paths.items())
+    }
+    assert unused == set()
