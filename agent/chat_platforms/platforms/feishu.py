@@ -55,7 +55,7 @@ class Feishu:
         try:
             if signed is not None:
                 _check_signature(account, headers, body, signed, now)
-            said = loads(decrypted(account.encrypt_key, loads(body)["encrypt"]))
+            said = loads_answer(decrypted(account.encrypt_key, loads(body)["encrypt"]))
             if said.get("type") == "url_verification":
                 _require_same(said["token"], account.verification_token)
                 return Challenge({"challenge": str(said["challenge"])})
@@ -65,7 +65,7 @@ class Feishu:
             if signed is None:
                 raise NotFromPlatform("there is no signature")
             return _message(account, head, said["event"]) if head["event_type"] == MESSAGE else None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise NotFromPlatform(f"it is no event ({type(error).__name__})") from error
 
     def calls(self, account: Account) -> "FeishuCalls":
@@ -105,7 +105,7 @@ def _message(account: Account, head: Mapping[str, Any], event: Mapping[str, Any]
     is_group = message["chat_type"] != "p2p"
     if sender.get("sender_type") != "user" or (is_group and not any(_is_bot(account, one) for one in mentions)):
         return None
-    text = _text(message["message_type"], loads(message["content"]))
+    text = _text(message["message_type"], loads_answer(message["content"]))
     names = {one["key"]: "" if _is_bot(account, one) else f"@{one.get('name', '')}" for one in mentions}
     return Incoming(
         event_id=_id(head["event_id"]),
@@ -128,7 +128,7 @@ def _text(kind: str, content: Mapping[str, Any]) -> str | None:
         return str(content["text"])
     if kind != "post":
         return None
-    post = content if "content" in content else next(iter(content.values()))
+    post = content if "content" in content else list(content.values())[0]  # noqa: RUF015 - an empty one is a LookupError
     lines = ["".join(_said(part) for part in line) for line in post["content"]]
     return "\n".join(filter(None, [post.get("title", ""), *lines]))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.providers.reply import PartialCall
-from copilot_site.lib.json_input import MOST_LEVELS, NestedTooDeeply, loads
+from copilot_site.lib.json_input import MOST_LEVELS, HalfCharacter, NestedTooDeeply, loads, loads_answer
 
 
 @pytest.mark.parametrize("levels", [MOST_LEVELS + 1, 900, 100_000])
@@ -35,3 +35,30 @@ def test_what_is_no_number_of_json_is_refused(number: str) -> None:
     """Python reads it, and no database keeps it: a model's arguments that are kept for the person would end the run."""
     with pytest.raises(ValueError, match="no number of JSON"):
         loads(number)
+
+
+@pytest.mark.parametrize("text", ['"\\ud800"', '{"a\\udfff": 1}', '["\\uDBFF"]', '"\ud800"'])
+def test_half_of_a_character_is_refused_in_a_request_and_left_out_of_an_answer(text: str) -> None:
+    with pytest.raises(HalfCharacter):
+        loads(text)
+    assert "\ud800" not in str(loads_answer(text))
+
+
+def test_a_pair_is_a_character_and_written_marks_are_text() -> None:
+    assert loads('"\\ud83d\\ude00"') == "\U0001f600"
+    assert loads('"\\\\ud800"') == "\\ud800"
+    assert loads_answer('{"a": "b\\u0000c\\ud800"}') == {"a": "bc"}
+
+
+@pytest.mark.parametrize("text", ["9" * 41, f"[-{'1' * 5_000}]", "1" * 400])
+def test_a_whole_number_without_end_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="digits"):
+        loads(text)
+    assert loads("9" * 40) == int("9" * 40)
+
+
+@pytest.mark.parametrize("data", [b"\xff", b'\xef\xbb\xbf"a"\x80', "a".encode("utf-16")])
+def test_bytes_that_are_no_utf_8_are_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        loads(data)
+    assert loads(b'\xef\xbb\xbf"a"') == "a"
