@@ -3,14 +3,18 @@
 An account has an address that is verified, or none: by a sign-in's claim, by SCIM, by LDAP or by an administrator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import QuerySet
+from django.db.models.functions import Lower
 
 ADDRESS_LENGTH = 254  # of Django's column
+PART = 1_000  # addresses of one statement
 _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
@@ -30,6 +34,16 @@ def folded(address: str) -> str:
     databases call upper case makes an i of the Turkish one without a dot.
     """
     return address.strip().translate(_SMALL)
+
+
+def accounts_with(addresses: Iterable[str], among: QuerySet[User]) -> dict[str, User]:
+    """{folded address: the account that has it}. An address that two of these accounts have is nobody's."""
+    wanted = sorted({address.strip().lower() for address in addresses} - {""})
+    found: dict[str, list[User]] = {}
+    for part in range(0, len(wanted), PART):
+        for user in among.annotate(address=Lower("email")).filter(address__in=wanted[part : part + PART]):
+            found.setdefault(folded(user.email), []).append(user)
+    return {address: users[0] for address, users in found.items() if len(users) == 1}
 
 
 def _is_address(text: object) -> bool:

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from django.contrib.auth.models import User
-from django.db.models.functions import Lower
 
-from authz.addresses import folded
+from authz.addresses import accounts_with, folded
 
 
 def accounts_of(mails: Mapping[str, str]) -> dict[str, User]:
@@ -13,10 +12,6 @@ def accounts_of(mails: Mapping[str, str]) -> dict[str, User]:
 
     An address that stands at two accounts is nobody's, though one of them be disabled.
     """
-    wanted = {mail.strip().lower() for mail in mails.values()} - {""}
-    rows = User.objects.annotate(address=Lower("email")).filter(address__in=wanted, service_account=None)
-    found: dict[str, list[User]] = {}
-    for user in rows:
-        found.setdefault(folded(user.email), []).append(user)
-    alone = {mail: users[0] for mail, users in found.items() if len(users) == 1 and users[0].is_active}
+    found = accounts_with(mails.values(), User.objects.filter(service_account=None))
+    alone = {address: user for address, user in found.items() if user.is_active}
     return {pk: alone[folded(mail)] for pk, mail in mails.items() if folded(mail) in alone}

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from django.contrib.auth.models import User
-from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 from pydantic import AfterValidator
 
-PART = 1_000  # addresses of one statement
+from authz.addresses import accounts_with, folded
 
 
 @dataclass(frozen=True)
@@ -48,13 +47,9 @@ def group_here(lines: list[str], *names: Any) -> str | None:
 
 def usernames_with(addresses: Iterable[str]) -> frozenset[str]:
     """The sign-in names of those with one of these e-mail addresses; nobody by one that nobody has, or two have."""
-    wanted = list({address.lower() for address in addresses if address})
-    found: dict[str, list[str]] = {}
-    for part in range(0, len(wanted), PART):
-        rows = User.objects.annotate(address=Lower("email")).filter(address__in=wanted[part : part + PART])
-        for address, username in rows.values_list("address", "username"):
-            found.setdefault(address, []).append(username)
-    return frozenset(names[0] for names in found.values() if len(names) == 1)
+    wanted = {folded(address) for address in addresses}
+    found = accounts_with(wanted, User.objects.all())
+    return frozenset(user.username for address, user in found.items() if address in wanted)
 
 
 def username_with(address: str) -> str:

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 
 from agent.chat_platforms.people import accounts_of
 from authz.addresses import folded, verified_address
+from knowledge.sources.readers import usernames_with
 from tests.factories import make_user
 from tests.integration.sign_in.browser import signed_in_by_company
 from tests.oidc_issuer import Issuer
@@ -101,3 +102,6 @@ def test_letters_of_other_scripts_stay_what_they_are() -> None:
     assert folded("m\u0131ke@x.example") != folded("MIKE@x.example")
     mike = make_user("mike", email="MIKE@x.example")
     assert accounts_of({"ou_1": "m\u0131ke@x.example", "ou_2": "mike@X.example"}) == {"ou_2": mike}
+    kelly = make_user("kelly", email="kelly@x.example")
+    assert usernames_with(["\u212aelly@x.example"]) == frozenset()
+    assert usernames_with(["Kelly@x.example"]) == {kelly.username}
