@@ -15,7 +15,7 @@ from copilot_site.lib.errors import Conflict, InvalidInput
 NAME_LENGTH = 150  # of Django's column
 
 
-def resembled(name: str, *, besides: int | None = None) -> str:
+def resembled(name: str, *, besides: int = 0) -> str:
     """The name of an account that this one is, in whatever case, or looks like; "" for none. besides: the id of the account itself.
 
     Whoever governs here is compared by all that a name looks like, everybody else by the Latin name that it may stand for.
@@ -34,7 +34,7 @@ def skeleton(name: str) -> str:
     return User.normalize_username(name).translate(_look_alikes()).casefold()
 
 
-def require_usable(name: str, *, besides: int | None = None) -> None:
+def require_usable(name: str, *, besides: int = 0) -> None:
     """Raises InvalidInput for what is no name, Conflict for one that somebody has, and for one that looks like somebody's."""
     try:
         UnicodeUsernameValidator()(name)

@@ -69,7 +69,7 @@ PATHS = (
 
 
 def operations() -> list[Any]:
-    values = ("x" * 100_000, 5, None, [], {"a": [[{}]]}, 10**39)
+    values: tuple[Any, ...] = ("x" * 100_000, 5, None, [], {"a": [[{}]]}, 10**39)
     sent: list[Any] = [{"op": "replace", "path": path, "value": value} for path in PATHS for value in values]
     return [*sent, 5, None, {"op": "explode"}, {"op": "add", "value": 5}]
 
