@@ -233,7 +233,7 @@ def _view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase
         answer: HttpResponseBase = kind.adapter_view(IssuerAdapter(request, provider_id))(request)
     except SocialApp.DoesNotExist:
         raise Http404 from None
-    except RequestException:
+    except (RequestException, *SHAPELESS):  # the last: allauth takes the configuration apart before we look at it
         log.warning("sign_in.issuer_unreachable", provider=provider_id, exc_info=True)
         sentence = _("The company sign-in does not answer now. Try again in a moment, or use your password.")
         return refusal(request, sentence, status=503)
