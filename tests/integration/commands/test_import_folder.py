@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -208,14 +208,14 @@ def test_a_refused_file_leaves_no_folder(editor: User, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_named_and_the_rest_goes_on(
     editor: User, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: Callable[..., IO[bytes]] = Path.open
+    opened: Callable[..., int] = os.open
 
-    def forbidden(path: Path, *options: str) -> IO[bytes]:
-        if path.name == "leave.md":
+    def forbidden(path: Any, *options: Any, **more: Any) -> int:
+        if path == "leave.md":
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        return opened(path, *options)
+        return opened(path, *options, **more)
 
-    monkeypatch.setattr(Path, "open", forbidden)  # these tests run as root, too, who may read all
+    monkeypatch.setattr(os, "open", forbidden)  # these tests run as root, too, who may read all
     said = run(tree)
     assert "1 new" in said
     assert "refused rules/leave.md: The file cannot be read (Permission denied)." in said
