@@ -1,6 +1,7 @@
 """Compose's PostgreSQL roles, against a real server: its `migrate` runs as the owner, its processes may add to the audit log alone."""
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -116,6 +117,26 @@ def test_the_processes_cannot_change_the_log(composed: Composed, statement: str)
             connection.execute(statement)
         connection.rollback()
         assert connection.execute("SELECT count(*) FROM audit_entry").fetchone() == (1,)  # the key that was made
+
+
+def test_a_backup_of_it_is_restored_into_empty_volumes_with_the_role(composed: Composed) -> None:
+    """Databases and roles of a server are one volume: a new one knows neither."""
+    folder = composed.folder / "backup"
+    made = composed.as_service("migrate").manage("backup", str(folder), timeout_s=300)
+    assert made.returncode == 0, made.stderr
+    with psycopg.connect(composed.moved(OWNER).removesuffix("copilot") + "postgres", autocommit=True) as connection:
+        connection.execute("DROP DATABASE copilot WITH (FORCE)")
+        connection.execute(f"DROP ROLE {APP}")
+        connection.execute("CREATE DATABASE copilot TEMPLATE template0")
+    for name in ("keys", "checkpoints"):
+        shutil.rmtree(composed.folder / name)
+    restored = composed.as_service("migrate").manage("restore", str(folder), timeout_s=600)
+    assert restored.returncode == 0, restored.stderr
+    assert "Every hash and every signature is right." in restored.stdout
+    with psycopg.connect(composed.address("web")) as connection:
+        assert connection.execute("SELECT count(*) FROM django_migrations").fetchone() != (0,)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("DELETE FROM audit_entry")
 
 
 def test_the_check_is_content_with_that_role(composed: Composed) -> None:
