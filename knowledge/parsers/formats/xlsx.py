@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from knowledge.parsers import detect
 from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Rejected, block, hidden_block, parsers
@@ -26,7 +26,7 @@ class _Number(str):
 
     exact: str
 
-    def __new__(cls, shown: str, value: float) -> "_Number":
+    def __new__(cls, shown: str, value: float) -> Self:
         number = super().__new__(cls, shown)
         number.exact = shown if _CODE.match(shown) else plain(value)
         return number
