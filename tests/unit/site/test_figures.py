@@ -1,0 +1,39 @@
+"""No figure of the README stands without the command and the commit that measured it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+
+ROOT = Path(__file__).parents[3]
+MOST = 10  # rows
+PAGES = ("README.md", "README.zh-CN.md")
+SHARE = re.compile(r"\d\s?%|\d m?s\b|\b\d+ of \d+\b")
+
+
+def parts_of(page: str) -> tuple[list[list[str]], str]:
+    """The rows of the table of figures, and all that is not in it."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.search(r"<!-- measured:.*?-->(.*?)<!-- /measured -->", text, re.DOTALL)
+    if found is None:
+        return [], text
+    lines = [line for line in found[1].splitlines() if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines], text.replace(found[0], "")
+
+
+def test_every_figure_names_its_command_and_its_commit() -> None:
+    rows, _rest = parts_of("README.md")
+    assert 0 < len(rows) <= MOST
+    before = ""
+    for _what, number, command, commit in rows:
+        assert re.search(r"\d", number)
+        assert re.fullmatch(r"[0-9a-f]{8}", commit)
+        name = before if command == "the same" else command.strip("`").split()[0]
+        assert name in get_commands(), command
+        before = name
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_figure_stands_outside_the_table(page: str) -> None:
+    assert SHARE.findall(parts_of(page)[1]) == []
