@@ -6,9 +6,8 @@ No sentence of it need resemble the question, which is why no measure of resembl
 
 from collections.abc import Sequence
 
-from agent.answerability.answer_form import unweighed
 from agent.answerability.classifier import beside
-from agent.extractive.candidates import Candidate, covered, named_terms, term_ids
+from agent.extractive.candidates import Candidate, covered, named_terms, term_ids, unweighed
 from agent.extractive.passages import Quote
 from agent.extractive.questions import AnswerKind, Question, asks_for_steps, without_place
 from agent.extractive.reader import Reading

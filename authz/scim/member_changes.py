@@ -75,7 +75,7 @@ def _with(group: Group, changes: Iterable[Change]) -> Group | None:
     for is_added, ids in changes:
         for pk in ids:
             if is_added:
-                members.setdefault(pk, GroupMember(value=pk))
+                members.setdefault(pk, GroupMember.model_validate({"value": pk}))
             else:
                 members.pop(pk, None)
     group.members = list(members.values()) or None
