@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models.expressions import Combinable
+from django.db.models.expressions import Col, Combinable
+from django.utils.functional import cached_property
 
 from copilot_site.lib.one_line import one_line
 
@@ -29,6 +30,22 @@ class _OneLine(_Field):
 
     def from_db_value(self, value: Any, _expression: Any, _connection: Any) -> Any:
         return _folded(value)
+
+    @cached_property
+    def cached_col(self) -> Col:
+        return Col(self.model._meta.db_table, self, self._plain)
+
+    def get_col(self, alias: str, output_field: Any = None) -> Col:
+        """Text like any other in expressions, which refuse columns of mixed types; what is read of it is folded all the same."""
+        if output_field is None and alias == self.model._meta.db_table:
+            return self.cached_col
+        return Col(alias, self, output_field or self._plain)
+
+    @cached_property
+    def _plain(self) -> models.CharField[Any, Any] | models.TextField[Any, Any]:
+        return (
+            models.CharField(max_length=self.max_length) if isinstance(self, models.CharField) else models.TextField()
+        )
 
     def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:
         name, _path, args, kwargs = super().deconstruct()

@@ -8,6 +8,7 @@ from unittest.mock import ANY
 import pytest
 from django.conf import LazySettings
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.core.management import call_command
 
 from authz.principal import Principal
@@ -27,6 +28,7 @@ TABLES = {"customer", "region", "sale"}
 @pytest.fixture(autouse=True)
 def _embedder() -> None:
     prepare_embedder()
+    cache.clear()  # it remembers that an earlier test filled the shared source
 
 
 def keys(source: DataSource) -> set[tuple[str, str, str]]:
