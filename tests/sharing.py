@@ -15,7 +15,8 @@ the file: tests without it, those that commit among them, come first (`in_order`
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from itertools import groupby, pairwise
+from itertools import pairwise
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import pytest
@@ -34,29 +35,40 @@ class Share(Protocol):
 
 @contextmanager
 def shared(blocker: DjangoDbBlocker, make: Callable[[], Made]) -> Iterator[Callable[[], Made]]:
-    """Calls `make` once; yields what gives each test a copy of its own. The rows are gone at the end."""
+    """Calls `make` once; yields what gives each test a copy of its own. The rows are gone at the end.
+
+    Meanwhile nothing closes the connection: a response that is closed twice would, and end the world of all later tests.
+    """
     around = transaction.atomic()
+    keep_open = pytest.MonkeyPatch()
     with blocker.unblock():
         around.__enter__()
+    keep_open.setattr(connection, "close", lambda: None)
     try:
         with blocker.unblock():
             made = make()
             connection.check_constraints()  # now, and not again after each test
         yield lambda: deepcopy(made)
     finally:
+        keep_open.undo()
         with blocker.unblock():
             transaction.set_rollback(True)
             around.__exit__(None, None, None)
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """The tests of each file by the worlds that they ask for, those without one first; otherwise as they were.
+    """The tests of each file together, by the worlds that they ask for, those without one first; otherwise as they were.
+
+    pytest-django puts all that commit last, where a worker that takes whole files (`--dist loadfile`) meets them with a world still there.
 
     Raises UsageError for a file with two worlds of which none holds the other: tests of the later one would see both. And for a test
     that commits what it shares.
     """
     found: list[pytest.Item] = []
-    for path, group in groupby(items, key=lambda item: item.path):
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    for path, group in files.items():
         tests = sorted(group, key=lambda item: len(worlds_of(item)))
         asked = [worlds_of(item) for item in tests]
         for smaller, larger in pairwise(asked):

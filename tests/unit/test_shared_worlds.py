@@ -30,6 +30,13 @@ def test_files_stay_in_their_order() -> None:
     assert ordered(*first, item("other")) == ["early", "late", "other"]
 
 
+def test_who_commits_comes_before_the_worlds_of_its_file_wherever_it_stood() -> None:
+    commits = item("commits", commits=True)
+    assert ordered(item("house", "shared_house"), item("other", file="test_b.py"), commits) == [
+        "commits", "house", "other",
+    ]  # fmt: skip
+
+
 def test_two_worlds_in_one_file_are_refused() -> None:
     with pytest.raises(pytest.UsageError, match=r"test_a.py has tests with .*split it"):
         ordered(item("house", "shared_house"), item("garden", "shared_garden"))

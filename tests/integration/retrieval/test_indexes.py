@@ -36,7 +36,6 @@ def index_names() -> set[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("emptied_audit_log")
 def test_indexes_are_built_once_past_the_limit_and_search_stays_within_rights(
     reader: Principal, settings: LazySettings
 ) -> None:
@@ -53,7 +52,7 @@ def test_indexes_are_built_once_past_the_limit_and_search_stays_within_rights(
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("emptied_audit_log", "reader")
+@pytest.mark.usefixtures("reader")
 def test_an_index_that_another_process_builds_is_left_to_it(settings: LazySettings) -> None:
     """What is not valid yet may be in the middle of its build: dropping it is a deadlock of the two."""
     settings.SEARCH_EXACT_LIMIT = 0
