@@ -25,6 +25,7 @@ from authz.principal import Principal
 from authz.scim.accounts import Accounts
 from authz.scim.groups import Groups
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from copilot_site.lib.json_input import cleaned
 
 
 class Kind(Protocol):
@@ -128,8 +129,9 @@ def _left_out(parameters: ResponseParameters[Any] | None) -> set[str]:
 def _matching(kind: Kind, wanted: ScimFilter[Any] | None, left_out: set[str]) -> list[Resource[Any]]:
     if wanted is None:
         return kind.resources(kind.rows(), left_out)
-    asked = str(wanted).lower()
-    rows = kind.rows().filter(**_narrowed(kind, wanted.ast)) if "\\u0000" not in asked else kind.rows().none()
+    asked, narrowed = str(wanted).lower(), _narrowed(kind, wanted.ast)
+    # no row holds what no database keeps
+    rows = kind.rows().filter(**narrowed) if cleaned(narrowed) == narrowed else kind.rows().none()
     read = kind.resources(rows, {name for name in left_out if name not in asked})
     return [each for each in read if wanted.match(each)]
 
