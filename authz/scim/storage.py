@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from scim2_models import (
     InvalidValueException,
     NotFoundException,
@@ -76,7 +77,7 @@ class RowStorage(ScimStorage):
     def create(self, resource_type: ResourceType, resource: Resource[Any]) -> Resource[Any]:
         kind = self._kind(resource_type)
         with _told():
-            row = kind.create(resource)
+            row = kind.create(_kept(resource))
         return _shown(kind, row)
 
     def update(
@@ -84,7 +85,7 @@ class RowStorage(ScimStorage):
     ) -> Resource[Any]:
         kind = self._kind(resource_type)
         with _told():
-            kind.update(_at(kind, resource.id or "", expected_version), resource)
+            kind.update(_at(kind, resource.id or "", expected_version), _kept(resource))
         return _shown(kind, _row(kind, resource.id or ""))
 
     def delete(self, resource_type: ResourceType, resource_id: str, *, expected_version: str | None = None) -> None:
@@ -106,6 +107,14 @@ def _row(kind: Kind, resource_id: str, *, locked: bool = False) -> Any:
     if row is None:
         raise NotFoundException(detail=f"There is no {resource_id[:100]!r} here.")
     return row
+
+
+def _kept(resource: Resource[Any]) -> Resource[Any]:
+    """The resource itself; a path with a filter brings texts of its own. Raises InvalidInput for one that no database keeps."""
+    given = resource.model_dump()
+    if cleaned(given) != given:
+        raise InvalidInput(_("A text of this request holds a character that cannot be kept."))
+    return resource
 
 
 def _at(kind: Kind, resource_id: str, version: str | None) -> Any:

@@ -78,6 +78,15 @@ def operations() -> list[Any]:
     return [*sent, 5, None, {"op": "explode"}, {"op": "add", "value": 5}]
 
 
+@pytest.mark.parametrize("half", [HALF, HALF.upper().replace("U", "u"), "\\udc00\\ud800"])
+def test_half_of_a_character_in_a_path_is_refused(scim: Program, half: str) -> None:
+    pk = scim.make_user("anna")
+    change = {"op": "replace", "path": f'emails[type eq "{half}"].value', "value": "x@x.example"}
+    answer = scim.patch(f"Users/{pk}", change)
+    assert answer.status_code == 400, answer.content
+    assert "cannot be kept" in answer.data["detail"]
+
+
 def test_no_body_and_no_filter_is_an_error_of_ours(scim: Program) -> None:
     scim._client.raise_request_exception = False
     pk = scim.make_user("anna")
