@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from scim2_models import (
     InvalidValueException,
     NotFoundException,
@@ -25,6 +26,7 @@ from authz.principal import Principal
 from authz.scim.accounts import Accounts
 from authz.scim.groups import Groups
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from copilot_site.lib.json_input import cleaned
 
 
 class Kind(Protocol):
@@ -75,7 +77,7 @@ class RowStorage(ScimStorage):
     def create(self, resource_type: ResourceType, resource: Resource[Any]) -> Resource[Any]:
         kind = self._kind(resource_type)
         with _told():
-            row = kind.create(resource)
+            row = kind.create(_kept(resource))
         return _shown(kind, row)
 
     def update(
@@ -83,7 +85,7 @@ class RowStorage(ScimStorage):
     ) -> Resource[Any]:
         kind = self._kind(resource_type)
         with _told():
-            kind.update(_at(kind, resource.id or "", expected_version), resource)
+            kind.update(_at(kind, resource.id or "", expected_version), _kept(resource))
         return _shown(kind, _row(kind, resource.id or ""))
 
     def delete(self, resource_type: ResourceType, resource_id: str, *, expected_version: str | None = None) -> None:
@@ -107,6 +109,14 @@ def _row(kind: Kind, resource_id: str, *, locked: bool = False) -> Any:
     return row
 
 
+def _kept(resource: Resource[Any]) -> Resource[Any]:
+    """The resource itself; a path with a filter brings texts of its own. Raises InvalidInput for one that no database keeps."""
+    given = resource.model_dump()
+    if cleaned(given) != given:
+        raise InvalidInput(_("A text of this request holds a character that cannot be kept."))
+    return resource
+
+
 def _at(kind: Kind, resource_id: str, version: str | None) -> Any:
     """The row to change, locked, still at this version. Raises NotFoundException, PreconditionFailedException."""
     row = _row(kind, resource_id, locked=True)
@@ -128,8 +138,9 @@ def _left_out(parameters: ResponseParameters[Any] | None) -> set[str]:
 def _matching(kind: Kind, wanted: ScimFilter[Any] | None, left_out: set[str]) -> list[Resource[Any]]:
     if wanted is None:
         return kind.resources(kind.rows(), left_out)
-    asked = str(wanted).lower()
-    rows = kind.rows().filter(**_narrowed(kind, wanted.ast)) if "\\u0000" not in asked else kind.rows().none()
+    asked, narrowed = str(wanted).lower(), _narrowed(kind, wanted.ast)
+    # no row holds what no database keeps
+    rows = kind.rows().filter(**narrowed) if cleaned(narrowed) == narrowed else kind.rows().none()
     read = kind.resources(rows, {name for name in left_out if name not in asked})
     return [each for each in read if wanted.match(each)]
 

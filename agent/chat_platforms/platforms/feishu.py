@@ -29,7 +29,7 @@ from agent.chat_platforms.base import (
     platforms,
 )
 from agent.web.http import NotRead, request
-from copilot_site.lib.json_input import loads, loads_answer
+from copilot_site.lib.json_input import cleaned, loads, loads_answer
 from copilot_site.lib.outgoing import services_at
 
 WINDOW_S = 300  # between the time that a call bears and ours; an event that is sent again bears a new one
@@ -55,7 +55,7 @@ class Feishu:
         try:
             if signed is not None:
                 _check_signature(account, headers, body, signed, now)
-            said = loads_answer(decrypted(account.encrypt_key, loads(body)["encrypt"]))
+            said = loads(decrypted(account.encrypt_key, loads(body)["encrypt"]))  # ids are taken as they are
             if said.get("type") == "url_verification":
                 _require_same(said["token"], account.verification_token)
                 return Challenge({"challenge": str(said["challenge"])})
@@ -106,7 +106,7 @@ def _message(account: Account, head: Mapping[str, Any], event: Mapping[str, Any]
     if sender.get("sender_type") != "user" or (is_group and not any(_is_bot(account, one) for one in mentions)):
         return None
     text = _text(message["message_type"], loads_answer(message["content"]))
-    names = {one["key"]: "" if _is_bot(account, one) else f"@{one.get('name', '')}" for one in mentions}
+    names = {one["key"]: "" if _is_bot(account, one) else f"@{cleaned(one.get('name', ''))}" for one in mentions}
     return Incoming(
         event_id=_id(head["event_id"]),
         chat_id=_id(message["chat_id"]),

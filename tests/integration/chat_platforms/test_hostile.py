@@ -77,6 +77,15 @@ def test_what_no_database_keeps_is_left_out_of_a_question(company: Company, sett
     assert [text[:14] for text in kept if text] == ["How many days?", "How many days?", "x" * 14]
 
 
+def test_what_no_database_keeps_is_left_out_of_a_name(company: Company, settings: Any) -> None:
+    settings.CELERY_TASK_ALWAYS_EAGER = False
+    mention = {"key": "@_user_1", "name": "Me\0i", "id": {"open_id": "ou_mei"}}
+    body = encrypted(message("Ask @_user_1", mentions=[mention]))
+    answer = Client().post(company.address, body, content_type="application/json", headers=signed(body))
+    assert answer.status_code == 200
+    assert ChatMessage.objects.get().text == "Ask @Mei"
+
+
 def test_the_signature_of_a_deep_call_is_looked_at_first(company: Company) -> None:
     body = DEEP.encode()
     headers = signed(body) | {"X-Lark-Signature": "0" * 64, "X-Lark-Request-Timestamp": str(int(time.time()))}

@@ -107,6 +107,7 @@ def test_attributes_are_changed_as_entra_writes_paths(scim: Program) -> None:
         ('not (userName eq "mei")', {"tao"}),
         ('userName eq "nobody"', set()),
         ('userName eq "a\\u0000b"', set()),
+        ('userName eq "\\ud800"', set()),
         ('userName eq "root"', set()),
     ],
 )

@@ -17,6 +17,7 @@ FILTERS = [
     "emails[" * 100 + "value pr" + "]" * 100,
     " and ".join(['userName eq "a"'] * 3_000),
     f'userName eq "{HALF}"',
+    f'userName ne "{HALF}"',
     'userName eq "\\u0000"',
     f'userName eq "{"x" * 20_000}"',
     f"userName eq {'9' * 5_000}",
@@ -61,6 +62,9 @@ PATHS = (
     "userName",
     "emails",
     f"emails[{FILTERS[0]}]",
+    f'emails[type eq "work" and value eq "{HALF}"].display',
+    f'emails[type eq "{HALF}"].value',
+    f'members[value eq "{HALF}"].display',
     "emails[value eq " + '"x' * 1_000,
     "name.familyName",
     "x" * 100_000,
@@ -72,6 +76,15 @@ def operations() -> list[Any]:
     values: tuple[Any, ...] = ("x" * 100_000, 5, None, [], {"a": [[{}]]}, 10**39)
     sent: list[Any] = [{"op": "replace", "path": path, "value": value} for path in PATHS for value in values]
     return [*sent, 5, None, {"op": "explode"}, {"op": "add", "value": 5}]
+
+
+@pytest.mark.parametrize("half", [HALF, HALF.upper().replace("U", "u"), "\\udc00\\ud800"])
+def test_half_of_a_character_in_a_path_is_refused(scim: Program, half: str) -> None:
+    pk = scim.make_user("anna")
+    change = {"op": "replace", "path": f'emails[type eq "{half}"].value', "value": "x@x.example"}
+    answer = scim.patch(f"Users/{pk}", change)
+    assert answer.status_code == 400, answer.content
+    assert "cannot be kept" in answer.data["detail"]
 
 
 def test_no_body_and_no_filter_is_an_error_of_ours(scim: Program) -> None:

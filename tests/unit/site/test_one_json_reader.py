@@ -25,6 +25,7 @@ OWN = {
     "audit/record.py": "what was written one call before",
     "audit/verify_export.py": "a program of its own, which imports nothing of ours",
     "business/spreadsheets": "between a process and its child",
+    "copilot_site/backup.py": "files of backups that were written here",
     "copilot_site/embedded": "files of services that were written here",
     "copilot_site/home.py": "a file that was written here",
     "copilot_site/lib/confinement/plan.py": "between a process and its child",
