@@ -7,7 +7,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,8 +16,6 @@ from django.conf import settings
 from django.core.files.storage import InvalidStorageError, storages
 from django.db import DatabaseError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -28,6 +25,7 @@ from audit.db_owner import as_owner, powers_over_the_log
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
 from business.source_checks import all_sources, faults_with
 from copilot_site.config import BASE_DIR, load_config
+from copilot_site.database_version import applied, known_migrations, of_another_version
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
 from copilot_site.findings import Finding
@@ -50,8 +48,6 @@ LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand do
 LEAST_POSTGRES = 150_000
 LEAST_PGVECTOR = (0, 8)  # iterative index scans: without them a filtered search silently returns too few rows
 LEAST_REDIS = (6, 2)
-OURS = {"agent", "audit", "authz", "business", "knowledge"}  # apps whose tables are made here
-LAST_OF_OLDER = "14b9081a"  # the commit before the migrations became one for each app
 
 
 def python() -> Finding:
@@ -164,7 +160,7 @@ def migrations(using: BaseDatabaseWrapper | None = None) -> Finding:
         # the application's role reads nothing of a database that it did not know yet
         with nullcontext() if using else as_owner():
             other = of_another_version(using)
-            missing = sorted(_known_migrations() - _applied(using))
+            missing = sorted(known_migrations() - applied(using))
     except DatabaseError as error:
         return Finding("Migrations", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
     if other:
@@ -172,27 +168,6 @@ def migrations(using: BaseDatabaseWrapper | None = None) -> Finding:
     names = ", ".join(".".join(migration) for migration in missing[:3])
     detail = f"{len(missing)} missing: {names}" if missing else "all applied"
     return Finding("Migrations", not missing, detail, "Run `manage.py migrate`.")
-
-
-def of_another_version(using: BaseDatabaseWrapper | None = None) -> str:
-    """Why this version must not touch the database, in one sentence; empty where its migrations are known here."""
-    unknown = sorted(key for key in _applied(using) - _known_migrations() if key[0] in OURS)
-    if not unknown:
-        return ""
-    return (
-        f"The database was made by another version (this one does not know {'.'.join(unknown[0])}): the last commit that opens "
-        f"databases with the older migrations is {LAST_OF_OLDER}."
-    )
-
-
-def _applied(using: BaseDatabaseWrapper | None) -> set[tuple[str, str]]:
-    return set(MigrationRecorder(using or connection).applied_migrations())
-
-
-@cache
-def _known_migrations() -> frozenset[tuple[str, str]]:
-    """App and name of each; read once, since `/readyz` asks every few seconds."""
-    return frozenset(MigrationLoader(None, ignore_no_migrations=True).graph.nodes)
 
 
 def audit_key() -> Finding:

@@ -6,7 +6,7 @@ from django.core.management import CommandError
 from django.core.management.commands import migrate
 
 from audit.db_owner import as_owner, make_role
-from copilot_site.doctor import of_another_version
+from copilot_site.database_version import of_another_version
 from copilot_site.lib.commands import one_sentence
 
 

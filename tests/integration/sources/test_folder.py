@@ -293,7 +293,9 @@ def test_what_is_not_stored_after_all_leaves_no_file_and_costs_itself_alone(
 
     def fetch(self: FolderConnector, item: Item) -> Content:
         found = real(self, item)
-        return replace(found, author="a\x00b") if item.id == "rules.md" else found
+        return (
+            replace(found, sections=(("a\x00b", "anchor"),)) if item.id == "rules.md" else found
+        )  # the database keeps no NUL
 
     monkeypatch.setattr(FolderConnector, "fetch", fetch)
 
