@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 import pytest
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from pytest_django import DjangoDbBlocker
 
 Made = TypeVar("Made")
@@ -40,20 +40,36 @@ def shared(blocker: DjangoDbBlocker, make: Callable[[], Made]) -> Iterator[Calla
     Meanwhile nothing closes the connection: a response that is closed twice would, and end the world of all later tests.
     """
     around = transaction.atomic()
-    keep_open = pytest.MonkeyPatch()
     with blocker.unblock():
         around.__enter__()
-    keep_open.setattr(connection, "close", lambda: None)
     try:
-        with blocker.unblock():
-            made = make()
-            connection.check_constraints()  # now, and not again after each test
-        yield lambda: deepcopy(made)
+        with kept_open():
+            yield from _made(blocker, make)
     finally:
-        keep_open.undo()
         with blocker.unblock():
             transaction.set_rollback(True)
             around.__exit__(None, None, None)
+
+
+def _made(blocker: DjangoDbBlocker, make: Callable[[], Made]) -> Iterator[Callable[[], Made]]:
+    with blocker.unblock():
+        made = make()
+        connection.check_constraints()  # now, and not again after each test
+    yield lambda: deepcopy(made)
+
+
+@contextmanager
+def kept_open() -> Iterator[None]:
+    """Nothing closes the connection of this thread in the block; one block may stand in another."""
+    held = vars(connections[DEFAULT_DB_ALIAS])
+    is_outer = "close" not in held
+    if is_outer:
+        held["close"] = lambda: None
+    try:
+        yield
+    finally:
+        if is_outer:
+            del held["close"]
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:

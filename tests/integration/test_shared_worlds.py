@@ -18,3 +18,15 @@ def test_a_test_that_closes_the_connection_spoils_no_later_one(
                 connection.close()
     with django_db_blocker.unblock():
         assert not KnowledgeBase.unscoped.filter(pk=copied().pk).exists()
+
+
+def test_a_world_on_top_of_another_ends_alone(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    with shared(django_db_blocker, lambda: make_base("Below")) as below:
+        with shared(django_db_blocker, lambda: make_base("Above")) as above:
+            pass
+        with django_db_blocker.unblock():
+            connection.close()
+            assert KnowledgeBase.unscoped.filter(pk=below().pk).exists()
+            assert not KnowledgeBase.unscoped.filter(pk=above().pk).exists()
+    with django_db_blocker.unblock():
+        assert not KnowledgeBase.unscoped.filter(pk=below().pk).exists()
