@@ -30,7 +30,7 @@ def resembled(name: str, *, besides: int = 0) -> str:
 
 
 def skeleton(name: str) -> str:
-    """What a name looks like: in NFKC, Latin letters in place of those that are drawn as they are, in small letters."""
+    """Return what a name looks like: in NFKC, Latin letters in place of those that are drawn as they are, in small letters."""
     return User.normalize_username(name).translate(_look_alikes()).casefold()
 
 

@@ -120,7 +120,7 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """What the issuer says of itself. Raises RequestException for what is no such document."""
+        """Return what the issuer says of itself. Raises RequestException for what is no such document."""
         found: dict[str, Any] = super().openid_config
         if lacking := [name for name in NEEDED if not isinstance(found.get(name), str)]:
             raise InvalidJSONError(f"the configuration lacks {', '.join(lacking)}")

@@ -21,6 +21,7 @@ from copilot_site.home import Home
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / ".copilot-tests"
 TEMPLATE = "migrated"
+BEGUN_WITH = {"django_migrations", "django_content_type", "auth_permission"}  # tables with rows in a migrated database
 # What a migrated database is made of: its migrations, what runs after them, and the programs that run both.
 SOURCES = (
     "*/migrations/*",
@@ -63,7 +64,7 @@ def empty_tables() -> None:
     from django.db import connection, transaction
 
     tables = [
-        name for name in connection.introspection.django_table_names(only_existing=True) if name not in _begun_with()
+        name for name in connection.introspection.django_table_names(only_existing=True) if name not in BEGUN_WITH
     ]
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
@@ -71,10 +72,6 @@ def empty_tables() -> None:
         cursor.execute(filled)
         for (name,) in cursor.fetchall():
             cursor.execute(f'DELETE FROM "{name}"')
-
-
-def _begun_with() -> set[str]:
-    return {"django_migrations", "django_content_type", "auth_permission"}
 
 
 def _hash_of_sources() -> str:

@@ -54,10 +54,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of this tier and this part."""
-    left_out = [item for item in items if not _is_wanted(config, item)]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if _is_wanted(config, item)]
+    wanted: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        wanted[_is_wanted(config, item)].append(item)
+    if wanted[False]:
+        config.hook.pytest_deselected(items=wanted[False])
+        items[:] = wanted[True]
 
 
 def _is_wanted(config: pytest.Config, item: pytest.Item) -> bool:

@@ -133,7 +133,7 @@ def candidates_in(
 
 
 def _of_codes(question: Question, matter: TermShares) -> Callable[[frozenset[int]], bool]:
-    """Whether terms said are what a question asks of the codes it names. The codes themselves are no part of it, and a word that no
+    """Tell whether terms said are what a question asks of the codes it names. The codes themselves are no part of it, and a word that no
     document says is: a row about another matter of the same product does not answer.
     """
     codes = frozenset().union(*map(term_ids, question.codes))

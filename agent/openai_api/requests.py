@@ -107,7 +107,7 @@ def _require_text_form(form: Any) -> None:
 
 
 def _questions(messages: list[dict[str, Any]], field: str) -> list[str]:
-    """What people asked, in order. Raises ValidationError where the last message is no question, or not text alone.
+    """Return what people asked, in order. Raises ValidationError where the last message is no question, or not text alone.
 
     What was shown before is passed over: a conversation goes on behind a picture.
     """

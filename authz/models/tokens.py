@@ -69,7 +69,7 @@ class ApiToken(models.Model):
 
     @property
     def reaches_data(self) -> bool:
-        """Whether it opens business data, which lie in no folder: no folder narrows that."""
+        """Tell whether it opens business data, which lie in no folder: no folder narrows that."""
         return not IN_NO_FOLDER.isdisjoint(self.scopes)
 
 

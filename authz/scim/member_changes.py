@@ -47,7 +47,7 @@ Change = tuple[bool, list[str]]  # whether they come or go, and their ids
 
 
 def _change(operation: "PatchOperation[Any]") -> Change | None:
-    """What an operation says of members alone; None for whatever says something else, or says it in another way."""
+    """Return what an operation says of members alone; None for whatever says something else, or says it in another way."""
     name, path, value = operation.op, str(operation.path or ""), operation.value
     if found := _ONE.fullmatch(path):
         return (False, [found[1]]) if name == PatchOperation.Op.remove and value is None else None
@@ -83,7 +83,7 @@ def _with(group: Group, changes: Iterable[Change]) -> Group | None:
 
 
 def _operations_in(body: bytes) -> int:
-    """How many operations a body has; 0 for what is no PATCH, which the library refuses."""
+    """Count the operations of a body; 0 for what is no PATCH, which the library refuses."""
     try:
         given = loads(body.decode())
     except ValueError:
