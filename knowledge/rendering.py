@@ -10,7 +10,7 @@ from django.utils.translation import get_language, gettext
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from knowledge.parsers.base import SEPARATOR, Block, ParsedDocument
+from knowledge.parsers.blocks import SEPARATOR, Block, ParsedDocument
 from knowledge.parsers.hidden import REASONS
 
 PART_LENGTH = 40_000  # characters of text on one page of a long document

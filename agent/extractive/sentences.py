@@ -1,31 +1,32 @@
 """Text to sentences, Chinese and English, with the spans they were cut from.
 
-A sentence is what a reader would quote: one sentence of prose, one list item, one table row said with its header, one
-line of code. Spans are character offsets [start, end) into the given text, in order, without overlap; between two spans
-lie only white space, bullets, table rules and code fences. Prose longer than MAX_LENGTH is cut where it harms least: after a
-semicolon, else after a colon or comma, else at a space, else hard.
+A sentence is what a reader would quote: one sentence of prose, one list item, one table row said with the names of its columns, one
+line of code. Spans are character offsets [start, end) into the given text, in order, without overlap. Which is which is told by the
+blocks of a passage; only Markdown that somebody wrote by hand (a model's answer) is read for its marks. Prose longer than MAX_LENGTH is
+cut where it harms least: after a semicolon, else after a colon or comma, else at a space, else hard.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal
 
+from agent.extractive.written_markdown import blocks_in
+from knowledge.text.passage_blocks import PassageBlock
+from knowledge.text.pipe_table import cells_in, said_row
+
 MAX_LENGTH = 300  # characters
-TITLE_LENGTH = 60  # characters
-QUESTION_LENGTH = 120  # characters of a question that heads its answer
 
 Kind = Literal["prose", "item", "row", "code", "heading"]
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: its span in the source and the words to show (a table row is shown with its header).
+    """One sentence: its span in the source and the words to show (a table row is shown with the names of its columns).
 
     block: number of the paragraph, item, row or line that it is of. part: number of the paragraph, the list or the table; both
-    count within one text.
+    count within one text. names, cells: of a row; names is () where its table has none.
     """
 
     start: int
@@ -34,6 +35,8 @@ class Sentence:
     kind: Kind = "prose"
     block: int = 0
     part: int = 0
+    names: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
 
 
 _ABBREVIATION = re.compile(
@@ -60,142 +63,56 @@ _SPACE = re.compile(r"\s*[\r\n]\s*")
 _WRAP_CJK = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef])\s*[\r\n]\s*(?=[\u3000-\u9fff\uff00-\uffef])")
 _CUTS = (re.compile(r"[；;]"), re.compile(r"[：，、]|[,:](?=\s)"), re.compile(r"\s+"))
 
-_STOPPED = re.compile(r"[。！？.!?:：;；]\W*\Z")
-_BULLET = re.compile(r"\s*[-*+•·●▪◦○■□–]\s+")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
-_RULE = re.compile(r"\s*(?:[-=*_]{3,}|\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?)\s*\Z")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S")
-_ITEM = re.compile(
-    r"\s*(?:[-*+•·●▪◦○■□–]\s+|\(?\d{1,3}[.)](?!\d)\s+|\d{1,3}、|[（(][一二三四五六七八九十\d]{1,3}[)）]|[一二三四五六七八九十]{1,3}、)\s*\S"
-)
-_NUMBER = re.compile(r"\(?\d{1,3}[.)]\s+")  # its full stop ends no sentence
-_SERIES = (
-    _BULLET,
-    re.compile(r"\d{1,3}[.、]"),
-    re.compile(r"\d{1,3}\)"),
-    re.compile(r"[(（]\d"),
-    re.compile(r"[一二三四五六七八九十]"),
-)
-_LINES: tuple[tuple[re.Pattern[str], Literal["rule", "heading", "item"]], ...] = (
-    (_RULE, "rule"),
-    (_HEADING, "heading"),
-    (_ITEM, "item"),
-)
+_LINE = re.compile(r"[^\n]+")
 
 
 @lru_cache(maxsize=1_024)  # passages that were read last
-def split(text: str) -> tuple[Sentence, ...]:
-    """The sentences of `text` in reading order; white space alone gives none."""
+def split(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, ...]:
+    """The sentences of `text` in reading order; white space alone gives none.
+
+    blocks: what a passage is made of; without them the text is read as Markdown that somebody wrote.
+    """
     sentences: list[Sentence] = []
-    blocks = list(_blocks(text))
-    part = 0
-    before: Sentence | None = None
-    for place, found in enumerate(blocks):
-        after = blocks[place + 1] if place + 1 < len(blocks) else None
-        block = replace(found, kind="heading") if after and _is_title(text, found, before, after) else found
-        part += before is None or not _go_together(before, block)
-        block = replace(block, block=place, part=part)
-        sentences.extend(_prose(text, block) if block.kind in {"prose", "item"} else [block])
-        before = block
+    block = part = 0
+    before: PassageBlock | None = None
+    for each in blocks or blocks_in(text):
+        part += before is None or not before.kind == each.kind == "item"
+        for group in _of(text, each):
+            sentences += [replace(sentence, block=block, part=part) for sentence in group]
+            block += 1
+        before = each
     return tuple(sentences)
 
 
-def _go_together(before: Sentence, block: Sentence) -> bool:
-    """Whether a block goes on with the list, the table or the lines of code that the one before it is of."""
-    if block.kind != before.kind or block.kind in {"prose", "heading"}:
-        return False
-    return block.kind != "item" or _marks_alike(before, block)
+def _of(text: str, block: PassageBlock) -> Iterator[list[Sentence]]:
+    """The sentences of each paragraph, item, row or line of a block."""
+    match block.kind:
+        case "table" | "chart":
+            yield from ([row] for row in _rows(text, block))
+        case "code":
+            yield from (
+                [_stripped(text, *line.span(), "code")]
+                for line in _LINE.finditer(text, block.start, block.end)
+                if line[0].strip()
+            )
+        case "heading":
+            yield [_stripped(text, block.start, block.end, "heading")]
+        case _:
+            yield list(_prose(text, block))
 
 
-def _is_title(text: str, block: Sentence, before: Sentence | None, after: Sentence) -> bool:
-    """A short line between blank lines that no full stop ends: a heading whose mark was lost on the way. A question that
-    stands so heads what answers it.
-
-    One that a number opens ("4. Rollback") is one when its neighbours are no items of its kind: a list has more than one.
-    """
-    alone = text[block.end : block.end + 2] == "\n\n" and "\n" not in text[block.start : block.end]
-    in_list = any(other and other.kind == "item" and _marks_alike(other, block) for other in (before, after))
-    opens = block.kind == "prose" or (block.kind == "item" and not _BULLET.match(block.text) and not in_list)
-    if not opens or not alone:
-        return False
-    if block.text.endswith(("?", "？")):
-        return len(block.text) <= QUESTION_LENGTH and not any(_ends(text, block.start, block.end))
-    return len(block.text) <= TITLE_LENGTH and not _STOPPED.search(block.text)
-
-
-def _marks_alike(one: Sentence, other: Sentence) -> bool:
-    """Whether both blocks are opened by marks of one series: 1. 2., 一、二、, bullets; of a row or a line none is."""
-    return _series(one.text) == _series(other.text)
-
-
-def _series(text: str) -> int | None:
-    return next((place for place, mark in enumerate(_SERIES) if mark.match(text)), None)
-
-
-def _blocks(text: str) -> Iterator[Sentence]:
-    """Paragraphs, list items, table rows, headings and lines of code, in order."""
-    lines = list(_lines(text))
-    header: list[str] = []  # the cells of the table that the line is in
-    fenced = False
-    open_block: tuple[int, int, Kind] | None = None  # a paragraph or item that the next line may continue
-    for (start, end), (after, after_end) in pairwise([*lines, (len(text), len(text))]):
-        line = text[start:end]
-        kind = _line_kind(line, fenced=fenced, in_table=bool(header), following=text[after:after_end])
-        if kind == "prose" and open_block is not None:
-            open_block = (open_block[0], end, open_block[2])
+def _rows(text: str, table: PassageBlock) -> Iterator[Sentence]:
+    """The rows of a table, each said with the names of its columns."""
+    names = tuple(table.names_in(text))
+    for place, line in enumerate(_LINE.finditer(text, table.start, table.end)):
+        if names and place < 2:  # the names and the rule
             continue
-        if open_block is not None:
-            yield _stripped(text, *open_block)
-            open_block = None
-        fenced ^= kind == "fence"
-        if kind not in {"row", "rule"}:
-            header = []
-        if kind == "row" and not header and _RULE.match(text[after:after_end]):
-            header = cells_of(line)
-            yield _stripped(text, start, end, "heading")
-        elif kind == "row":
-            yield _row(text, start, end, header)
-        elif kind in ("prose", "item"):
-            open_block = (start, end, kind)
-        elif kind in ("code", "heading"):
-            yield _stripped(text, start, end, kind)
-    if open_block is not None:
-        yield _stripped(text, *open_block)
-
-
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for line in text.splitlines(keepends=True):
-        yield start, start + len(line)
-        start += len(line)
-
-
-def _line_kind(line: str, *, fenced: bool, in_table: bool, following: str) -> Kind | Literal["blank", "fence", "rule"]:
-    """What a line is; `following` is the line after it (a table's header is known by the rule below it)."""
-    if not line.strip():
-        return "blank"
-    if _FENCE.match(line):
-        return "fence"
-    if fenced:
-        return "code"
-    if "|" in line and not _RULE.match(line):
-        headed = "|" in following and _RULE.match(following) is not None
-        return "row" if in_table or headed or line.lstrip().startswith("|") else "prose"
-    return next((kind for pattern, kind in _LINES if pattern.match(line)), "prose")
-
-
-def cells_of(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
-
-
-def _row(text: str, start: int, end: int, header: list[str]) -> Sentence:
-    """A table row, said with its header: "Column: value; Column: value"."""
-    bare = _stripped(text, start, end, "row")
-    cells = cells_of(bare.text)
-    if len(cells) != len(header):
-        return bare
-    said = [f"{name}: {value}" if name else value for name, value in zip(header, cells, strict=True) if value]
-    return Sentence(bare.start, bare.end, "; ".join(said) or bare.text, "row")
+        row = _stripped(text, *line.span(), "row")
+        cells = tuple(cells_in(row.text))
+        if names and len(cells) != len(names):
+            yield row  # a piece of a row that is longer than a passage
+        else:
+            yield replace(row, text=said_row(names, cells) or row.text, names=names, cells=cells)
 
 
 def _stripped(text: str, start: int, end: int, kind: Kind) -> Sentence:
@@ -212,15 +129,15 @@ def unwrapped(text: str) -> str:
     return _SPACE.sub(" ", _WRAP_CJK.sub("", text)) if "\n" in text or "\r" in text else text
 
 
-def _prose(text: str, block: Sentence) -> Iterator[Sentence]:
-    """Sentences of one paragraph or list item."""
-    bullet = _BULLET.match(text, block.start, block.end) if block.kind == "item" else None
-    start = bullet.end() if bullet else block.start
-    number = _NUMBER.match(text, start, block.end) if block.kind == "item" else None
-    for end in [*_ends(text, number.end() if number else start, block.end), block.end]:
+def _prose(text: str, block: PassageBlock) -> Iterator[Sentence]:
+    """Sentences of one paragraph or list item; the full stop of an item's number ends none."""
+    kind: Kind = "item" if block.kind == "item" else "prose"
+    start = block.start + block.lead
+    number_end = start + len(block.number) if text.startswith(block.number, start) else start
+    for end in [*_ends(text, number_end, block.end), block.end]:
         for piece_start, piece_end in _capped(text, start, end):
             if text[piece_start:piece_end].strip():
-                yield replace(_stripped(text, piece_start, piece_end, block.kind), block=block.block, part=block.part)
+                yield _stripped(text, piece_start, piece_end, kind)
         start = end
 
 

@@ -13,7 +13,7 @@ import pypdfium2 as pdfium
 from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
-from knowledge.parsers.base import Picture
+from knowledge.parsers.blocks import Picture
 from knowledge.parsers.sandbox import recognised_in_child, stop_servers
 
 DPI = 150

@@ -7,23 +7,25 @@ text.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import groupby, takewhile
 from math import ceil
 from typing import Literal
 
 from copilot_site.lib.one_line import one_line
 from knowledge.ingestion.cutting import SENTENCE, CountTokens, Sizes, cut
-from knowledge.ingestion.table_cutting import CELL, table_pieces
-from knowledge.parsers.base import SEPARATOR, Block, ParsedDocument
+from knowledge.ingestion.table_cutting import CELL, TablePiece, table_pieces
+from knowledge.parsers.blocks import Block, BlockKind, ParsedDocument
+from knowledge.text.passage_blocks import PassageBlock
 
 ChunkKind = Literal["paragraph", "list", "table", "code", "mixed"]
+_CHUNK_KINDS: dict[BlockKind, ChunkKind] = {"item": "list", "table": "table", "chart": "table", "code": "code"}
 
 # Where an oversized block may be cut, coarse to fine. A match ends a piece; what still does not fit is cut by the next.
-_CUTS: dict[str, tuple[str, ...]] = {
+_PROSE = (r"\n", SENTENCE, r"(?<=[，、,]) ?", r" ")
+_CUTS: dict[BlockKind, tuple[str, ...]] = {
     "heading": (r"\n", SENTENCE, r" "),
-    "paragraph": (r"\n", SENTENCE, r"(?<=[，、,]) ?", r" "),
-    "list": (r"\n(?=\S)", r"\n", SENTENCE, r" "),
     "table": (r"\n", CELL, SENTENCE, r" "),
+    "chart": (r"\n", CELL, SENTENCE, r" "),
     "code": (r"\n(?=\S)", r"\n", r" "),
 }
 _LEAD_IN = re.compile(r"[:：]$")
@@ -33,8 +35,8 @@ _LEAD_IN = re.compile(r"[:：]$")
 class ChunkDraft:
     """A chunk before it has a row.
 
-    text: what is embedded and shown; the span's text, with the header row (or the code fence) repeated where a block
-        was cut.
+    text: what is embedded and shown; the span's text, with the names of the columns repeated where a table was cut.
+    blocks: what it is made of.
     start, end: half-open character span in the document's text.
     heading_path: outermost first, without the document's title. page_from, page_to: from 1, None without pages.
     page_starts: where in `text` each page after page_from begins.
@@ -51,29 +53,29 @@ class ChunkDraft:
     end: int
     length_tokens: int
     kind: ChunkKind
+    blocks: tuple[PassageBlock, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A block or a piece of one; `start` is its offset in the document's text.
+    """A block or a piece of one. start, end: in the document's text; offset: of the piece in its block.
 
-    prefix and suffix are shown where a chunk begins or ends in the middle of the block: header rows, code fences.
+    prefix: shown where a chunk begins in the middle of a table: the names of its columns.
     """
 
     block: Block
     start: int
+    end: int
     tokens: int
     path: tuple[str, ...]
-    is_first: bool = True
+    offset: int = 0
     prefix: str = ""
     prefix_tokens: int = 0
-    suffix: str = ""
-    suffix_tokens: int = 0
     is_alone: bool = False  # a part of one table row: another one would stand under its header
 
     @property
     def opens_section(self) -> bool:
-        return self.is_first and self.block.kind == "heading"
+        return self.offset == 0 and self.block.kind == "heading"
 
 
 def chunk_document(
@@ -98,12 +100,13 @@ def chunk_document(
 
 
 def _draft(ordinal: int, parts: list[_Part], text: str, start: int, end: int) -> ChunkDraft:
-    first, last = parts[0], parts[-1]
+    first = parts[0]
     pages = [part.block.page for part in parts if part.block.page is not None]
-    shown = len(text[start:end]) - len(text[start:end].lstrip("\n")) + start - len(first.prefix)
+    said = text[start:end].strip("\n").rstrip()
+    shown = start + len(text[start:end]) - len(text[start:end].lstrip("\n")) - len(first.prefix)
     return ChunkDraft(
         ordinal=ordinal,
-        text=first.prefix + text[start:end].strip("\n").rstrip() + last.suffix,
+        text=first.prefix + said,
         heading_path=_common_path(parts),
         page_from=min(pages, default=None),
         page_to=max(pages, default=None),
@@ -115,20 +118,52 @@ def _draft(ordinal: int, parts: list[_Part], text: str, start: int, end: int) ->
         end=end,
         length_tokens=_tokens(parts),
         kind=_kind(parts),
+        blocks=tuple(_blocks(parts, shown, len(first.prefix) + len(said))),
     )
 
 
+def _blocks(parts: Sequence[_Part], shown: int, length: int) -> Iterator[PassageBlock]:
+    """The blocks of a passage. shown: where in the document's text it begins; length: of its text."""
+    for group in _of_one_block(parts):
+        first, block = group[0], group[0].block
+        start, end = (
+            first.start - shown - len(first.prefix if first is parts[0] else ""),
+            min(group[-1].end - shown, length),
+        )
+        begin = first.start - shown - first.offset  # of the whole block
+        is_headed = block.is_headed and (first.offset == 0 or first is parts[0] and first.prefix != "")
+        yield PassageBlock(
+            block.kind,
+            start,
+            end,
+            level=block.level,
+            depth=block.depth,
+            lead=block.lead if first.offset == 0 else 0,
+            number=block.number if first.offset == 0 else "",
+            is_headed=is_headed,
+            language=block.language,
+            links=tuple(
+                (max(begin + a, start), min(begin + b, end), to)
+                for a, b, to in block.links
+                if begin + a < end and begin + b > start
+            ),
+            repeated=len(first.prefix) if first is parts[0] else 0,
+        )
+
+
+def _of_one_block(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
+    """Neighbouring pieces of one block together."""
+    for _, group in groupby(parts, key=lambda part: part.start - part.offset):
+        yield list(group)
+
+
 def _tokens(parts: Sequence[_Part]) -> int:
-    shown_again = parts[0].prefix_tokens + parts[-1].suffix_tokens if parts else 0
-    return sum(part.tokens for part in parts) + shown_again
+    return sum(part.tokens for part in parts) + (parts[0].prefix_tokens if parts else 0)
 
 
 def _kind(parts: Sequence[_Part]) -> ChunkKind:
-    kinds = {part.block.kind for part in parts} - {"heading"}
-    for kind in ("paragraph", "list", "table", "code"):
-        if kinds <= {kind}:
-            return kind
-    return "mixed"
+    kinds = {_CHUNK_KINDS.get(part.block.kind, "paragraph") for part in parts if part.block.kind != "heading"}
+    return "mixed" if len(kinds) > 1 else next(iter(kinds), "paragraph")
 
 
 def _common_path(parts: Sequence[_Part]) -> tuple[str, ...]:
@@ -143,8 +178,9 @@ def _common_path(parts: Sequence[_Part]) -> tuple[str, ...]:
 def _parts(parsed: ParsedDocument, sizes: Sizes) -> Iterator[_Part]:
     """Every block, those over the limit in pieces, each with its heading path and token count."""
     path: list[tuple[int, str]] = []
-    start = ahead = 0  # ahead: tokens of the headings directly in front, which share the chunk
-    for block, tokens in zip(parsed.blocks, sizes.count_tokens([block.text for block in parsed.blocks]), strict=True):
+    ahead = 0  # tokens of the headings directly in front, which share the chunk
+    counts = sizes.count_tokens([block.text for block in parsed.blocks])
+    for block, start, tokens in zip(parsed.blocks, parsed.starts, counts, strict=True):
         if block.kind == "heading":
             level = block.level or 1
             path = [(above, text) for above, text in path if above < level]
@@ -152,12 +188,11 @@ def _parts(parsed: ParsedDocument, sizes: Sizes) -> Iterator[_Part]:
                 path.append((level, one_line(block.text)))
         names = tuple(text for _, text in path)
         if tokens <= sizes.limit - ahead:
-            yield _Part(block, start, tokens, names)
+            yield _Part(block, start, start + len(block.text), tokens, names)
         else:
             room = max(sizes.limit - ahead, sizes.limit // 2)
             yield from _pieces_of(block, start, names, replace(sizes, limit=room))
         ahead = ahead + tokens if block.kind == "heading" else 0
-        start += len(block.text) + len(SEPARATOR)
 
 
 def _same(heading: str, title: str | None) -> bool:
@@ -165,60 +200,24 @@ def _same(heading: str, title: str | None) -> bool:
 
 
 def _pieces_of(block: Block, start: int, path: tuple[str, ...], sizes: Sizes) -> Iterator[_Part]:
-    if block.kind == "table" and block.text.count("\n") > 1 and _is_wide(block.text, sizes):
-        yield from _pieces_of_table(block, start, path, sizes)
-        return
-    prefix, suffix = _repeated(block)
-    prefix_tokens, suffix_tokens = sizes.count_tokens([prefix, suffix])
-    if prefix_tokens > sizes.target // 2:  # a fence with more than the name of a language
-        prefix, prefix_tokens = "", 0
-    shown_again = prefix_tokens + suffix_tokens
-    room = replace(sizes, target=sizes.target - shown_again, limit=sizes.limit - shown_again)
-    pieces = cut(block.text, _CUTS[block.kind], room)
-    for i, (offset, tokens) in enumerate(pieces):
-        is_first, is_last = i == 0, i == len(pieces) - 1
-        yield _Part(
-            block,
-            start + offset,
-            tokens,
-            path,
-            is_first,
-            prefix="" if is_first else prefix,
-            prefix_tokens=0 if is_first else prefix_tokens,
-            suffix="" if is_last else suffix,
-            suffix_tokens=0 if is_last else suffix_tokens,
-        )
-
-
-def _is_wide(table: str, sizes: Sizes) -> bool:
-    """Whether the header of a table fills half a chunk, or one of its rows does not fit beside it."""
-    name, rule, *rows = table.split("\n")
-    head, *tokens = sizes.count_tokens([f"{name}\n{rule}\n", *rows])
-    return head > sizes.target // 2 or head + max(tokens) > sizes.limit
-
-
-def _pieces_of_table(block: Block, start: int, path: tuple[str, ...], sizes: Sizes) -> Iterator[_Part]:
-    for piece in table_pieces(block.text, sizes):
+    if block.is_headed:
+        pieces = list(table_pieces(block.text, sizes))
+    else:
+        cuts = _CUTS.get(block.kind, _PROSE)
+        pieces = [TablePiece(offset, tokens, is_whole=True) for offset, tokens in cut(block.text, cuts, sizes)]
+    ends = [*(piece.offset for piece in pieces[1:]), len(block.text)]
+    for piece, end in zip(pieces, ends, strict=True):
         yield _Part(
             block,
             start + piece.offset,
+            start + end,
             piece.tokens,
             path,
-            is_first=piece.offset == 0,
+            offset=piece.offset,
             prefix=piece.prefix,
             prefix_tokens=piece.prefix_tokens,
             is_alone=not piece.is_whole,
         )
-
-
-def _repeated(block: Block) -> tuple[str, str]:
-    """What is shown again before and after a piece: the two header lines of a table, the fences of code."""
-    lines = block.text.split("\n", 2)
-    if block.kind == "table" and len(lines) == 3:
-        return f"{lines[0]}\n{lines[1]}\n", ""
-    if block.kind == "code":
-        return f"{lines[0]}\n", f"\n{lines[0][:3]}"
-    return "", ""
 
 
 # --- parts to chunks -----------------------------------------------------------------------------------------------
@@ -292,7 +291,8 @@ def _is_light(chunk: list[_Part], crumb: int) -> bool:
 
 def _announces(part: _Part, following: _Part) -> bool:
     return (
-        part.block.kind == "paragraph"
+        part.block.kind == "caption"
+        or part.block.kind == "paragraph"
         and following.block.kind != "paragraph"
         and _LEAD_IN.search(part.block.text) is not None
     )

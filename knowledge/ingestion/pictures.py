@@ -11,7 +11,8 @@ import structlog
 from django.core.files.base import ContentFile
 
 from knowledge.models import DocumentVersion, Recognition
-from knowledge.parsers.base import ParsedDocument, Picture, UnreadableFile
+from knowledge.parsers.base import UnreadableFile
+from knowledge.parsers.blocks import ParsedDocument, Picture
 from knowledge.parsers.recognised import RecognisedPage, blocks_in
 from knowledge.parsers.sandbox import recognised_in_child
 

@@ -25,7 +25,8 @@ from knowledge.ingestion.lease import fenced
 from knowledge.ingestion.pictures import with_pictures
 from knowledge.ingestion.rows import IndexRow
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase, Recognition
-from knowledge.parsers.base import PARSER_VERSION, ParsedDocument, Rejected
+from knowledge.parsers.base import PARSER_VERSION, Rejected
+from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from knowledge.ingestion.cutting import SENTENCE, Sizes, cut
+from knowledge.text.pipe_table import written_cells
 
 CELL = r"(?<= \|) "
 _INSIDE = (r"\n", SENTENCE, r" ")
@@ -31,7 +32,7 @@ def table_pieces(text: str, sizes: Sizes) -> Iterator[TablePiece]:
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     head = f"{lines[0]}\n{lines[1]}\n"
     head_tokens, *row_tokens = sizes.count_tokens([head, *lines[2:]])
-    columns = _Columns(cells_of(lines[0]), sizes)
+    columns = _Columns(written_cells(lines[0]), sizes)
     is_wide = head_tokens > sizes.limit // 2  # the header leaves rows no room
     pack: TablePiece | None = None  # whole rows that others may join
     if is_wide or not row_tokens or head_tokens + row_tokens[0] > sizes.limit:
@@ -55,11 +56,6 @@ def table_pieces(text: str, sizes: Sizes) -> Iterator[TablePiece]:
         yield pack
 
 
-def cells_of(line: str) -> list[str]:
-    """The cells of a line as `pipe_table` writes it."""
-    return line[2:-2].split(" | ")
-
-
 class _Columns:
     """The header of a table, from which each piece of a row gets that of its columns."""
 
@@ -70,7 +66,7 @@ class _Columns:
 
     def pieces_of(self, line: str, start: int) -> Iterator[TablePiece]:
         """One row in pieces of as many columns as fit; a cell that is too long for one is cut itself."""
-        cells = cells_of(line)
+        cells = written_cells(line)
         tokens = self._sizes.count_tokens([f"{cell} |" for cell in cells])
         places = [start, *(start + 2 + end for end in accumulate(len(cell) + 3 for cell in cells))]
         key_tokens = self._frame + self._tokens[0] + tokens[0]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from knowledge.parsers.base import Block, block
+from knowledge.parsers.blocks import Block, block
 from knowledge.parsers.tables import html_rows, pipe_table
 
 _NUMBERED = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]\s|[（(]?[一二三四五六七八九十]{1,3}[)）、]|\d{1,3}、")

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from knowledge.parsers.base import Box
+from knowledge.parsers.blocks import Box
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pypdfium2 as pdfium
 from PIL import Image
 from rapidocr import RapidOCR
 
-from knowledge.parsers.base import Box, Picture
+from knowledge.parsers.blocks import Box, Picture
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.page_image import inner_picture, is_pdf, upright
 from knowledge.parsers.recognised import RecognisedLine, RecognisedPage

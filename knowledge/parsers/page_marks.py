@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from knowledge.parsers.base import Box
+from knowledge.parsers.blocks import Box
 from knowledge.parsers.marks import PageMarks
 from knowledge.parsers.page_image import is_pdf
 from knowledge.parsers.pdf_characters import Placement, characters

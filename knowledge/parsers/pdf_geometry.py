@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from statistics import median
 
-from knowledge.parsers.base import Box
+from knowledge.parsers.blocks import Box
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.raised import DIGITS_LOWERED, DIGITS_RAISED
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from statistics import median
 
-from knowledge.parsers.base import Block, BlockKind, Box, block
+from knowledge.parsers.blocks import Block, BlockKind, Box, block
 from knowledge.parsers.lines import join_lines
 from knowledge.parsers.pdf_geometry import Line, Page, Segment, Table, in_reading_order, lines_of
 from knowledge.parsers.tables import pipe_table

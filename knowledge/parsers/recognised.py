@@ -6,7 +6,7 @@ from math import log
 from statistics import median
 from typing import Any
 
-from knowledge.parsers.base import Block, Box, Picture
+from knowledge.parsers.blocks import Block, Box, Picture
 from knowledge.parsers.pdf_geometry import Page, Segment
 from knowledge.parsers.pdf_layout import blocks_of
 

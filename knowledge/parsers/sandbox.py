@@ -21,7 +21,8 @@ from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 from typing import IO, Any
 
-from knowledge.parsers.base import Box, ParsedDocument, ParseFailed, Parser, Picture, Rejected, load, parsers
+from knowledge.parsers.base import ParseFailed, Parser, Rejected, load, parsers
+from knowledge.parsers.blocks import Box, ParsedDocument, Picture
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import MIB, ParseLimits, of_recognition
 from knowledge.parsers.marks import PageMarks

@@ -21,7 +21,8 @@ from time import monotonic
 from typing import Any, NoReturn
 
 from copilot_site.lib.confinement import rlimits
-from knowledge.parsers.base import ParseFailed, Picture, Rejected, UnreadableFile
+from knowledge.parsers.base import ParseFailed, Rejected, UnreadableFile
+from knowledge.parsers.blocks import Picture
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.limits import MIB, ParseLimits
 

@@ -16,7 +16,7 @@ from copilot_site.lib.errors import InvalidInput
 from knowledge.ingestion.chunking import ChunkDraft
 from knowledge.ingestion.stages import cut, load_parsed, sizes_of
 from knowledge.models import Chunk, Document, KnowledgeBase, Language
-from knowledge.parsers.base import SEPARATOR, Block, ParsedDocument
+from knowledge.parsers.blocks import SEPARATOR, Block, ParsedDocument
 from knowledge.retrieval.engine import engine
 from knowledge.tasks import cut_on_commit
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pptx
 import pytest
 
-from knowledge.parsers.base import ParsedDocument, load
+from knowledge.parsers.base import load
+from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.hidden import Hidden, blends_in
 from knowledge.parsers.limits import ParseLimits

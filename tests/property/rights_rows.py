@@ -26,7 +26,7 @@ from knowledge.models import (
     GraphMention,
     KnowledgeBase,
 )
-from knowledge.parsers.base import Block, ParsedDocument
+from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.retrieval.engine import engine
 from knowledge.services.folders import root_folder
 from tests.factories import make_base, make_folder, make_group, make_user, prepare_embedder

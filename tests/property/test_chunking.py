@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from knowledge.ingestion.chunking import chunk_document
-from knowledge.parsers.base import Block, ParsedDocument, block
+from knowledge.parsers.blocks import Block, ParsedDocument, block
 from knowledge.parsers.tables import pipe_table
 
 

@@ -6,7 +6,8 @@ from io import StringIO
 from pathlib import Path
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import ParsedDocument, ParseFailed, Rejected, block, parsers
+from knowledge.parsers.base import ParseFailed, Rejected, parsers
+from knowledge.parsers.blocks import ParsedDocument, block
 from knowledge.parsers.encoding import read_text
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.tables import pipe_table

@@ -5,7 +5,8 @@ from io import BytesIO
 from pathlib import Path
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import ParsedDocument, parsers, with_pieces
+from knowledge.parsers.base import parsers
+from knowledge.parsers.blocks import ParsedDocument, with_pieces
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_ooxml

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import ParsedDocument, parsers, with_pieces
+from knowledge.parsers.base import parsers
+from knowledge.parsers.blocks import ParsedDocument, with_pieces
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.encoding import decode
 from knowledge.parsers.html_hidden import take_unseen

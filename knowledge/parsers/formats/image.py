@@ -6,7 +6,8 @@ from pathlib import Path
 from PIL import Image, UnidentifiedImageError
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import ParsedDocument, ParseFailed, Picture, Rejected, parsers
+from knowledge.parsers.base import ParseFailed, Rejected, parsers
+from knowledge.parsers.blocks import ParsedDocument, Picture
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.page_image import upright
 from knowledge.parsers.precheck import check_file_size

@@ -12,7 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, block, parsers, with_pieces
+from knowledge.parsers.base import parsers
+from knowledge.parsers.blocks import Block, ParsedDocument, block, with_pieces
 from knowledge.parsers.encoding import read_text
 from knowledge.parsers.hidden import Hidden
 from knowledge.parsers.limits import ParseLimits

@@ -15,7 +15,8 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Picture, Rejected, hidden_block, parsers
+from knowledge.parsers.base import ParseFailed, Rejected, parsers
+from knowledge.parsers.blocks import Block, ParsedDocument, Picture, hidden_block
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf_characters import NO_CHARACTER, Placement, characters
 from knowledge.parsers.pdf_geometry import Page, Segment, Table, raised_or_lowered

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, Picture, Rejected, block, hidden_block, parsers
+from knowledge.parsers.base import Rejected, parsers
+from knowledge.parsers.blocks import Block, ParsedDocument, Picture, block, hidden_block
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.limits import ParseLimits

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, block, parsers
+from knowledge.parsers.base import parsers
+from knowledge.parsers.blocks import Block, ParsedDocument, block
 from knowledge.parsers.encoding import read_text
 from knowledge.parsers.limits import ParseLimits
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Rejected, block, hidden_block, parsers
+from knowledge.parsers.base import ParseFailed, Rejected, parsers
+from knowledge.parsers.blocks import Block, ParsedDocument, block, hidden_block
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.number_formats import formatted, plain

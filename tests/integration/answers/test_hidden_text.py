@@ -18,7 +18,8 @@ from authz.principal import Principal
 from copilot_site.doctor import readings
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.parsers.base import APART_SINCE, ParsedDocument
+from knowledge.parsers.base import APART_SINCE
+from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.hidden import REASONS
 from knowledge.parsers.sandbox import parse_in_child
 from knowledge.retrieval.search import search

@@ -7,7 +7,8 @@ import sys
 import threading
 from pathlib import Path
 
-from knowledge.parsers.base import ParsedDocument, block, parsers
+from knowledge.parsers.base import parsers
+from knowledge.parsers.blocks import ParsedDocument, block
 from knowledge.parsers.limits import MIB, ParseLimits
 
 

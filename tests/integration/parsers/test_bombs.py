@@ -7,7 +7,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from knowledge.parsers.base import ParsedDocument, UnreadableFile
+from knowledge.parsers.base import UnreadableFile
+from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.limits import MIB, ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
 

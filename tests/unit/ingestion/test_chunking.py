@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
-from knowledge.parsers.base import Block, ParsedDocument
+from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.parsers.tables import pipe_table
 
 

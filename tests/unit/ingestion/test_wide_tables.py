@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agent.extractive.sentences import split
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
-from knowledge.parsers.base import Block, ParsedDocument
+from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.parsers.tables import pipe_table
 
 PEOPLE = ("Ana Lopez", "Bo Larsen", "Chen Wei")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.page_images import cited_boxes
-from knowledge.parsers.base import Block, ParsedDocument
+from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.rendering import PART_LENGTH, Span, as_html, excerpt, part_at, parts, placed
 
 TABLE = "| Step | Minutes |\n| --- | --- |\n| Rinse | 5 |\n| Boil \\| cool | 12 |"

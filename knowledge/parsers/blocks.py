@@ -1,0 +1,304 @@
+"""The document model: what every parser gives back, typed blocks in reading order.
+
+A block's text is what people read in the original (`knowledge.text.normalise.cleaned`); kind and fields say what it is, so that nobody
+guesses structure from text again. The document's text is the texts of its blocks, with a line end between the items of a list and a
+blank line elsewhere; spans are character offsets into it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from knowledge.parsers.hidden import Hidden, HiddenReason, marks_in, without_marks
+from knowledge.text.normalise import cleaned
+
+BlockKind = Literal[
+    "heading", "paragraph", "item", "table", "code", "quotation", "footnote", "caption", "chart", "running"
+]
+"""caption: announces the table, chart or picture behind it. chart: its data as a table. running: a header or footer of the pages, once."""
+TABULAR: frozenset[BlockKind] = frozenset({"table", "chart"})
+
+Box = tuple[float, float, float, float]
+"""x0, y0, x1, y1 as shares (0..1) of the page's width and height, origin at the top left."""
+
+Link = tuple[int, int, str]
+"""Start and end of the linked words in the block's text, and the address they lead to."""
+
+SEPARATOR = "\n\n"
+"""Between the texts of two blocks in the document's text, but for neighbouring items of a list."""
+
+# Around linked words and their address while a parser puts a text together; of the last private plane, as the marks of hidden text.
+_WORDS, _ADDRESS, _CLOSE = "\U0010fff0", "\U0010fff1", "\U0010fff2"
+_LINKED = re.compile(f"{_WORDS}([^{_WORDS}{_ADDRESS}{_CLOSE}]*){_ADDRESS}([^{_WORDS}{_ADDRESS}{_CLOSE}]*){_CLOSE}")
+_LINK_MARKS = {ord(mark): None for mark in (_WORDS, _ADDRESS, _CLOSE)}
+_ADDRESS_SCHEMES = re.compile(r"(?:https?://|mailto:|tel:|ftp://)\S", re.IGNORECASE)
+MAX_ADDRESS = 2_000  # characters
+
+
+@dataclass(frozen=True)
+class Block:
+    """One piece of a document, in reading order.
+
+    text: cleaned, never blank. An item begins with its indentation and marker ("- " or its number); a table or chart is a pipe table
+        (`knowledge.text.pipe_table`), one row a line.
+    level: of a heading, 1 to 6. depth: of an item, from 0. lead: characters of an item before what a quotation of it shows (indentation
+        and bullet; a number is shown). number: of an item or footnote as it stands there ("2.", "a)", "¹").
+    is_headed: whether a table's first line holds the names of its columns, with a rule below it.
+    exact: of a table whose cells round or dress their numbers, the same table with the typed values, for who calculates.
+    language: of code. links: in the order of the text. page: from 1, for formats that have pages or slides.
+    boxes: where the block's lines stand on the page, for highlighting; empty where the format has no pages.
+    hidden: why people do not see it in the original; None when they do. is_recognised: whether it was read from a picture.
+    """
+
+    kind: BlockKind
+    text: str
+    level: int | None = None
+    depth: int = 0
+    lead: int = 0
+    number: str = ""
+    is_headed: bool = False
+    exact: str = ""
+    language: str = ""
+    links: tuple[Link, ...] = ()
+    page: int | None = None
+    boxes: tuple[Box, ...] = ()
+    hidden: HiddenReason | None = None
+    is_recognised: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that may show text, to be read by `knowledge.ingestion.pictures`.
+
+    at: how many blocks stand before it; `ParsedDocument.of` counts them. page: the page that it fills, whose blocks its text takes the
+    place of, or the slide it stands on. name: of the part of the file that holds it; "" where it is the page itself.
+    is_bare: whether its page says nothing that can be read otherwise; every picture inside a text is.
+    """
+
+    at: int
+    page: int | None = None
+    name: str = ""
+    is_bare: bool = True
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A block that people do not see, kept apart from those that answer. at: how many of them stand before it."""
+
+    block: Block
+    at: int
+
+
+@dataclass(frozen=True)
+class ParsedDocument:
+    """A document as typed blocks. No blocks means no text was found (a scan, an empty sheet).
+
+    blocks: what is split, indexed, quoted and given to a model. apart: what people do not see, for the document's page alone.
+    pictures: in the order of the file, those that are to be read. read_pictures: those inside a text that were read; what they say
+    follows.
+    title: as the document itself states it, None when it does not. language: as declared by the document (BCP 47).
+    fields: what it states of itself (front matter). losses: how many of each kind of part are in the file and were not read, by the
+    keys of `knowledge.parsers.losses.LOSSES`.
+    """
+
+    title: str | None = None
+    blocks: tuple[Block, ...] = ()
+    apart: tuple[Apart, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    read_pictures: tuple[Picture, ...] = ()
+    page_count: int | None = None
+    language: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    losses: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return "".join(part for before, block in _pairs(self.blocks) for part in (separator(before, block), block.text))
+
+    @property
+    def starts(self) -> list[int]:
+        """The offset of each block in the document's text."""
+        found, end = [], 0
+        for before, block in _pairs(self.blocks):
+            found.append(end + len(separator(before, block)))
+            end = found[-1] + len(block.text)
+        return found
+
+    @classmethod
+    def of(cls, blocks: Iterable[Block | Picture], **more: Any) -> "ParsedDocument":
+        """A document of blocks and pictures in reading order, those blocks apart that people do not see."""
+        seen: list[Block] = []
+        apart: list[Apart] = []
+        pictures: list[Picture] = []
+        for each in blocks:
+            if isinstance(each, Picture):
+                pictures.append(replace(each, at=len(seen)))
+            elif each.hidden:
+                apart.append(Apart(each, len(seen)))
+            else:
+                seen.append(each)
+        return cls(blocks=tuple(seen), apart=tuple(apart), pictures=tuple(pictures), **more)
+
+    @property
+    def inner_pictures(self) -> list[Picture]:
+        """The pictures inside the text, in its order."""
+        return sorted((each for each in (*self.pictures, *self.read_pictures) if each.name), key=lambda each: each.at)
+
+    def with_recognised(self, found: Mapping[Picture, Sequence[Block]]) -> "ParsedDocument":
+        """The same document with what was read from pictures: in the place of their page, or where they stand. The others stay."""
+        replaced = {picture.page for picture in found if not picture.name}
+        blocks: list[Block] = []
+        places: list[int] = []  # how many of the new blocks stand before each of the old ones, and at the end
+        read: list[Picture] = []
+        pictures = iter([*sorted(found, key=lambda each: each.at), None])
+        following = next(pictures)
+        for count, each in enumerate([*self.blocks, None]):
+            while following and following.at == count:
+                if following.name:
+                    read.append(replace(following, at=len(blocks)))
+                blocks += found[following]
+                following = next(pictures)
+            places.append(len(blocks))
+            if each and each.page not in replaced:
+                blocks.append(each)
+        apart = tuple(replace(each, at=places[each.at]) for each in self.apart)
+        left = tuple(replace(each, at=places[each.at]) for each in self.pictures if each not in found)
+        title = self.title or next(
+            (each.text for each in blocks[:5] if each.kind == "heading" and each.page == 1), None
+        )
+        return replace(self, title=title, blocks=tuple(blocks), apart=apart, pictures=left, read_pictures=tuple(read))
+
+    def with_hidden(self) -> "ParsedDocument":
+        """The same document with everything in it answering, for a base that wants that."""
+        blocks: list[Block] = []
+        apart = iter([*self.apart, None])
+        following = next(apart)
+        for count, each in enumerate([*self.blocks, None]):
+            while following and following.at == count:
+                blocks.append(following.block)
+                following = next(apart)
+            if each:
+                blocks.append(each)
+        return replace(self, blocks=tuple(blocks), apart=(), pictures=(), read_pictures=())
+
+    @property
+    def hidden_count(self) -> int:
+        """How many of the blocks that answer people do not see."""
+        return sum(each.hidden is not None for each in self.blocks)
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that say something: a block of plain text is its kind and its text."""
+        found = asdict(replace(self, blocks=(), apart=()))
+        found["blocks"] = [_to_json(block) for block in self.blocks]
+        found["apart"] = [{"block": _to_json(each.block), "at": each.at} for each in self.apart]
+        return found
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "ParsedDocument":
+        """Read what `to_json` gave, also by an earlier version of the parsers: fields that are gone are passed over."""
+        known = {name: value[name] for name in cls.__dataclass_fields__ if name in value}
+        apart = tuple(Apart(_from_json(each["block"]), each["at"]) for each in value.get("apart", ()))
+        pictures = {
+            name: tuple(Picture(**each) for each in value.get(name, ())) for name in ("pictures", "read_pictures")
+        }
+        return cls(**{**known, "blocks": tuple(map(_from_json, value["blocks"])), "apart": apart, **pictures})
+
+
+def separator(before: Block | None, block: Block) -> str:
+    """What stands between two neighbouring blocks in the document's text."""
+    if before is None:
+        return ""
+    return "\n" if before.kind == block.kind == "item" else SEPARATOR
+
+
+def _pairs(blocks: Sequence[Block]) -> Iterator[tuple[Block | None, Block]]:
+    return zip([None, *blocks], blocks, strict=False)
+
+
+_DEFAULTS = {name: each.default for name, each in Block.__dataclass_fields__.items()}
+
+
+def _to_json(block: Block) -> dict[str, Any]:
+    return {name: value for name in _DEFAULTS if (value := getattr(block, name)) != _DEFAULTS[name]}
+
+
+def _from_json(value: dict[str, Any]) -> Block:
+    known = {name: each for name, each in value.items() if name in _DEFAULTS}
+    known["boxes"] = tuple(tuple(box) for box in value.get("boxes", ()))
+    known["links"] = tuple((start, end, address) for start, end, address in value.get("links", ()))
+    known["hidden"] = HiddenReason(value["hidden"]) if value.get("hidden") else None
+    if value["kind"] == "list":  # of version 5 and before
+        known["kind"] = "paragraph"
+    return Block(**known)
+
+
+# --- making blocks -------------------------------------------------------------------------------------------------
+
+
+def linked(words: str, address: str) -> str:
+    """Linked words in a text that `block` is made of; the words alone where the address is none that leads to a page or a person."""
+    address = "".join(address.split())
+    if not words.strip() or not _ADDRESS_SCHEMES.match(address) or len(address) > MAX_ADDRESS:
+        return words
+    return f"{_WORDS}{words.translate(_LINK_MARKS)}{_ADDRESS}{address.translate(_LINK_MARKS)}{_CLOSE}"
+
+
+def unmarked(source: str) -> str:
+    """A source that holds no marks of ours: a file cannot name a link or a hidden piece."""
+    return Hidden.unmarked(source).translate(_LINK_MARKS)
+
+
+def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
+    """A text without marks, and the links that they told."""
+    parts: list[str] = []
+    links: list[Link] = []
+    length = place = 0
+    for found in _LINKED.finditer(text):
+        parts += [text[place : found.start()], found[1]]
+        length += found.start() - place
+        links.append((length, length + len(found[1]), found[2]))
+        length, place = length + len(found[1]), found.end()
+    return ("".join([*parts, text[place:]]), tuple(links)) if links else (text, ())
+
+
+def block(kind: BlockKind, text: str, **fields: Any) -> list[Block]:
+    """A block of cleaned, trimmed text, its links found; no block when nothing is left of it."""
+    text = cleaned(text)
+    text = text.strip("\n").rstrip() if kind in ("code", "item") else text.strip()
+    text, links = taken_links(text)
+    return [Block(kind, text, **({"links": links} | fields))] if text.strip() else []
+
+
+def item(text: str, *, depth: int = 0, number: str = "", **fields: Any) -> list[Block]:
+    """An item of a list: its text without a marker, and its number as it stands there, "" for a bullet."""
+    indent, text = "  " * depth, cleaned(text).strip()
+    marker = f"{number} " if number else "- "
+    lead = len(indent) + (0 if number else len(marker))
+    inside = "\n" + " " * (len(indent) + len(marker))
+    said = indent + marker + text.replace("\n", inside)
+    return block("item", said, depth=depth, lead=lead, number=number, **fields) if text else []
+
+
+def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) -> list[Block]:
+    """What people do not see, as a paragraph; no block when nothing is left of it."""
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)
+
+
+def with_pieces(blocks: Iterable[Block], hidden: Hidden) -> list[Block | Picture]:
+    """Blocks without marks, each followed by what was hidden or shown as a picture at a mark; pieces without a mark come first."""
+    kept: list[Block | Picture] = []
+    pieces = dict(enumerate(hidden.pieces))
+    for each in blocks:
+        numbers = marks_in(each.text)
+        if numbers:
+            kept += block(each.kind, without_marks(each.text), level=each.level, page=each.page, boxes=each.boxes)
+            kept += [found for n in numbers if n in pieces for found in _piece(*pieces.pop(n), page=each.page)]
+        else:
+            kept.append(each)
+    return [found for piece in pieces.values() for found in _piece(*piece)] + kept
+
+
+def _piece(text: str, reason: HiddenReason | None, *, page: int | None = None) -> Sequence[Block | Picture]:
+    return [Picture(0, page, text)] if reason is None else hidden_block(text, reason, page=page)

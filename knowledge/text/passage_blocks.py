@@ -1,0 +1,48 @@
+"""What a passage is made of: the kinds and places of its blocks, stored beside its text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from knowledge.text.pipe_table import cells_in
+
+
+@dataclass(frozen=True, slots=True)
+class PassageBlock:
+    """A block, or the piece of one that stands in a passage. start, end: characters of the passage's text.
+
+    kind, level, depth, lead, number, is_headed, language: as in `knowledge.parsers.blocks.Block`. links: (start, end, address), in
+    characters of the passage's text. repeated: characters at its start that are shown again here (the names of a split table's columns).
+    """
+
+    kind: str
+    start: int
+    end: int
+    level: int | None = None
+    depth: int = 0
+    lead: int = 0
+    number: str = ""
+    is_headed: bool = False
+    language: str = ""
+    links: tuple[tuple[int, int, str], ...] = ()
+    repeated: int = 0
+
+    def names_in(self, text: str) -> list[str]:
+        """The names of a table's columns; [] where it has none."""
+        return cells_in(text[self.start : self.end].split("\n", 1)[0]) if self.is_headed else []
+
+
+_DEFAULTS = {name: each.default for name, each in PassageBlock.__dataclass_fields__.items()}
+
+
+def to_json(blocks: Sequence[PassageBlock]) -> list[dict[str, Any]]:
+    """Leave out what is as usual."""
+    return [{name: value for name in _DEFAULTS if (value := getattr(each, name)) != _DEFAULTS[name]} for each in blocks]
+
+
+def from_json(value: Sequence[dict[str, Any]]) -> tuple[PassageBlock, ...]:
+    """Read what `to_json` gave."""
+    return tuple(
+        PassageBlock(**{**each, "links": tuple((start, end, to) for start, end, to in each.get("links", ()))})
+        for each in value
+    )

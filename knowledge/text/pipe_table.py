@@ -1,0 +1,45 @@
+"""Tables in plain text: one row a line, cells between bars. What is written here is read here again, cell for cell."""
+
+import re
+from collections.abc import Sequence
+
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def line_of(cells: Sequence[str]) -> str:
+    """Write a row: white space becomes one space, a bar inside a cell is escaped."""
+    return "| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in cells) + " |"
+
+
+def rule_of(width: int) -> str:
+    """Write the line below the names of the columns."""
+    return "| " + " | ".join(["---"] * width) + " |"
+
+
+def cells_in(line: str) -> list[str]:
+    """Read the cells of a row, also of one that somebody else wrote (`a|b`)."""
+    line = line.strip().removeprefix("|")
+    line = line if line.endswith("\\|") else line.removesuffix("|")
+    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(line)]
+
+
+def written_cells(line: str) -> list[str]:
+    """Return the cells of a line that `line_of` wrote as they stand there, still escaped."""
+    return line[2:-2].split(" | ")
+
+
+def cell_spans(line: str) -> list[tuple[int, int]]:
+    """Return where each cell stands in a line that `line_of` wrote, as [start, end)."""
+    spans, start = [], 2
+    for cell in written_cells(line):
+        spans.append((start, start + len(cell)))
+        start += len(cell) + 3
+    return spans
+
+
+def said_row(names: Sequence[str], cells: Sequence[str]) -> str:
+    """Say a row with the names of its columns: "Name: value; Name: value". Two cells without names are a key and its value."""
+    if not names and len(cells) == 2 and all(cells):
+        return ": ".join(cells)
+    named = zip(names or [""] * len(cells), cells, strict=False)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
