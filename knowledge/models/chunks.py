@@ -33,6 +33,7 @@ class Chunk(models.Model):
 
     `start` and `end` are character offsets into the version's text. The id is made from version and position, so that doing a
     stage again writes the same rows. The knowledge base is part of the key: the table can be partitioned or distributed by it.
+    blocks: the blocks that it is made of, in order; [] for one that was cut before blocks were kept.
     is_retired: its version is cut otherwise by now; it is not indexed any more, and stays for the answers that cite it.
 
     The version implies document, base and folder: the database checks the version's key alone, here and in the index rows, and
@@ -49,6 +50,7 @@ class Chunk(models.Model):
     position = models.PositiveIntegerField()
     text = models.TextField()
     heading_path = ArrayField(LongLineField(), default=list)
+    blocks = models.JSONField(default=list, blank=True, editable=False)
     kind = models.CharField(max_length=16)
     page_from = models.PositiveIntegerField(null=True)
     page_to = models.PositiveIntegerField(null=True)

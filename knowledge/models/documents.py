@@ -13,6 +13,7 @@ from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.line_fields import LineField
+from knowledge.losses import PICTURES, NotRead, not_read
 from knowledge.models.bases import ATTACHMENTS, KnowledgeBase, Recognition
 from knowledge.models.folders import Folder
 
@@ -135,7 +136,8 @@ class DocumentVersion(models.Model):
     parser_version: which PARSER_VERSION read it, 0 before there were any. hidden_apart, hidden_indexed: how many blocks that people
     do not see were kept apart, and how many answer because the base wanted it.
     bare_pictures, scanned_pages: how many pictures a base reads that reads where there is no text, and how many more one that reads
-    all; recognised: how many were read.
+    all; recognised: how many were read. losses: how many parts of each kind were not read, by the keys of `parsers.losses.LOSSES`.
+    stated: what the file says of itself (front matter), name → value.
     cut_as: the sizes of passages and the language by which its base had it cut (`KnowledgeBase.cut_as`); "" for those of the system.
     The lease says which worker holds the version: whoever writes names its `lease` and is refused when another one took over.
     """
@@ -154,6 +156,8 @@ class DocumentVersion(models.Model):
     bare_pictures = models.PositiveIntegerField(default=0, editable=False)
     scanned_pages = models.PositiveIntegerField(default=0, editable=False)
     recognised = models.PositiveIntegerField(default=0, editable=False)
+    losses = models.JSONField(default=dict, blank=True, editable=False)
+    stated = models.JSONField(default=dict, blank=True, editable=False)
     cut_as = models.CharField(max_length=30, default="", blank=True, editable=False)
     parse_status = models.CharField(
         _("status"), max_length=12, choices=ParseStatus.choices, default=ParseStatus.PENDING, db_index=True
@@ -207,6 +211,11 @@ class DocumentVersion(models.Model):
             return 0
         wanted = {Recognition.BARE: self.bare_pictures, Recognition.ALL: self.bare_pictures + self.scanned_pages}
         return max(0, wanted.get(Recognition(self.document.knowledge_base.recognition), 0) - self.recognised)
+
+    @property
+    def not_read(self) -> list[NotRead]:
+        """What of the file nobody read, in the reader's language."""
+        return not_read({**self.losses, PICTURES: self.unread_pictures})
 
     @property
     def parsed_name(self) -> str:

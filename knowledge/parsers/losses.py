@@ -2,17 +2,25 @@
 
 from collections.abc import Mapping
 
-from knowledge.parsers.hidden import gettext_noop
+PICTURES = "pictures"
+"""Counted by `DocumentVersion.unread_pictures`, never by a parser."""
+
+
+def ngettext_noop(one: str, several: str) -> tuple[str, str]:
+    """Mark a sentence for the catalogue of translations; Django stays out of the parsing process."""
+    return one, several
+
 
 LOSSES = {
-    "charts": (gettext_noop("%(count)d chart drawn as a picture"), gettext_noop("%(count)d charts drawn as pictures")),
-    "formulas": (gettext_noop("%(count)d formula without a value"), gettext_noop("%(count)d formulas without values")),
-    "equations": (gettext_noop("%(count)d equation"), gettext_noop("%(count)d equations")),
-    "objects": (gettext_noop("%(count)d embedded file"), gettext_noop("%(count)d embedded files")),
-    "vertical": (gettext_noop("%(count)d page of vertical text"), gettext_noop("%(count)d pages of vertical text")),
-    "pages": (gettext_noop("%(count)d damaged page"), gettext_noop("%(count)d damaged pages")),
+    PICTURES: ngettext_noop("%(count)d picture", "%(count)d pictures"),
+    "charts": ngettext_noop("%(count)d chart drawn as a picture", "%(count)d charts drawn as pictures"),
+    "formulas": ngettext_noop("%(count)d formula without a value", "%(count)d formulas without values"),
+    "equations": ngettext_noop("%(count)d equation", "%(count)d equations"),
+    "objects": ngettext_noop("%(count)d embedded file", "%(count)d embedded files"),
+    "vertical": ngettext_noop("%(count)d page of vertical text", "%(count)d pages of vertical text"),
+    "pages": ngettext_noop("%(count)d damaged page", "%(count)d damaged pages"),
 }
-"""By their stored key: one of them, and several. Pictures are counted by themselves (`DocumentVersion.bare_pictures`)."""
+"""By their stored key: one of them, and several."""
 
 
 def counted(losses: Mapping[str, int]) -> dict[str, int]:

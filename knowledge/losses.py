@@ -1,0 +1,34 @@
+"""What of a file nobody read, in words: on the document's page, in the report of an import and in the API."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from knowledge.parsers.losses import LOSSES, PICTURES
+
+__all__ = ["PICTURES", "NotRead", "in_words", "not_read"]
+
+
+@dataclass(frozen=True)
+class NotRead:
+    """Parts of one kind, a key of LOSSES. text: how many of what, in the reader's language."""
+
+    kind: str
+    count: int
+    text: str
+
+
+def not_read(counts: Mapping[str, int]) -> list[NotRead]:
+    """Name the parts that are counted, in the order of LOSSES."""
+    return [
+        NotRead(kind, counts[kind], ngettext(*forms, counts[kind]) % {"count": counts[kind]})
+        for kind, forms in LOSSES.items()
+        if counts.get(kind)
+    ]
+
+
+def in_words(parts: Sequence[NotRead]) -> str:
+    """Return "Not read: 2 charts drawn as pictures, 3 formulas without values.", or "" where all was read."""
+    return _("Not read: %(parts)s.") % {"parts": _(", ").join(part.text for part in parts)} if parts else ""
