@@ -271,7 +271,7 @@ def _split(section: list[_Part], target: int, limit: int) -> list[list[_Part]]:
             chunks.append([])
         elif chunk and together > (limit if _is_light(chunk, crumb) else size):
             kept = len(chunk) - _goes_along(chunk, part)
-            tail = chunk[kept:] if 0 < kept and _tokens([*chunk[kept:], part]) <= limit else []
+            tail = chunk[kept:] if kept > 0 and _tokens([*chunk[kept:], part]) <= limit else []
             del chunk[len(chunk) - len(tail) :]
             chunks.append(tail)
         chunks[-1].append(part)

@@ -4,15 +4,11 @@ from collections.abc import Sequence
 
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import Block, ParsedDocument, item
-from knowledge.text.pipe_table import line_of, rule_of
+from knowledge.text.pipe_table import pipe_table
 
 
 def count_words(texts: Sequence[str]) -> list[int]:
     return [len(text.split()) for text in texts]
-
-
-def pipe_table(rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join([line_of(rows[0]), rule_of(len(rows[0])), *map(line_of, rows[1:])])
 
 
 def chunks_of(*blocks: Block, title: str | None = None, target: int = 30) -> list[ChunkDraft]:
