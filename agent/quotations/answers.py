@@ -9,6 +9,7 @@ from agent.answerability.classifier import Verdict, confirmed, judge
 from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
 from agent.evidence import cited_span
 from agent.extractive.closest import closest
+from agent.extractive.identifiers import exact_names
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.reader import Reading, read
 from agent.quotations.named_section import named_section
@@ -44,8 +45,9 @@ def closest_of(
     """The passages that come closest, each with its best sentence, a line each after the sentence that says what they are; None where
     none speaks of the matter. across: what documents of the other language say, which comes first. Raises what the embedder raises.
     """
-    shares = found.asked.weights if found.asked else None
-    quotes = closest(question, passages_of(found), embedder, shares=shares)
+    asked = found.asked
+    exact = exact_names(question, asked.frequencies, asked.corpus_chunks) if asked else ()
+    quotes = closest(question, passages_of(found), embedder, shares=asked.weights if asked else None, exact=exact)
     sentences = [CitedSentence(lead, ())]
     spans: list[CitedSpan] = []
     for answer in [across, cited(quotes, found) if quotes else None]:
