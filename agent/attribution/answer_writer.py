@@ -182,7 +182,8 @@ class Writer:
     def _language(self) -> str:
         """The asker's: of what they wrote, where that tells, else of their pages."""
         run = self.run
-        return language_of(run.question) or language_of(run.state.input.normalized_query) or run.language[:2]
+        told = run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query)
+        return told or run.language[:2]
 
     async def settled(self, *, is_asked: bool) -> AsyncIterator[Together]:
         """The events of the sentences that waited. is_asked: False where the judge is not asked, and facts alone decide."""
@@ -387,7 +388,7 @@ class Writer:
         if run.workings:
             blocks.append("\n".join(["<calculations>", *map(escaped, run.workings), "</calculations>"]))
         content = "\n".join([*blocks, "", run.state.input.normalized_query])
-        if is_again:
+        if is_again or run.answers_in:
             content = f"{content}\n\n{run.use(prompt('answer_language', self._language))}"
         return [
             {"role": "system", "content": dated(system, timezone.localdate())},

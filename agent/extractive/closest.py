@@ -46,9 +46,11 @@ def closest(
     weighed = of_the_matter(question, shares if shares is not None else shares_of(question))
     near = _near(passages, exact)[:MOST]
     every = [each for each in candidates_in(asked, passages, weighed) if each.passage in near]
+    named = frozenset().union(*(name.terms for name in exact))
+    asks_more = any(share for term, share in weighed.items() if term not in named)
     likely = []
     for _passage, group in groupby(every, key=lambda each: each.passage):
-        mine = _naming(list(group), exact)
+        mine = _naming(list(group), exact, asks_more=asks_more)
         by_words = scored(asked, mine, fitted.LEXICAL_WEIGHTS)
         likely += [mine[place] for place in np.argsort(-by_words, kind="stable")[:EMBEDDED]]
     if not likely:
@@ -81,13 +83,16 @@ def _holds(passage: Passage, exact: Sequence[ExactName], *, coded_alone: bool) -
     return bool(names) and any(name <= term_ids(f"{passage.heading}\n{passage.text}") for name in names)
 
 
-def _naming(sentences: list[Candidate], exact: Sequence[ExactName]) -> list[Candidate]:
-    """The sentences of a passage that hold a name themselves or in the heading above them; all where none does."""
-    return [
-        each
-        for each in sentences
-        if any(name.terms <= each.terms | term_ids(each.under) for name in exact if name.is_coded)
-    ] or sentences
+def _naming(sentences: list[Candidate], exact: Sequence[ExactName], *, asks_more: bool) -> list[Candidate]:
+    """The sentences of a passage that hold a coded name, those below a heading that holds it among them; all where none does.
+    asks_more: whether the question has other words than names; without any, those that hold the name itself, or the first below it.
+    """
+    names = [name.terms for name in exact if name.is_coded]
+    own = [each for each in sentences if any(name <= each.terms for name in names)]
+    if own and not asks_more:
+        return own
+    under = [each for each in sentences if any(name <= each.terms | term_ids(each.under) for name in names)]
+    return (under if asks_more else under[:1]) or sentences
 
 
 def is_near(passage: Passage) -> bool:

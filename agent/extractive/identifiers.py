@@ -5,7 +5,7 @@ A similarity sees KG-400 and KG-600 as nearly the same, and a person who asks fo
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from knowledge.retrieval.term_weights import share_of_passages
@@ -21,6 +21,7 @@ _EXACT = re.compile(r"\w[\w@.+/-]*\w", re.ASCII)
 _NO_NAME = re.compile(r"\d{1,3}|(?:19|20)\d\d")  # amounts and years
 _CODED = re.compile(r"[\d@]")
 FEW, SHARE = 5, 0.01  # passages of a base that hold what is rare there, or share of them; by hand
+_SPACED = re.compile(r"(?<![\w-])([A-Za-z]{1,5}) (\d{2,})(?![\w-])", re.ASCII)
 _FIRST_CELL = re.compile(r"(?:[^;]*?: )?([^;]+)")
 
 
@@ -50,6 +51,19 @@ def exact_names(question: str, frequencies: Mapping[int, int], passages: int) ->
         if is_rare and ids <= frequencies.keys() and not _NO_NAME.fullmatch(word):
             found.append(ExactName(ids, _CODED.search(word) is not None))
     return found
+
+
+def spelt_as_in(question: str, texts: Iterable[str]) -> str:
+    """Return the question with each code as the documents write it: “PPR 9087” as PPR-9087 or PPR9087, where a text has that."""
+    if not _SPACED.search(question):
+        return question
+    known = frozenset[str]().union(*map(identifiers_in, texts))
+
+    def written(code: re.Match[str]) -> str:
+        ways = (f"{code[1]}-{code[2]}", f"{code[1]}{code[2]}")
+        return next((way for way in ways if way.lower() in known), code[0])
+
+    return _SPACED.sub(written, question)
 
 
 def letters_in(text: str) -> frozenset[str]:
