@@ -104,7 +104,11 @@ VERTRAG = Passage("第三条 付款\n\n货款在三十日内支付。\n\n第四�
     ("question", "passages", "expected"),
     [
         ("What does clause 3.1 say?", (CONTRACT,), ["3.1 The provider pays up to 35,000 euros."]),
-        ("What is in section 3.2 of the service agreement?", (GUIDE, CONTRACT), ["3.2 The following is never covered:"]),
+        (
+            "What is in section 3.2 of the service agreement?",
+            (GUIDE, CONTRACT),
+            ["3.2 The following is never covered:"],
+        ),
         ("What does section 3.2 of the site guide say?", (CONTRACT, GUIDE), ["Boots are worn."]),
         ("Clause 4.1", (CONTRACT,), ["4.1 A notice of 90 days, see clause 3.1."]),
         ("第3.1条写了什么？", (CONTRACT,), ["3.1 The provider pays up to 35,000 euros."]),
