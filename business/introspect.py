@@ -7,6 +7,7 @@ until a person writes one. Columns whose names speak of pay or secrets are draft
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 
 import psycopg
 from psycopg import sql
@@ -112,7 +113,7 @@ def layer_of(
         forbidden = tuple(column.name for column in table.columns if sensitive and sensitive.search(column.name))
         try:
             with connection.transaction():
-                models.append(_model(connection, table, pointing, names, forbidden))
+                models.append(_model(connection, table, pointing, names, forbidden, unread=unread))
         except psycopg.Error as error:
             if unread is None:
                 raise
@@ -143,18 +144,24 @@ def _model(
     references: list[tuple[str, str]],
     names: Identifiers,
     forbidden: tuple[str, ...],
+    *,
+    unread: Unread | None,
 ) -> SemanticModel:
-    """references: columns, and the table each points to."""
+    """references: columns, and the table each points to. unread: told of each column that is left out."""
     columns = [column for column in table.columns if column.name not in forbidden]
     open_names = {column.name for column in columns}
-    entities = [Entity(name=table.name, type="primary", expr=table.key)] if table.key in open_names else []
-    entities += [Entity(name=to, type="foreign", expr=column) for column, to in references if column in open_names]
+    name = name_of(table.name)
+    entities = [Entity(name=name, type="primary", expr=table.key)] if table.key in open_names else []
+    entities += [
+        Entity(name=name_of(to), type="foreign", expr=column) for column, to in references if column in open_names
+    ]
     org = next((column for column in ORG_COLUMNS if column in {c.name for c in table.columns}), None)
-    dimensions = tuple(_dimensions(connection, table, columns, {entity.expr for entity in entities}, names))
+    keys = {entity.expr for entity in entities}
+    dimensions = tuple(_dimensions(connection, table, columns, keys, names, unread=unread))
     made = dated(table, dimensions)
     dimensions = (*dimensions, made) if made else dimensions
     return SemanticModel(
-        name=table.name,
+        name=name,
         schema=table.schema,
         table=table.name,
         description=Words(en=table.comment),
@@ -167,8 +174,19 @@ def _model(
     )
 
 
+def name_of(place: str) -> str:
+    """Return the name of a table or a column as a layer writes it, without spaces and control characters."""
+    return re.sub(r"[\s\x00-\x1f]+", "_", place.strip())[:63] or "unnamed"
+
+
 def _dimensions(
-    connection: psycopg.Connection, table: Table, columns: list[Column], keys: set[str], names: Identifiers
+    connection: psycopg.Connection,
+    table: Table,
+    columns: list[Column],
+    keys: set[str],
+    names: Identifiers,
+    *,
+    unread: Unread | None,
 ) -> Iterator[Dimension]:
     prefix = names.prefix_of(column.name for column in table.columns)
     dates = {column.name: date_of_text(connection, table, column) for column in columns}
@@ -181,9 +199,19 @@ def _dimensions(
     person = None if title else person_of(table, said)
     if person:
         yield _person(connection, table, person)
-    for column in columns:
+    taken = Counter(name_of(column.name) for column in columns)
+    for place, column in enumerate(columns, 1):
         is_key, is_title = column.name in keys, column.name == title
-        one = _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
+        try:  # a view may compute what fails for some rows
+            with connection.transaction() if table.is_view else nullcontext():
+                one = _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
+        except (psycopg.Error, ValueError) as error:
+            if unread is None or connection.broken:
+                raise
+            unread(f"{'.'.join(table.place)}.{column.name}", str(error).strip().split("\n")[0])
+            continue
+        if taken[one.name] > 1 and one.name != column.name:
+            one = one.model_copy(update={"name": f"{one.name[:59]}_{place}"})
         if dates[column.name]:
             yield one.model_copy(update={"expr": dates[column.name], "type": "time", "values": ()})
             continue
@@ -214,7 +242,7 @@ def _dimension(
         plain_expr = f"btrim({plain_expr})"
         values = tuple({value.value.strip(): Value(value=value.value.strip()) for value in values}.values())
     return Dimension(
-        name=column.name,
+        name=name_of(column.name),
         expr=plain_expr,
         type="categorical" if is_flag and column.category == "N" else _kind(column),
         description=Words(en=column.comment),
@@ -259,7 +287,7 @@ def _person(connection: psycopg.Connection, table: Table, names: tuple[str, str]
 
 def _measure(table: Table, names: Identifiers) -> Measure:
     """How many rows there are; where rows say of how many they are, those numbers added up."""
-    name = f"number_of_{table.name}"[:63]
+    name = f"number_of_{name_of(table.name)}"[:63]
     count = next(
         (column.name for column in table.columns if column.name.lower() in _COUNTS and column.category == "N"), ""
     )
