@@ -6,8 +6,8 @@ until a person writes one. Columns whose names speak of pay or secrets are draft
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import count
 
 import psycopg
 from psycopg import sql
@@ -15,7 +15,6 @@ from psycopg import sql
 from business.address import Address
 from business.guard.rewrite import quoted
 from business.inference.catalog import SAMPLED_ROWS, Column, Reference, Table, declared_references, tables_of
-from business.inference.chinese import with_chinese
 from business.inference.counts import with_besides, with_nouns, with_states
 from business.inference.flags import flag_values, is_numbered_flag, written_flag
 from business.inference.identifiers import UNITS, Identifiers
@@ -113,7 +112,7 @@ def layer_of(
         forbidden = tuple(column.name for column in table.columns if sensitive and sensitive.search(column.name))
         try:
             with connection.transaction():
-                models.append(_model(connection, table, pointing, names, forbidden, unread=unread))
+                models.append(_model(connection, table, pointing, names, forbidden))
         except psycopg.Error as error:
             if unread is None:
                 raise
@@ -122,7 +121,7 @@ def layer_of(
             if connection.broken:
                 break
     taken = _Taken(models, names)
-    models = with_chinese([model.model_copy(update={"synonyms": _shorter(model, taken, names)}) for model in models])
+    models = [model.model_copy(update={"synonyms": _shorter(model, taken, names)}) for model in models]
     return SemanticLayer(name=name, time_zone=time_zone, semantic_models=tuple(models))
 
 
@@ -144,10 +143,8 @@ def _model(
     references: list[tuple[str, str]],
     names: Identifiers,
     forbidden: tuple[str, ...],
-    *,
-    unread: Unread | None,
 ) -> SemanticModel:
-    """references: columns, and the table each points to. unread: told of each column that is left out."""
+    """references: columns, and the table each points to."""
     columns = [column for column in table.columns if column.name not in forbidden]
     open_names = {column.name for column in columns}
     name = name_of(table.name)
@@ -157,7 +154,7 @@ def _model(
     ]
     org = next((column for column in ORG_COLUMNS if column in {c.name for c in table.columns}), None)
     keys = {entity.expr for entity in entities}
-    dimensions = tuple(_dimensions(connection, table, columns, keys, names, unread=unread))
+    dimensions = tuple(_dimensions(connection, table, columns, keys, names))
     made = dated(table, dimensions)
     dimensions = (*dimensions, made) if made else dimensions
     return SemanticModel(
@@ -179,14 +176,14 @@ def name_of(place: str) -> str:
     return re.sub(r"[\s\x00-\x1f]+", "_", place.strip())[:63] or "unnamed"
 
 
+def _free(name: str, taken: Container[str]) -> str:
+    """Return a name, or the first with a number behind it, that no column of the table has."""
+    numbered = (f"{name[:58]}_{number}" for number in count(2))
+    return name if name not in taken else next(each for each in numbered if each not in taken)
+
+
 def _dimensions(
-    connection: psycopg.Connection,
-    table: Table,
-    columns: list[Column],
-    keys: set[str],
-    names: Identifiers,
-    *,
-    unread: Unread | None,
+    connection: psycopg.Connection, table: Table, columns: list[Column], keys: set[str], names: Identifiers
 ) -> Iterator[Dimension]:
     prefix = names.prefix_of(column.name for column in table.columns)
     dates = {column.name: date_of_text(connection, table, column) for column in columns}
@@ -199,19 +196,13 @@ def _dimensions(
     person = None if title else person_of(table, said)
     if person:
         yield _person(connection, table, person)
-    taken = Counter(name_of(column.name) for column in columns)
-    for place, column in enumerate(columns, 1):
+    taken = {column.name for column in table.columns}
+    for column in columns:
         is_key, is_title = column.name in keys, column.name == title
-        try:  # a view may compute what fails for some rows
-            with connection.transaction() if table.is_view else nullcontext():
-                one = _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
-        except (psycopg.Error, ValueError) as error:
-            if unread is None or connection.broken:
-                raise
-            unread(f"{'.'.join(table.place)}.{column.name}", str(error).strip().split("\n")[0])
-            continue
-        if taken[one.name] > 1 and one.name != column.name:
-            one = one.model_copy(update={"name": f"{one.name[:59]}_{place}"})
+        one = _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
+        if one.name != column.name:
+            one = one.model_copy(update={"name": _free(one.name, taken)})
+            taken.add(one.name)
         if dates[column.name]:
             yield one.model_copy(update={"expr": dates[column.name], "type": "time", "values": ()})
             continue
