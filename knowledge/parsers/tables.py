@@ -180,7 +180,7 @@ def _spreads(row: Row) -> bool:
     """Whether a row stands above several columns: cells that span them, or blanks behind names that no numbers are."""
     said = [cell.said for cell in row]
     is_wide = any(a is b and a.said for a, b in pairwise(row))
-    return (is_wide or "" in said[1:]) and all(_may_name(text) for text in said if text)
+    return (is_wide or "" in said[1:]) and all(may_name(text) for text in said if text)
 
 
 def _names_columns(row: Row) -> bool:
@@ -188,12 +188,12 @@ def _names_columns(row: Row) -> bool:
     filled = [text for text in said if text]
     return (
         len(filled) >= max(len(said) - 1, 1)
-        and all(map(_may_name, filled))
+        and all(map(may_name, filled))
         and len(set(filled)) >= len(filled) / 2  # the same names below several headings
     )
 
 
-def _may_name(text: str) -> bool:
+def may_name(text: str) -> bool:
     return len(text) <= _LONGEST_NAME and (_PERIOD.fullmatch(text) is not None or type_of(text) == "text")
 
 
