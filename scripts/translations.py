@@ -16,7 +16,17 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("agent", "audit", "authz", "business", "copilot_site", "demo", "knowledge")
-MARKERS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "ngettext_noop", "pgettext", "pgettext_lazy"}
+MARKERS = {
+    "_",
+    "gettext",
+    "gettext_lazy",
+    "gettext_noop",
+    "ngettext",
+    "ngettext_lazy",
+    "ngettext_noop",
+    "pgettext",
+    "pgettext_lazy",
+}
 PLACEHOLDER = re.compile(r"%\([a-z_]+\)[sd]|%[sd]|\{[a-z_]*\}")
 LITERAL = r"""u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 IN_TEMPLATE = re.compile(rf"""(?:(?<!p)n?gettext\(|pgettext\({LITERAL},\s*){LITERAL}""", re.DOTALL)
