@@ -6,6 +6,7 @@ from agent.cited_answer import CitedPage, CitedQuery, CitedSpan
 from agent.events import KnowledgeReference, QueryReference, WebReference
 from agent.extractive.overlap import nearest
 from agent.outside import WebPassage
+from agent.passage_markdown import as_markdown
 from agent.run import Finding
 from agent.state import EvidenceItem, Source
 from knowledge.retrieval.search import Hit
@@ -29,7 +30,7 @@ def passage_evidence(passage: ShownPassage, score: float | None = None) -> Evide
     """score: of the search that found it; None where it was read by its place."""
     return EvidenceItem(
         evidence_id=evidence_id(passage),
-        text=passage.text,
+        text=as_markdown(passage.text, passage.blocks),
         score=score,
         source=Source(
             doc_id=str(passage.document_id),

@@ -4,20 +4,17 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
-from knowledge.parsers.blocks import SEPARATOR, Block, ParsedDocument
+from knowledge.parsers.blocks import TABULAR, Block, ParsedDocument
 from knowledge.parsers.hidden import REASONS
+from knowledge.text.pipe_table import cell_spans
 
 PART_LENGTH = 40_000  # characters of text on one page of a long document
-# Only the shapes that parsers write (lists, fences, tables) are read: words of a document are plain text without marks.
-_STRUCTURE = MarkdownIt("zero").enable(["list", "fence", "table"])
-_LEAD = re.compile(r"(?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)*[ \t]*")  # indent and markers of list items
-_ESCAPED_PIPE = re.compile(r"\\(</?mark>)?\|")
+_ESCAPED_BAR = re.compile(r"\\(</?mark>)?\|")
 
 
 @dataclass(frozen=True)
@@ -47,11 +44,7 @@ class Placed:
 
 def placed(parsed: ParsedDocument) -> list[Placed]:
     """The blocks in order, each with its place in the document's text."""
-    found, start = [], 0
-    for block in parsed.blocks:
-        found.append(Placed(block, start))
-        start += len(block.text) + len(SEPARATOR)
-    return found
+    return [Placed(block, start) for block, start in zip(parsed.blocks, parsed.starts, strict=True)]
 
 
 def parts(parsed: ParsedDocument) -> list[list[Placed]]:
@@ -90,7 +83,7 @@ def part_at(found: Sequence[Sequence[Placed]], offset: int) -> int:
 
 
 def excerpt(parsed: ParsedDocument, span: Span) -> list[Placed]:
-    """What of the document lies within the span; a table or code that is cut keeps its header row or fences.
+    """What of the document lies within the span; a table that is cut keeps the names of its columns.
 
     Its headings are all of the first level: those above them are not there.
     """
@@ -105,15 +98,14 @@ def _cut(whole: Placed, inner: Span) -> Placed:
     block = whole.block
     if (inner.start, inner.end) == (0, len(block.text)):
         return whole
-    prefix = suffix = ""
-    lines = block.text.split("\n", 2)
-    if block.kind == "table" and inner.start and len(lines) == 3:
-        prefix = f"{lines[0]}\n{lines[1]}\n"
-    if block.kind == "code":
-        prefix = f"{lines[0]}\n" if inner.start else ""
-        suffix = f"\n{lines[0][:3]}" if inner.end < len(block.text) else ""
-    text = prefix + block.text[inner.start : inner.end] + suffix
-    return Placed(replace(block, text=text), whole.start + inner.start - len(prefix))
+    head = "".join(f"{line}\n" for line in block.text.split("\n")[:2]) if block.is_headed and inner.start else ""
+    moved = len(head) - inner.start
+    links = tuple(
+        (a + moved, b + moved, to) for a, b, to in block.links if a >= max(inner.start, len(head)) and b <= inner.end
+    )
+    text = head + block.text[inner.start : inner.end]
+    cut = replace(block, text=text, links=links, lead=0 if inner.start else block.lead)
+    return Placed(cut, whole.start - moved)
 
 
 def as_html(
@@ -123,9 +115,10 @@ def as_html(
 
     heading_from: the level that a document's own first level becomes. anchor: id of the first mark, "" for none.
     """
-    rendered = (
-        _block(block.block, cited.within(block.start, block.end) if cited else None, heading_from) for block in blocks
-    )
+    rendered: list[str] = []
+    for is_list, group in groupby(blocks, key=lambda each: each.block.kind == "item" and each.block.hidden is None):
+        marked = [(each.block, cited.within(each.start, each.end) if cited else None) for each in group]
+        rendered += [_list(marked)] if is_list else [_block(*each, heading_from) for each in marked]
     text = "\n".join(rendered)
     if anchor:
         text = text.replace("<mark>", f'<mark id="{anchor}">', 1)
@@ -141,88 +134,90 @@ def _block(block: Block, cited: Span | None, heading_from: int) -> str:
 
 
 def _body(block: Block, cited: Span | None, heading_from: int) -> str:
-    source = _Source(block.text, cited)
+    source = _Source(block, cited)
+    if block.kind in TABULAR:
+        return _table(source)
+    said = source.lines(0, len(block.text))
     match block.kind:
         case "heading":
             level = min((block.level or 1) + heading_from - 1, 6)
-            return f"<h{level}>{source.lines(0, len(block.text))}</h{level}>"
-        case "list" | "table" | "code":
-            return "".join(_structured(source))
+            return f"<h{level}>{said}</h{level}>"
+        case "code":
+            return f'<pre tabindex="0"><code>{source.piece(0, len(block.text))}</code></pre>'
+        case "quotation":
+            return f"<blockquote><p>{said}</p></blockquote>"
+        case "footnote" | "caption" | "running":
+            return f'<p class="{block.kind}">{said}</p>'
         case _:
-            return f"<p>{source.lines(0, len(block.text))}</p>"
+            return f"<p>{said}</p>"
+
+
+def _list(items: Sequence[tuple[Block, Span | None]]) -> str:
+    """Neighbouring items as nested lists; a number stands as the document writes it."""
+    parts: list[str] = []
+    opened: list[tuple[int, str]] = []  # depth and tag
+    for block, cited in items:
+        while opened and opened[-1][0] > block.depth:
+            parts.append(f"</li></{opened.pop()[1]}>")
+        if opened and opened[-1][0] == block.depth:
+            parts.append("</li>")
+        else:
+            opened.append((block.depth, "ol" if block.number else "ul"))
+            parts.append(f"<{opened[-1][1]}>")
+        said = _Source(block, cited).lines(min(block.lead, len(block.text) - 1), len(block.text))
+        parts.append(f'<li class="numbered">{said}' if block.number else f"<li>{said}")
+    return "".join(parts) + "".join(f"</li></{tag}>" for _depth, tag in reversed(opened))
+
+
+def _table(source: "_Source") -> str:
+    """A table as HTML: the tags are ours, each cell is a piece of the text, so that offsets hold."""
+    rows: list[str] = []
+    start = 0
+    for place, line in enumerate(source.block.text.split("\n")):
+        is_names = source.block.is_headed and place == 0
+        if not (source.block.is_headed and place == 1):
+            tag = "th" if is_names else "td"
+            cells = (source.piece(start + a, start + b) for a, b in cell_spans(line))
+            row = "".join(f"<{tag}>{_bars(cell)}</{tag}>" for cell in cells)
+            rows.append(f"<thead><tr>{row}</tr></thead><tbody>" if is_names else f"<tr>{row}</tr>")
+        start += len(line) + 1
+    body = "".join(rows)
+    return f'<div class="table-scroll" tabindex="0"><table>{body if source.block.is_headed else f"<tbody>{body}"}</tbody></table></div>'
+
+
+def _bars(cell: str) -> str:
+    return _ESCAPED_BAR.sub(r"\1|", cell)
 
 
 @dataclass(frozen=True)
 class _Source:
-    """The text of a block, given out as escaped HTML piece by piece, with the cited characters in <mark>."""
+    """The text of a block, given out as escaped HTML piece by piece: cited characters in <mark>, links in <a>."""
 
-    text: str
+    block: Block
     cited: Span | None
 
     def piece(self, start: int, end: int) -> str:
-        inner = self.cited.within(start, end) if self.cited else None
-        text = self.text[start:end]
-        if inner is None:
-            return html.escape(text)
-        before, middle, after = text[: inner.start], text[inner.start : inner.end], text[inner.end :]
-        if not middle.strip():
-            return html.escape(text)
-        return f"{html.escape(before)}<mark>{html.escape(middle)}</mark>{html.escape(after)}"
+        edges = {start, end}
+        for a, b in [(link[0], link[1]) for link in self.block.links] + (
+            [(self.cited.start, self.cited.end)] if self.cited else []
+        ):
+            edges |= {min(max(a, start), end), min(max(b, start), end)}
+        return "".join(self._run(a, b) for a, b in pairwise(sorted(edges)))
+
+    def _run(self, start: int, end: int) -> str:
+        said = html.escape(self.block.text[start:end])
+        if self.cited and self.cited.within(start, end) and said.strip():
+            said = f"<mark>{said}</mark>"
+        address = next((to for a, b, to in self.block.links if a <= start and end <= b), None)
+        if address is None:
+            return said
+        return f'<a href="{html.escape(address)}" rel="noopener noreferrer nofollow" target="_blank">{said}</a>'
 
     def lines(self, start: int, end: int) -> str:
         """A piece with its line ends as <br>, each line marked by itself."""
         return "<br>".join(self.piece(a, b) for a, b in self._lines(start, end))
 
     def _lines(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        for line in self.text[start:end].split("\n"):
+        for line in self.block.text[start:end].split("\n"):
             yield start, start + len(line)
             start += len(line) + 1
-
-
-def _structured(source: _Source) -> Iterator[str]:
-    """A list, table or fence as HTML: the tags are ours, the words are found again in the text, so that offsets hold."""
-    cursor = 0
-    starts = [0, *(match.end() for match in re.finditer("\n", source.text))]
-    for token in _STRUCTURE.parse(source.text):
-        first = starts[min(token.map[0], len(starts) - 1)] if token.map else 0
-        if token.type == "inline":
-            found = []
-            for line in token.content.split("\n"):
-                piece, cursor = _found(source, line.strip(), max(cursor, first))
-                found.append(piece)
-            yield "<br>".join(found)
-        elif token.type == "fence":
-            cursor = source.text.find("\n", max(cursor, first)) + 1
-            found = []
-            for line in token.content.removesuffix("\n").split("\n"):
-                piece, cursor = _found(source, line, cursor)
-                found.append(piece)
-            yield f'<pre tabindex="0"><code>{chr(10).join(found)}</code></pre>'
-        elif not token.hidden:
-            yield _tag(token)
-
-
-def _found(source: _Source, words: str, cursor: int) -> tuple[str, int]:
-    """Words of a line as HTML, and where the next ones may begin. Words that cannot be found stand there unmarked."""
-    line_start = cursor == 0 or source.text[cursor - 1] == "\n"
-    lead = _LEAD.match(source.text, cursor) if line_start else None
-    written = words
-    start = source.text.find(written, lead.end() if lead else cursor)
-    if start < 0:
-        written = words.replace("|", "\\|")  # as a pipe in a cell is written
-        start = source.text.find(written, cursor)
-    if start < 0:
-        return html.escape(words), cursor
-    end = start + len(written)
-    piece = source.piece(start, end)
-    shown = piece if written == words else _ESCAPED_PIPE.sub(r"\1|", piece)
-    return shown, end + (source.text[end : end + 1] == "\n")
-
-
-def _tag(token: Token) -> str:
-    if token.nesting < 0:
-        return f"</{token.tag}></div>" if token.tag == "table" else f"</{token.tag}>"
-    if token.tag == "table":
-        return '<div class="table-scroll" tabindex="0"><table>'
-    start = token.attrs.get("start")
-    return f'<{token.tag} start="{int(start)}">' if start is not None else f"<{token.tag}>"

@@ -17,6 +17,7 @@ from copilot_site.lib.database import prepared_cursor
 from copilot_site.lib.errors import NotFound
 from copilot_site.lib.one_line import one_line
 from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
+from knowledge.text.passage_blocks import PassageBlock, from_json
 from knowledge.text.terms import document_terms
 
 MOST_NAMED = 20  # bases in a sentence
@@ -43,7 +44,8 @@ def reviews_of(principal: Principal, *, until: date) -> QuerySet[Document]:
 class ShownPassage:
     """A passage with where it stands. start, end: character offsets into the text of its version.
 
-    page: its first one. page_starts: where in `text` each page after that begins. superseded_by: the document that holds instead of its
+    page: its first one. page_starts: where in `text` each page after that begins. blocks: what it is made of, () of one that was read
+    before passages knew. superseded_by: the document that holds instead of its
     own, which this person may not see. is_unapproved: its base wants versions to be approved, and nobody approved this one.
     """
 
@@ -62,6 +64,7 @@ class ShownPassage:
     end: int
     is_current: bool
     page_starts: tuple[int, ...] = ()
+    blocks: tuple[PassageBlock, ...] = ()
     superseded_by: UUID | None = None
     is_unapproved: bool = False
 
@@ -165,6 +168,7 @@ def shown(row: Chunk) -> ShownPassage:
         end=row.end,
         is_current=row.version_id == row.document.current_version_id,
         page_starts=tuple(row.page_starts),
+        blocks=from_json(row.blocks),
         superseded_by=row.document.superseded_by_id,
         is_unapproved=row.knowledge_base.is_approval_wanted and row.version.approved_at is None,
     )

@@ -27,6 +27,7 @@ from knowledge.models import (
 from knowledge.retrieval.conditions import holds
 from knowledge.retrieval.plan import Scope
 from knowledge.selectors import SHOWN_WITH, ShownPassage, shown
+from knowledge.text.pipe_table import cells_in
 
 PATTERN_LENGTH = 200  # characters of a regular expression
 _WIDE = "[０-９Ａ-Ｚａ-ｚ]"  # where a text holds none, there is no other way to write it
@@ -232,7 +233,8 @@ def version_text(principal: Principal, named: str, *, scope: Scope) -> VersionTe
 
 @dataclass(frozen=True)
 class SheetText:
-    """A table of a spreadsheet: the heading above it ("" for none), and rows of cells, the first one the header."""
+    """A table of a spreadsheet: the heading above it ("" for none), and rows of cells, the first one the names of
+    the columns, blank where it has none."""
 
     sheet: str
     rows: tuple[tuple[str, ...], ...]
@@ -276,16 +278,7 @@ def sheets_of(version: DocumentVersion) -> tuple[SheetText, ...]:
         if block.kind == "heading":
             sheet = block.text
         elif block.kind == "table":
-            sheets.append(SheetText(sheet, tuple(_cells(line) for line in _body(block.exact or block.text))))
+            rows = [tuple(cells_in(line)) for line in (block.exact or block.text).split("\n")]
+            names, body = (rows[0], rows[2:]) if block.is_headed else (("",) * len(rows[0]), rows)
+            sheets.append(SheetText(sheet, (names, *body)))
     return tuple(sheets)
-
-
-def _body(table: str) -> list[str]:
-    """The lines of a pipe table without its rule."""
-    lines = table.split("\n")
-    return [lines[0], *lines[2:]]
-
-
-def _cells(line: str) -> tuple[str, ...]:
-    bare = line.removeprefix("| ").removesuffix(" |")
-    return tuple(cell.replace("\\|", "|").strip() for cell in bare.split(" | "))

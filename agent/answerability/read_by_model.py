@@ -13,7 +13,6 @@ from agent.attribution.check import Evidence
 from agent.attribution.judge import block, is_quoted
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import analyse
-from agent.extractive.sentences import split
 from agent.fencing import PASSAGE_CHARACTERS, bounded, escaped
 from agent.providers.base import ChatModel
 from agent.providers.structured import complete
@@ -54,10 +53,10 @@ def _sentences_of(quote: str, place: int, passage: Passage, shown: str) -> tuple
     """The one sentence of what was shown that holds the words, none where several do; where the words reach over several sentences,
     those that stand in them.
     """
-    raw = {each.start: passage.text[each.start : each.end] for each in split(passage.text) if each.kind != "heading"}
+    raw = {each.start: passage.text[each.start : each.end] for each in passage.sentences if each.kind != "heading"}
     sentences = [
         each
-        for each in split(passage.text)
+        for each in passage.sentences
         if each.start in raw and (is_quoted(each.text, shown) or is_quoted(raw[each.start], shown))
     ]
     whole = [each for each in sentences if is_quoted(quote, raw[each.start]) or is_quoted(quote, each.text)]

@@ -350,7 +350,7 @@ class Writer:
             self.query_references.append(query_reference(shown, self.evidence[number]))
             return
         score = item.score or 0.0
-        start, end = nearest(sentence, passage.text)
+        start, end = nearest(sentence, passage.text, passage.blocks)
         self.spans[shown] = cited_span(shown, passage, score, start=start, end=end)
         self.references.append(reference(shown, passage, score, start=start, end=end))
 

@@ -80,8 +80,6 @@ def cited_statements(text: str) -> Iterator[CitedStatement]:
         between, end = text[end : sentence.start], sentence.end
         is_code = sentence.kind == "code"
         said = _line_of_code(sentence, between, goes_on=before == "code") if is_code else _statement(sentence, between)
-        if sentence.kind == "heading" and sentence.text.startswith("|"):
-            continue  # the header of a table: each of its rows says it
         before = sentence.kind
         if re.search(r"\w", said.text):
             yield said

@@ -10,10 +10,11 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from agent.attribution.quantities import quantities
+from agent.extractive.written_markdown import blocks_in
+from knowledge.text.pipe_table import cells_in
 
 Span = tuple[date | None, date | None]
 
-_RULE = re.compile(r"\|?\s*:?-{2,}")
 _LINE = re.compile(r"^(?:条件|Conditions)\s*[：:]\s*(.+)$", re.MULTILINE)
 _MEANING = re.compile(r"^(?:口径|Definitions)\s*[：:]\s*(.+)$", re.MULTILINE)
 _NOTHING = re.compile(
@@ -117,23 +118,12 @@ def table_of(text: str) -> Table | None:
 
 def _markdown(text: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """What stands before the first table, its columns and its rows; of a text without one the first paragraph alone."""
-    lines = text.splitlines()
-    for place in range(len(lines) - 1):
-        if "|" in lines[place] and "|" in lines[place + 1] and _RULE.match(lines[place + 1].strip()):
-            columns = _cells(lines[place])
-            rows = []
-            for line in lines[place + 2 :]:
-                if "|" not in line:
-                    break
-                cells = _cells(line)
-                rows.append((*cells, *[""] * len(columns))[: len(columns)])
-            return "\n".join(lines[:place]), columns, tuple(rows)
+    for block in blocks_in(text):
+        if block.kind == "table" and block.is_headed:
+            columns, _rule, *rows = map(cells_in, text[block.start : block.end].strip("\n").split("\n"))
+            padded = ((*row, *[""] * len(columns))[: len(columns)] for row in rows)
+            return text[: block.start].rstrip("\n"), tuple(columns), tuple(padded)
     return text.split("\n\n", maxsplit=1)[0], (), ()
-
-
-def _cells(line: str) -> tuple[str, ...]:
-    bare = line.strip().removeprefix("|").removesuffix("|")
-    return tuple(cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", bare))
 
 
 def _condition(text: str) -> Condition:

@@ -16,7 +16,7 @@ from agent.extractive.boilerplate import says_something
 from agent.extractive.identifiers import is_row_of
 from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, asks_only, has_answer_of
-from agent.extractive.sentences import Sentence, split
+from agent.extractive.sentences import Sentence
 from knowledge.retrieval.term_weights import share_of_passages
 from knowledge.text.chinese_script import simplified
 from knowledge.text.normalise import normalise
@@ -104,7 +104,7 @@ def candidates_in(
     asked = term_ids(question.text)
     found: list[Candidate] = []
     for number, passage in enumerate(passages):
-        sentences = [each for each in _under_headings(passage) if says_something(each[0], question.text)]
+        sentences = [each for each in _with_headings(passage) if says_something(each[0], question.text)]
         said = [says(sentence.text) for sentence, _under in sentences]
         headed, title = says(passage.heading), says(passage.title)
         title_asked = len(title & asked) / max(len(title), 1)
@@ -154,15 +154,14 @@ def unweighed(text: str, matter: TermShares) -> frozenset[int]:
     return frozenset(map(term_id, asked)) - matter.keys()
 
 
-def _under_headings(passage: Passage) -> list[tuple[Sentence, str]]:
+def _with_headings(passage: Passage) -> list[tuple[Sentence, str]]:
     """The sentences of a passage, each with the last heading above it in the text that is none of the passage's own."""
     known = {passage.title, *passage.heading_path}
     found: list[tuple[Sentence, str]] = []
     under = ""
-    for sentence in split(passage.text):
-        if sentence.kind == "heading" or sentence.text in known:
-            is_header_of_table = "|" in sentence.text
-            under = "" if sentence.text in known else under if is_header_of_table else sentence.text
+    for sentence in passage.sentences:
+        if sentence.kind == "heading":
+            under = "" if sentence.text in known else sentence.text
         elif not _is_furniture(sentence.text, passage.title):
             found.append((sentence, under))
     return found

@@ -13,7 +13,7 @@ from agent.extractive.candidates import TermShares, covered, term_ids
 from agent.extractive.identifiers import names
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import Question, asks_for_all, asks_for_steps
-from agent.extractive.sentences import Sentence, split, unwrapped
+from agent.extractive.sentences import Sentence, unwrapped
 from agent.extractive.wording import pattern
 from knowledge.text.chinese_script import simplified
 from knowledge.text.headings import without_number
@@ -75,7 +75,7 @@ class _Place:
     @property
     def heading(self) -> str:
         """The last heading inside the passage above the sentence, "" where there is none but the passage's own."""
-        above = [each.text for each in self.sentences[: self.at] if each.kind == "heading" and "|" not in each.text]
+        above = [each.text for each in self.sentences[: self.at] if each.kind == "heading"]
         return above[-1] if above and above[-1] not in self.known else ""
 
     def announced_by(self, part: Sequence[Sentence]) -> list[Sentence]:
@@ -100,7 +100,7 @@ def completed(
     quotes: in the order to show. shares: of the question's terms. most: sentences of prose, lists and tables that the answer may
     have; where more would be shown the likeliest stay, the first with what belongs to it.
     """
-    split_once = {number: split(passages[number].text) for number in {quote.passage for quote in quotes}}
+    split_once = {number: passages[number].sentences for number in {quote.passage for quote in quotes}}
     groups: list[_Group] = []
     for quote in quotes:
         sentences = split_once[quote.passage]

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from agent.extractive.boilerplate import says_something
 from agent.extractive.sentences import split
+from knowledge.text.passage_blocks import PassageBlock
 from knowledge.text.terms import terms
 
 
@@ -18,9 +19,9 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(terms(text))
 
 
-def nearest(sentence: str, text: str) -> tuple[int, int]:
+def nearest(sentence: str, text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[int, int]:
     """Where in a text the sentence stands that shares most with this one; all of the text where none does."""
-    pieces = [piece for piece in split(text) if says_something(piece, "")]
+    pieces = [piece for piece in split(text, blocks) if says_something(piece, "")]
     best = max(pieces, key=lambda piece: share_said(sentence, piece.text), default=None)
     if best is None or not set(terms(sentence)) & _terms(best.text):
         return 0, len(text)

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from agent.extractive.sentences import Sentence, split
+from knowledge.text.passage_blocks import PassageBlock
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -10,7 +13,7 @@ class Passage:
     dense: cosine of question and chunk. coverage: MaxSim of the question's tokens (-1 … 1) as
     `knowledge.retrieval.rerank.maxsim` gives it; None where another reranker, or none, put the passages in order. relevance: of a
     cross-encoder, the probability that the passage answers; None without one. shortfall: what it leaves to the other passages, as
-    `maxsim.shortfalls` gives it. position: its place in its document, from 0.
+    `maxsim.shortfalls` gives it. position: its place in its document, from 0. blocks: what it is made of.
     """
 
     text: str
@@ -21,6 +24,11 @@ class Passage:
     relevance: float | None = None
     shortfall: float = 0.0
     position: int = 0
+    blocks: tuple[PassageBlock, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        return split(self.text, self.blocks)
 
     @property
     def heading(self) -> str:

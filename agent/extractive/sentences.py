@@ -7,7 +7,7 @@ cut where it harms least: after a semicolon, else after a colon or comma, else a
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal

@@ -73,18 +73,13 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _kind_of(line: str, *, fenced: bool, in_table: bool, following: str) -> _Line:
-    """What a line is; `following` is the line after it (a table's header is known by the rule below it)."""
-    if _FENCE.match(line):
-        return "fence"
-    if fenced:
-        return "code"
-    if not line.strip():
-        return "blank"
-    if _RULE.match(line):
-        return "rule"
+    """Tell what a line is; `following` is the line after it (the names of a table's columns are known by the rule below them)."""
+    if _FENCE.match(line) or fenced:
+        return "fence" if _FENCE.match(line) else "code"
+    if not line.strip() or _RULE.match(line):
+        return "rule" if line.strip() else "blank"
     if "|" in line:
         is_headed = "|" in following and _RULE.match(following) is not None
         return "table" if in_table or is_headed or line.lstrip().startswith("|") else "prose"
-    if _HEADING.match(line):
-        return "heading"
-    return "item" if _ITEM.match(line) else "prose"
+    marks: tuple[tuple[re.Pattern[str], _Line], ...] = ((_HEADING, "heading"), (_ITEM, "item"))
+    return next((kind for mark, kind in marks if mark.match(line)), "prose")

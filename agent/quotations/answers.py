@@ -96,6 +96,7 @@ def _passage(hit: Hit, shortfall: float) -> Passage:
         relevance=hit.scores.rerank if settings.RERANKER == "cross_encoder" else None,
         shortfall=shortfall,
         position=hit.passage.position,
+        blocks=hit.passage.blocks,
     )
 
 

@@ -131,7 +131,7 @@ def _blocks(parts: Sequence[_Part], shown: int, length: int) -> Iterator[Passage
             min(group[-1].end - shown, length),
         )
         begin = first.start - shown - first.offset  # of the whole block
-        is_headed = block.is_headed and (first.offset == 0 or first is parts[0] and first.prefix != "")
+        is_headed = block.is_headed and (first.offset == 0 or (first is parts[0] and first.prefix != ""))
         yield PassageBlock(
             block.kind,
             start,
@@ -270,8 +270,10 @@ def _split(section: list[_Part], target: int, limit: int) -> list[list[_Part]]:
         if chunk and not _may_follow(chunk[-1], part):
             chunks.append([])
         elif chunk and together > (limit if _is_light(chunk, crumb) else size):
-            carries = len(chunk) > 1 and _announces(chunk[-1], part) and _tokens([chunk[-1], part]) <= limit
-            chunks.append([chunk.pop()] if carries else [])
+            kept = len(chunk) - _goes_along(chunk, part)
+            tail = chunk[kept:] if kept > 0 and _tokens([*chunk[kept:], part]) <= limit else []
+            del chunk[len(chunk) - len(tail) :]
+            chunks.append(tail)
         chunks[-1].append(part)
     may_join = len(chunks) > 1 and _may_follow(chunks[-2][-1], chunks[-1][0])
     if may_join and _tokens(chunks[-1]) <= crumb and _tokens(chunks[-2]) + _tokens(chunks[-1]) <= limit:
@@ -289,10 +291,23 @@ def _is_light(chunk: list[_Part], crumb: int) -> bool:
     return _tokens(chunk) <= crumb or all(part.block.kind == "heading" for part in chunk)
 
 
+def _goes_along(chunk: Sequence[_Part], part: _Part) -> int:
+    """How many parts at the end of a chunk belong with the next one: what announces it, the items above a nested one."""
+    count = 0
+    if part.block.kind == "item" and part.block.depth:
+        for before in reversed(chunk):
+            if before.block.kind != "item":
+                break
+            count += 1
+            if not before.block.depth:
+                return count
+        return 0
+    return int(_announces(chunk[-1], part))
+
+
 def _announces(part: _Part, following: _Part) -> bool:
-    return (
-        part.block.kind == "caption"
-        or part.block.kind == "paragraph"
+    return part.block.kind == "caption" or (
+        part.block.kind == "paragraph"
         and following.block.kind != "paragraph"
         and _LEAD_IN.search(part.block.text) is not None
     )

@@ -33,6 +33,7 @@ from knowledge.parsers.sandbox import parse_in_child
 from knowledge.retrieval.engine import engine
 from knowledge.services.fields import fill_fields, stated_of
 from knowledge.text.language import language_of
+from knowledge.text.passage_blocks import to_json
 
 Report = Callable[[int, int], None]
 """Told how many passages (or pictures) are done, of how many."""
@@ -150,6 +151,7 @@ def passage_rows(version: DocumentVersion, drafts: Sequence[ChunkDraft], ids: Se
             page_from=draft.page_from,
             page_to=draft.page_to,
             page_starts=list(draft.page_starts),
+            blocks=to_json(draft.blocks),
             start=draft.start,
             end=draft.end,
             length_tokens=draft.length_tokens,

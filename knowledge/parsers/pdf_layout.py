@@ -10,7 +10,7 @@ from statistics import median
 from knowledge.parsers.blocks import Block, BlockKind, Box, block
 from knowledge.parsers.lines import join_lines
 from knowledge.parsers.pdf_geometry import Line, Page, Segment, Table, in_reading_order, lines_of
-from knowledge.parsers.tables import pipe_table
+from knowledge.text.pipe_table import pipe_table
 
 _BULLET = re.compile(
     r"^\s*(?:[•‣▪●○◦■□·∙➢✓]|[-–*](?=\s)|\(?\d{1,2}[.)](?=\s)|[(（][\d一二三四五六七八九十]{1,3}[)）])\s*"

@@ -13,7 +13,7 @@ from typing import Any
 
 from knowledge.parsers.blocks import Block, BlockKind, block
 from knowledge.text.normalise import cleaned
-from knowledge.text.pipe_table import line_of, rule_of
+from knowledge.text.pipe_table import pipe_table
 
 JOINED = " › "
 """Between the names of a column in several header rows."""
@@ -113,8 +113,8 @@ def _as_paragraph(caption: Block) -> Block:
 
 
 def _pipe(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = [line_of(names), rule_of(len(names))] if names else []
-    return "\n".join([*head, *(line_of([cleaned(cell) for cell in row]) for row in rows)])
+    said = [[cleaned(cell) for cell in row] for row in rows]
+    return pipe_table([names, *said] if names else said, is_headed=bool(names))
 
 
 def _trimmed(rows: Sequence[Sequence[Cell]]) -> list[Row]:

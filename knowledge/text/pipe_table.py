@@ -16,6 +16,12 @@ def rule_of(width: int) -> str:
     return "| " + " | ".join(["---"] * width) + " |"
 
 
+def pipe_table(rows: Sequence[Sequence[str]], *, is_headed: bool = True) -> str:
+    """Write a table; is_headed: whether its first row holds the names of the columns."""
+    lines = [line_of(row) for row in rows]
+    return "\n".join([lines[0], rule_of(len(rows[0])), *lines[1:]] if is_headed else lines)
+
+
 def cells_in(line: str) -> list[str]:
     """Read the cells of a row, also of one that somebody else wrote (`a|b`)."""
     line = line.strip().removeprefix("|")

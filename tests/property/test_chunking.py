@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from knowledge.ingestion.chunking import chunk_document
 from knowledge.parsers.blocks import Block, ParsedDocument, block
-from knowledge.parsers.tables import pipe_table
+from knowledge.text.pipe_table import pipe_table
 
 
 def count_words(texts: Sequence[str]) -> list[int]:

@@ -100,7 +100,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     numbers = {citation.number for citation in citations} | {query.number for query in queries} | outside
     quoted = row.provider == extractive.NAME
     shown = {c.number: _citation(c, seen.passages[c.chunk_id], quoted=quoted) for c in citations}
-    said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text)}
+    said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text, one.passage.blocks)}
     sentences = tuple(_sentence(entry, numbers, said, outside) for entry in row.sentences)
     content = row.content
     if sentences and row.role == Role.ASSISTANT:
@@ -193,7 +193,7 @@ def _understood(row: Message) -> str:
 
 
 def _citation(row: Citation, passage: ShownPassage, *, quoted: bool) -> ShownCitation:
-    excerpt = excerpt_of(passage.text, row.start, row.end) if quoted else None
+    excerpt = excerpt_of(passage.text, row.start, row.end, passage.blocks) if quoted else None
     return ShownCitation(row.number, row.evidence_id, row.start, row.end, passage, row.score, excerpt)
 
 

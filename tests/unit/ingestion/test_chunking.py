@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
-from knowledge.parsers.blocks import Block, ParsedDocument
-from knowledge.parsers.tables import pipe_table
+from knowledge.parsers.blocks import Block, ParsedDocument, item
+from knowledge.text.pipe_table import pipe_table
 
 
 def count_words(texts: Sequence[str]) -> list[int]:
@@ -54,7 +54,7 @@ def test_heading_path_follows_the_levels_and_leaves_the_title_out() -> None:
 
 def test_cut_table_repeats_its_header_and_keeps_rows_whole() -> None:
     rows = [["City", "Limit"], *([f"city{i}", f"{i} yuan a night"] for i in range(40))]
-    chunks = chunks_of(Block("table", pipe_table(rows)))
+    chunks = chunks_of(Block("table", pipe_table(rows), is_headed=True))
     assert len(chunks) > 3
     assert all(chunk.text.startswith("| City | Limit |\n| --- | --- |\n| city") for chunk in chunks)
     body = [line for chunk in chunks for line in chunk.text.split("\n")[2:]]
@@ -63,20 +63,40 @@ def test_cut_table_repeats_its_header_and_keeps_rows_whole() -> None:
     assert {chunk.kind for chunk in chunks} == {"table"}
 
 
-def test_list_is_cut_between_items_only() -> None:
-    items = [f"- item {i} with five words\n  - and below it" for i in range(20)]
-    chunks = chunks_of(Block("list", "\n".join(items)))
+def test_list_is_cut_between_items_and_a_nested_item_goes_with_the_one_above() -> None:
+    items = [made for i in range(20) for made in (*item(f"item {i} with five words"), *item("and below it", depth=1))]
+    chunks = chunks_of(*items)
     assert len(chunks) > 2
     assert all(chunk.text.startswith("- item") and chunk.text.endswith("below it") for chunk in chunks)
+    assert {(block.kind, block.depth, block.lead) for chunk in chunks for block in chunk.blocks} == {
+        ("item", 0, 2),
+        ("item", 1, 4),
+    }
 
 
-def test_code_up_to_the_limit_is_whole_and_longer_code_keeps_its_fences() -> None:
-    whole = Block("code", "```yaml\n" + "\n".join(f"key{i}: value" for i in range(25)) + "\n```")
+def test_code_up_to_the_limit_is_whole_and_longer_code_is_cut_between_lines() -> None:
+    whole = Block("code", "\n".join(f"key{i}: value" for i in range(25)), language="yaml")
     assert [chunk.text for chunk in chunks_of(paragraph(20), whole)][-1] == whole.text
-    long = Block("code", "```yaml\n" + "\n".join(f"key{i}: value" for i in range(80)) + "\n```")
-    chunks = chunks_of(long)
+    chunks = chunks_of(Block("code", "\n".join(f"key{i}: value" for i in range(80)), language="yaml"))
     assert len(chunks) > 2
-    assert all(chunk.text.startswith("```yaml\nkey") and chunk.text.endswith("value\n```") for chunk in chunks)
+    assert all(chunk.text.startswith("key") and chunk.text.endswith("value") for chunk in chunks)
+    assert {(block.kind, block.language) for chunk in chunks for block in chunk.blocks} == {("code", "yaml")}
+
+
+def test_a_passage_knows_its_blocks_and_a_cut_table_the_names_it_repeats() -> None:
+    rows = [["City", "Limit"], *([f"city{i}", f"{i} yuan a night"] for i in range(40))]
+    linked = Block("paragraph", "See the portal for more.", links=((8, 14, "https://portal.example"),))
+    chunks = chunks_of(heading("A", 2), linked, Block("table", pipe_table(rows), is_headed=True))
+    first, second = chunks[0], chunks[1]
+    assert [(each.kind, first.text[each.start : each.end]) for each in first.blocks[:2]] == [
+        ("heading", "A"),
+        ("paragraph", "See the portal for more."),
+    ]
+    ((start, end, address),) = first.blocks[1].links
+    assert (first.text[start:end], address) == ("portal", "https://portal.example")
+    (table,) = second.blocks
+    assert (table.start, table.end, table.repeated) == (0, len(second.text), len("| City | Limit |\n| --- | --- |\n"))
+    assert table.names_in(second.text) == ["City", "Limit"]
 
 
 def test_line_that_announces_a_list_goes_with_it() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agent.extractive.sentences import split
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import Block, ParsedDocument
-from knowledge.parsers.tables import pipe_table
+from knowledge.text.pipe_table import pipe_table
 
 PEOPLE = ("Ana Lopez", "Bo Larsen", "Chen Wei")
 COLUMNS = 60

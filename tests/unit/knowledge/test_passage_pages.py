@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import Block, ParsedDocument
-from knowledge.parsers.tables import pipe_table
 from knowledge.selectors import ShownPassage
+from knowledge.text.pipe_table import pipe_table
 
 ID = UUID(int=0)
 
