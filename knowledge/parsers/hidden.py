@@ -24,6 +24,7 @@ class HiddenReason(StrEnum):
     SKIPPED = "skipped"  # aria-hidden: of documents that versions 2 and 3 of the parsers read
     COMMENT = "comment"
     DELETED = "deleted"
+    STRUCK = "struck"
     ROW = "row"
     COLUMN = "column"
     SHEET = "sheet"
@@ -41,6 +42,7 @@ REASONS = {
     HiddenReason.SKIPPED: gettext_noop("It is marked to be left out when the page is read aloud (aria-hidden)."),
     HiddenReason.COMMENT: gettext_noop("It is a comment in the source of the file."),
     HiddenReason.DELETED: gettext_noop("It was deleted while changes were tracked."),
+    HiddenReason.STRUCK: gettext_noop("It is struck out."),
     HiddenReason.ROW: gettext_noop("Its row is hidden."),
     HiddenReason.COLUMN: gettext_noop("Its column is hidden."),
     HiddenReason.SHEET: gettext_noop("Its sheet is hidden."),
