@@ -73,12 +73,10 @@ class Score:
 
     def add(self, expected: Expected, read: Read) -> None:
         self.files += 1
-        reference, found = (
-            numbers_in(" | ".join([expected.text, *(cell for *_, cell in expected.cells)])),
-            numbers_in(read.text),
-        )
+        reference = numbers_in(" | ".join([expected.text, *(cell for *_, cell in expected.cells)]))
+        found = numbers_in(read.text)
         self.numbers += reference.total()
-        self.unchanged += (reference & found).total()
+        self.unchanged += sum(count for number, count in reference.items() if number in found)
         reported = {each for table in read.tables for each in reported_in(table)}
         self.cells += len(expected.cells)
         self.right += sum(each in reported for each in expected.cells)
