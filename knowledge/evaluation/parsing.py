@@ -182,7 +182,9 @@ def tables_in_html(source: str) -> list[Table]:
             is_head = tr.getparent().tag == "thead" or all(each.tag == "th" for each in cells)
             marked += is_head and marked == len(grid.rows) - 1
         rows = [_row([cell.said for cell in row]) for row in grid.rows]
-        names = [_path([row[n] for row in rows[:marked] if n < len(row)]) for n in range(max(map(len, rows), default=0))]
+        names = [
+            _path([row[n] for row in rows[:marked] if n < len(row)]) for n in range(max(map(len, rows), default=0))
+        ]
         found.append(Table(rows[marked:], names if marked else (), is_sure=marked > 0))
     return found
 

@@ -128,7 +128,9 @@ def make_sample(chance: random.Random, *, most_head: int, has_spans: bool, most_
     sample.cells += _names(sample.paths, head)
     kinds = [chance.choice([0, 1, 2, 5]), *(chance.randrange(len(_kinds(chance))) for _ in range(width))]
     things = [f"{chance.choice(THINGS)} {chr(65 + n)}" for n in range(chance.randint(4, 10))]
-    groups = {0: "North yard", len(things) // 2: "南侧"} if has_spans and not is_legend and chance.random() < 0.3 else {}
+    groups = (
+        {0: "North yard", len(things) // 2: "南侧"} if has_spans and not is_legend and chance.random() < 0.3 else {}
+    )
     row, group = head, ""
     for n, thing in enumerate(things):
         if n in groups:
@@ -143,7 +145,8 @@ def make_sample(chance: random.Random, *, most_head: int, has_spans: bool, most_
             sample.cells.append(Placed(row, column, value, 1, span))
             keys = [group, thing] if group else [thing]
             sample.expected += [
-                {"cell": value.shown, "row": keys, "column": list(path)} for path in sample.paths[column : column + span]
+                {"cell": value.shown, "row": keys, "column": list(path)}
+                for path in sample.paths[column : column + span]
             ]
             column += span
         row += 1
@@ -193,7 +196,9 @@ def write_xlsx(sample: Sample, path: Path, chance: random.Random) -> Parts:
     book, mark = Workbook(), chance.choice(["frozen", "bold", ""])
     sheet = book.active
     for cell in sample.cells:
-        at = sheet.cell(cell.row + 1, cell.column + 1, cell.value.shown if cell.value.typed is None else cell.value.typed)
+        at = sheet.cell(
+            cell.row + 1, cell.column + 1, cell.value.shown if cell.value.typed is None else cell.value.typed
+        )
         at.number_format = cell.value.number_format
         if cell.row < sample.head and mark == "bold":
             at.font = Font(bold=True)
@@ -281,9 +286,7 @@ def make_tables(folder: Path, *, seed: int, count: int) -> list[dict[str, Any]]:
     chance, expected = random.Random(seed), []
     for number in range(count):
         name, each = list(FORMATS.items())[number % len(FORMATS)]
-        sample = make_sample(
-            chance, most_head=each.most_head, has_spans=each.has_spans, most_columns=each.most_columns
-        )
+        sample = make_sample(chance, most_head=each.most_head, has_spans=each.has_spans, most_columns=each.most_columns)
         source = f"{number:04}.{name}"
         parts = each.write(sample, folder / source, chance)
         expected += [{"source": source, **found} for found in [*sample.expected, *parts]]

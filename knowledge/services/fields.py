@@ -118,8 +118,8 @@ def fill_fields(document: Document, stated: Mapping[str, str]) -> None:
 
 
 def own_fields(fields: Iterable[DocumentField], stated: Mapping[str, str]) -> dict[str, str]:
-    """Return what a file states beyond the fields of its base."""
-    known = {_key(field.name) for field in fields}
+    """Return what a file states and no field of its base takes."""
+    known = {_key(field.name) for field in fields if _value_stated(field, stated) is not None}
     return {name: value for name, value in stated.items() if _key(name) not in known}
 
 
