@@ -7,11 +7,11 @@ of the cells and their repetition tell, else the table has no header.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any
 
-from knowledge.parsers.blocks import Block, BlockKind, block
+from knowledge.parsers.blocks import Block, BlockKind, block, taken_links
 from knowledge.text.normalise import cleaned
 from knowledge.text.pipe_table import pipe_table
 
@@ -32,19 +32,21 @@ _CODE = re.compile(r"(?=.*\d)[A-Za-z]{0,8}[-_/.]?[\dA-Za-z]*\d[\w./-]*")
 _PERIOD = re.compile(r"(?:19|20)\d\d(?:/\d{2,4})?年?|(?:[QH][1-4]|\d{1,2}月|[KF]?W\d{1,2})(?:[ /-]?(?:19|20)?\d\d)?")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Cell:
     """One cell. text: as the original shows it, links by `blocks.linked`. exact: the typed value where it is another. is_name: whether
     the format marks it as a name of columns. A cell that spans several places stands in each of them, the same object.
+
+    said: the text on one line, without its links.
     """
 
     text: str = ""
     exact: str = ""
     is_name: bool = False
+    said: str = field(init=False)
 
-    @property
-    def said(self) -> str:
-        return " ".join(cleaned(self.text).split())
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "said", " ".join(cleaned(taken_links(self.text)[0]).split()) if self.text else "")
 
 
 EMPTY = Cell()
@@ -102,9 +104,9 @@ def table_blocks(
     if not body:  # names without rows: what they say is kept as a row
         names, body = [], grid
     shown = _pipe(names, [[cell.text for cell in row] for row in body])
-    exact = _pipe(names, [[cell.exact or cell.text for cell in row] for row in body])
-    said = {"is_headed": bool(names), "exact": exact if exact != shown else ""}
-    return [*captions, *block(kind, shown, **(fields | said))]
+    has_exact = any(cell.exact for row in body for cell in row)
+    exact = _pipe(names, [[cell.exact or cell.said for cell in row] for row in body]) if has_exact else ""
+    return [*captions, *block(kind, shown, **(fields | {"is_headed": bool(names), "exact": exact}))]
 
 
 def _as_paragraph(caption: Block) -> Block:
@@ -180,7 +182,7 @@ def _spreads(row: Row) -> bool:
     """Whether a row stands above several columns: cells that span them, or blanks behind names that no numbers are."""
     said = [cell.said for cell in row]
     is_wide = any(a is b and a.said for a, b in pairwise(row))
-    return (is_wide or "" in said[1:]) and all(_may_name(text) for text in said if text)
+    return (is_wide or "" in said[1:]) and all(may_name(text) for text in said if text)
 
 
 def _names_columns(row: Row) -> bool:
@@ -188,12 +190,12 @@ def _names_columns(row: Row) -> bool:
     filled = [text for text in said if text]
     return (
         len(filled) >= max(len(said) - 1, 1)
-        and all(map(_may_name, filled))
+        and all(map(may_name, filled))
         and len(set(filled)) >= len(filled) / 2  # the same names below several headings
     )
 
 
-def _may_name(text: str) -> bool:
+def may_name(text: str) -> bool:
     return len(text) <= _LONGEST_NAME and (_PERIOD.fullmatch(text) is not None or type_of(text) == "text")
 
 
