@@ -72,6 +72,10 @@ class Grid:
         self._fill(row)
         self.rows.append(row)
 
+    def end_section(self) -> None:
+        """End a part of the table: nothing hangs down into the next."""
+        self._hanging.clear()
+
     def _fill(self, row: Row) -> None:
         while (column := len(row)) in self._hanging:
             left, cell = self._hanging.pop(column)
