@@ -53,7 +53,7 @@ class Command(BaseCommand):
         for source, known in progress(list(expected.items()), desc=name, unit="file"):
             try:
                 given = read(folder / source)
-            except Exception as error:  # noqa: BLE001 - a peer raises what it likes at a file that it cannot open
+            except Exception as error:
                 if name == "ours":
                     raise
                 self.stderr.write(f"{name} cannot open {source} ({type(error).__name__}).")

@@ -91,12 +91,12 @@ def test_tables_made_at_random_are_the_same_again_and_read_as_they_are(tmp_path:
 
 
 def test_what_it_lacks_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CommandError, match="holds neither pairs.json nor expected.json"):
+    with pytest.raises(CommandError, match="holds neither pairs"):
         call_command("evaluate_parsing", str(tmp_path))
     (tmp_path / "expected.json").write_text(json.dumps(EXPECTED))
-    with pytest.raises(CommandError, match="has no file curing.html"):
+    with pytest.raises(CommandError, match="has no file curing"):
         call_command("evaluate_parsing", str(tmp_path))
     (tmp_path / "curing.html").write_text(PAGE)
     monkeypatch.setitem(sys.modules, "markitdown", None)
-    with pytest.raises(CommandError, match="markitdown is not installed; pip install -r requirements/dev.txt"):
+    with pytest.raises(CommandError, match="markitdown is not installed; pip install -r requirements"):
         call_command("evaluate_parsing", str(tmp_path))

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
+from django.urls import reverse
 from openpyxl import Workbook
 
 from authz.permissions import Right
@@ -42,8 +43,8 @@ def seen(person: User, document: Document, language: str = "en") -> tuple[str, A
     """The document's page, and what the API says was not read."""
     client = Client(headers={"Accept-Language": language})
     client.force_login(person)
-    page = client.get(f"/library/documents/{document.pk}/").content.decode()
-    return page, client.get(f"/api/v1/documents/{document.pk}/").json()["not_read"]
+    page = client.get(reverse("document", args=[document.pk])).content.decode()
+    return page, client.get(f"/api/v1/documents/{document.pk}").json()["not_read"]
 
 
 def test_formulas_without_values_are_named_until_a_version_has_them(base: KnowledgeBase, reader: User) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from authz.permissions import Right
 from authz.principal import Principal
@@ -59,11 +60,11 @@ def test_declared_fields_are_filled_and_filter(base: KnowledgeBase, keeper: User
 
     client = Client()
     client.force_login(keeper)
-    shown = client.get(f"/library/documents/{document.pk}/").content.decode()
+    shown = client.get(reverse("document", args=[document.pk])).content.decode()
     assert "<dt>owner</dt><dd>Purchasing &lt;b&gt;desk&lt;/b&gt;</dd>" in shown
     assert "<dt>state</dt><dd>gone</dd>" in shown, "a value that does not fit its field"
     assert "<dt>document_no</dt>" not in shown
-    assert client.get(f"/api/v1/documents/{document.pk}/").json()["stated"]["owner"] == "Purchasing <b>desk</b>"
+    assert client.get(f"/api/v1/documents/{document.pk}").json()["stated"]["owner"] == "Purchasing <b>desk</b>"
 
 
 def test_a_new_file_changes_what_the_one_before_stated_and_nothing_else(base: KnowledgeBase, keeper: User) -> None:
