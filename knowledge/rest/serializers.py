@@ -7,7 +7,6 @@ from rest_framework import serializers
 
 from knowledge.losses import NotRead
 from knowledge.models import Chunk, Document, DocumentVersion, Folder, ParseStatus, Stage
-from knowledge.parsers.losses import LOSSES
 from knowledge.services.uploads import Upload, UploadOutcome
 
 LANGUAGES = ("en", "zh", "ja", "ko")  # what documents are filed under
@@ -63,7 +62,7 @@ class VisibleFolderField(serializers.UUIDField):
 class NotReadSerializer(serializers.Serializer[NotRead]):
     """Parts of one kind that the file holds and that were not read."""
 
-    kind = serializers.ChoiceField(choices=list(LOSSES), read_only=True)
+    kind = serializers.CharField(read_only=True, help_text="Such as `charts`, `formulas`, `pictures`.")
     count = serializers.IntegerField(read_only=True)
     text = serializers.CharField(read_only=True, help_text="Number and kind in the reader's language.")
 
