@@ -237,7 +237,7 @@ def _from_json(value: dict[str, Any]) -> Block:
 
 def _from_earlier_json(value: dict[str, Any]) -> Block:
     """Read a block of the first model: lists were one text, every table had a header, code stood in fences."""
-    kind = "paragraph" if value["kind"] == "list" else value["kind"]
+    kind: BlockKind = "paragraph" if value["kind"] == "list" else value["kind"]
     return replace(_from_json(value), kind=kind, is_headed=kind == "table")
 
 
