@@ -3,10 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any, Protocol
 
-from knowledge.parsers.blocks import Block, Picture, block, hidden_block, linked, unmarked
+from knowledge.parsers.blocks import Block, Picture, block, hidden_block, unmarked
 from knowledge.parsers.docx_hidden import Place
 from knowledge.parsers.docx_styles import Styles
 from knowledge.parsers.hidden import HiddenReason
@@ -15,6 +14,7 @@ from knowledge.parsers.ooxml_drawings import (
     CHART,
     DIAGRAM,
     NEW_CHART,
+    RELATION,
     VERSIONS,
     A,
     M,
@@ -26,8 +26,8 @@ from knowledge.parsers.ooxml_drawings import (
     symbol,
 )  # fmt: skip
 from knowledge.parsers.ooxml_pictures import name_of
-from knowledge.parsers.raised import lowered, raised
-from knowledge.parsers.word_names import RELATION, VAL, W, is_on
+from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
+from knowledge.parsers.word_names import VAL, W, is_on
 
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _OLD = "{urn:schemas-microsoft-com:office:office}"
@@ -36,7 +36,6 @@ _THROUGH = {W + name for name in ("ins", "moveTo", "smartTag", "customXml", "dir
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _HYPERLINK = re.compile(r'^\s*HYPERLINK\s+"([^"]*)"')
 _PAGE_NUMBER = re.compile(r"^\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
-_LETTER = re.compile(r"\w")
 PAGE_NUMBER = "\x00"  # stands for the number of a page, until `cleaned` removes it
 _NO_PICTURE = (HiddenReason.DELETED, HiddenReason.NOT_DISPLAYED)
 
@@ -129,21 +128,13 @@ class PartOf:
         return cls(part, Fields(tree), targets)
 
 
-@dataclass(frozen=True)
-class _Piece:
-    text: str
-    hidden: HiddenReason | None = None
-    place: str | None = None  # superscript or subscript
-    address: str = ""
-
-
 class Text:
     """One paragraph, read. behind: what follows it, in order. is_bold: whether all that is seen of it is bold."""
 
     def __init__(self, paragraph: Any, source: Source, part: PartOf, place: Place) -> None:
         self._source, self._part = source, part
         self._properties = paragraph.find(f"{W}pPr")
-        self._pieces: list[_Piece] = []
+        self._pieces: list[Piece] = []
         self.behind: list[Block | Picture] = []
         self.is_bold = True
         self._read(paragraph, place.in_paragraph(self._properties, source.styles), "")
@@ -151,17 +142,12 @@ class Text:
     @property
     def seen(self) -> str:
         """The text that people see, with its links."""
-        return "".join(
-            linked(_written(group), address) if address else _written(group)
-            for address, group in groupby((each for each in self._pieces if not each.hidden), lambda each: each.address)
-        )
+        return seen_text(self._pieces)
 
     @property
     def unseen(self) -> list[Block]:
         """What nobody sees of it, one block for each reason in a row."""
-        groups = groupby(self._pieces, lambda each: each.hidden)
-        said = [(reason, "".join(each.text for each in group)) for reason, group in groups]
-        return [each for reason, text in said if reason and _LETTER.search(text) for each in hidden_block(text, reason)]
+        return unseen_blocks(self._pieces)
 
     def _read(self, element: Any, place: Place, address: str) -> None:
         for child in element:
@@ -206,7 +192,7 @@ class Text:
 
     def _add(self, text: str, hidden: HiddenReason | None, raised_to: str | None = None, address: str = "") -> None:
         if text:
-            self._pieces.append(_Piece(unmarked(text), hidden, raised_to, address))
+            self._pieces.append(Piece(unmarked(text), hidden, raised_to, address))
 
     def _run(self, run: Any, place: Place, address: str) -> None:
         fields = self._part.fields
@@ -286,14 +272,6 @@ _READERS: dict[str, Callable[[Text, Any, Place], None]] = {
     f"{_OLD}OLEObject": Text._object,
     f"{_DRAWN}docPr": Text._description,
 }
-
-
-def _written(pieces: Iterator[_Piece]) -> str:
-    parts = []
-    for place, group in groupby(pieces, lambda each: each.place):
-        text = "".join(each.text for each in group)
-        parts.append(raised(text) if place == "superscript" else lowered(text) if place == "subscript" else text)
-    return "".join(parts)
 
 
 def _symbol(sign: Any) -> str:

@@ -13,10 +13,10 @@ from knowledge.parsers.docx_styles import UNKNOWN, Styles, fill_of
 from knowledge.parsers.docx_text import PAGE_NUMBER, PartOf, Text, flow
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.list_numbers import written_number
-from knowledge.parsers.ooxml_drawings import related_tree, tree_of
+from knowledge.parsers.ooxml_drawings import RELATION, related_tree, tree_of
 from knowledge.parsers.raised import raised
 from knowledge.parsers.tables import EMPTY, MOST_SPAN_COLUMNS, Cell, table_blocks
-from knowledge.parsers.word_names import RELATION, W, is_on, value_of, whole
+from knowledge.parsers.word_names import W, is_on, value_of, whole
 
 _FLOW = {f"{W}p", f"{W}tbl", f"{W}altChunk"}
 _LONGEST_HEADING = 300  # characters: a longer paragraph in the style of a heading is a clause
@@ -181,17 +181,19 @@ class Walk:
         """Headers or footers, each text once: those that the pages of some section show."""
         has_even = self._settings is not None and is_on(self._settings.find(f"{W}evenAndOddHeaders"))
         found: dict[str, list[Block]] = {}
+        named: dict[str, str] = {}  # a section without one of its own goes on with the one before
+        seen: set[str] = set()
         for section in self._body.iter(f"{W}sectPr"):
-            shown = {
-                "default",
-                *(["first"] if is_on(section.find(f"{W}titlePg")) else []),
-                *(["even"] if has_even else []),
-            }
-            for reference in section.iterchildren(W + kind):
-                tree = related_tree(self._main.part, reference.get(f"{RELATION}id"))
-                if reference.get(f"{W}type", "default") in shown and tree is not None:
-                    held = self._main.part.rels[reference.get(f"{RELATION}id")].target_part
-                    said, unseen = self._lines(tree, PartOf.of(held, tree))
+            for each in section.iterchildren(W + kind):
+                named[each.get(f"{W}type", "default")] = each.get(f"{RELATION}id", "")
+            has_first = is_on(section.find(f"{W}titlePg"))
+            shown = ["default", *(["first"] if has_first else []), *(["even"] if has_even else [])]
+            for relation in dict.fromkeys(named[each] for each in shown if each in named):
+                tree = related_tree(self._main.part, relation) if relation not in seen else None
+                seen.add(relation)
+                if tree is not None:
+                    part = PartOf.of(self._main.part.rels[relation].target_part, tree)
+                    said, unseen = self._lines(tree, part)
                     found.setdefault(said, [*block("running", said), *unseen])
         return [each for blocks in found.values() for each in blocks]
 

@@ -24,7 +24,7 @@ def chart_blocks(tree: Any, **fields: Any) -> list[Block]:
     for series in tree.iter(f"{_C}ser"):
         categories = first, _points(series, "cat", "xVal")
         values = _name(series), _points(series, "val", "yVal")
-        sizes = [("", found)] if (found := _points(series, "bubbleSize")) else []
+        sizes = [("", points)] if (points := _points(series, "bubbleSize")) else []
         if not values[1]:
             continue
         if tables and _said(tables[-1][0]) == _said(categories):

@@ -1,6 +1,7 @@
 """What Office files keep in drawings and formulas: SmartArt, equations, signs of symbol fonts, and contents in several versions."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from lxml import etree
@@ -8,6 +9,7 @@ from lxml import etree
 from knowledge.parsers.blocks import Block, item
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 NEW_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
@@ -88,31 +90,34 @@ def _words(point: Any) -> str:
 
 def linear(node: Any) -> str:
     """An Office formula on one line: a/b, x^2, x^(n+k), √(x+1)."""
-    parts = {child.tag.removeprefix(M): linear(child) for child in node if isinstance(child.tag, str)}
-    inner, below, above = (parts.get(name, "") for name in ("e", "sub", "sup"))
-    match node.tag.removeprefix(M):
-        case "t":
-            return node.text or ""
-        case "f":
-            return f"{_grouped(parts.get('num', ''))}/{_grouped(parts.get('den', ''))}"
-        case "sSup" | "sSub" | "sSubSup" | "nary" | "sPre":
-            sign = _sign(node, "chr", "∫") if node.tag == f"{M}nary" else inner
-            placed = _placed(below, "_") + _placed(above, "^")
-            return f"{sign}{placed} {inner}" if node.tag == f"{M}nary" else sign + placed
-        case "rad":
-            return f"{_placed(parts.get('deg', ''), '^')}√{_grouped(inner)}"
-        case "limLow" | "limUpp":
-            return inner + _placed(parts.get("lim", ""), "_" if node.tag == f"{M}limLow" else "^")
-        case "d":
-            between = _sign(node, "sepChr", "|").join(linear(each) for each in node.iterchildren(f"{M}e"))
-            return _sign(node, "begChr", "(") + between + _sign(node, "endChr", ")")
-        case "m":
-            rows = (
-                ", ".join(linear(each) for each in row.iterchildren(f"{M}e")) for row in node.iterchildren(f"{M}mr")
-            )
-            return "; ".join(rows)
-        case _:
-            return "".join(linear(child) for child in node if isinstance(child.tag, str))
+    if node.tag == f"{M}t":
+        return node.text or ""
+    parts = [(child.tag.removeprefix(M), linear(child)) for child in node if isinstance(child.tag, str)]
+    written = _STRUCTURES.get(node.tag.removeprefix(M))
+    return written(node, defaultdict(str, parts)) if written else "".join(part for _, part in parts)
+
+
+_STRUCTURES: dict[str, Callable[[Any, Mapping[str, str]], str]] = {
+    "f": lambda _, part: f"{_grouped(part['num'])}/{_grouped(part['den'])}",
+    "sSup": lambda _, part: part["e"] + _placed(part["sup"], "^"),
+    "sSub": lambda _, part: part["e"] + _placed(part["sub"], "_"),
+    "sSubSup": lambda _, part: part["e"] + _placed(part["sub"], "_") + _placed(part["sup"], "^"),
+    "sPre": lambda _, part: _placed(part["sub"], "_") + _placed(part["sup"], "^") + part["e"],
+    "nary": lambda node, part: (
+        f"{_sign(node, 'chr', '∫')}{_placed(part['sub'], '_')}{_placed(part['sup'], '^')} {part['e']}"
+    ),
+    "rad": lambda _, part: f"{_placed(part['deg'], '^')}√{_grouped(part['e'])}",
+    "limLow": lambda _, part: part["e"] + _placed(part["lim"], "_"),
+    "limUpp": lambda _, part: part["e"] + _placed(part["lim"], "^"),
+    "d": lambda node, _: (
+        _sign(node, "begChr", "(") + _between(node, _sign(node, "sepChr", "|")) + _sign(node, "endChr", ")")
+    ),
+    "m": lambda node, _: "; ".join(_between(row, ", ") for row in node.iterchildren(f"{M}mr")),
+}
+
+
+def _between(node: Any, separator: str) -> str:
+    return separator.join(linear(each) for each in node.iterchildren(f"{M}e"))
 
 
 def _sign(node: Any, name: str, usual: str) -> str:

@@ -174,7 +174,7 @@ def _header_rows(grid: list[Row]) -> int:
             break
         marked += 1
     if 0 < marked < len(grid):
-        return marked
+        return max(marked, _told_by_types(grid)) if _spreads(grid[marked - 1]) else marked
     return _told_by_types(grid)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 VAL = f"{W}val"
-RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _WHOLE = re.compile(r"-?\d{1,12}")
 
 

@@ -134,9 +134,9 @@ class SeesEverything:
 OFF: dict[str, tuple[str, object]] = {
     "html_white-en": ("formats.html.take_unseen", lambda tree: Hidden()),
     "md_span-en": ("formats.markdown.take_unseen_html", lambda tokens, limits: Hidden()),
-    "docx_vanish-en": ("docx_runs.take_unseen", lambda tree, styles: Hidden()),
+    "docx_vanish-en": ("docx_hidden.Place.why", lambda place, look: None),
     "xlsx_hidden_row-en": ("formats.xlsx.sheet_parts", lambda path: {}),
-    "pptx_beside_the_slide-en": ("formats.pptx._without_unseen", lambda deck, path: ({}, BytesIO(path.read_bytes()))),
+    "pptx_beside_the_slide-en": ("pptx_hidden.Sight.why_shape", lambda sight, shape: None),
     "pdf_white_ink-en": ("formats.pdf.Visibility", SeesEverything),
 }
 

@@ -23,7 +23,9 @@ def test_files_are_read_as_well_as_by_a_plain_extractor() -> None:
     for pair in json.loads((folder / "pairs.json").read_text()):
         parsed = parsers.get(pair["fmt"]).parse(folder / pair["source"], ParseLimits())
         expected = (folder / pair["groundtruth"]).read_text()
-        scores[Path(pair["source"]).name] = token_f1(parsed.text, expected), pair["baseline_token_f1"]
+        # no ground truth has the headers and footers of pages
+        text = "\n".join(block.text for block in parsed.blocks if block.kind != "running")
+        scores[Path(pair["source"]).name] = token_f1(text, expected), pair["baseline_token_f1"]
     worse = {name: score for name, score in scores.items() if score[0] < score[1] - TOLERANCE}
     assert worse == {}
     assert len(scores) == 23

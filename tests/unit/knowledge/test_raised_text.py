@@ -71,7 +71,7 @@ def page() -> bytes:
         ("html", lambda: HTML, ["10⁶ l of H₂O, 1½ cups, 20", TABLE]),
         ("markdown", MARKDOWN.encode, ["10⁶ l of H₂O, 1½ cups", TABLE, "5²"]),
         ("docx", word, ["10⁶ l of H₂O, 1½ cups"]),
-        ("pptx", slides, ["10⁶ l of H₂O, 1½ cups"]),
+        ("pptx", slides, ["- 10⁶ l of H₂O, 1½ cups"]),
         ("pdf", page, ["10⁶ l of H₂O, 1½ cups, 106"]),  # the last one only is small
     ],
 )
