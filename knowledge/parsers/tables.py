@@ -187,7 +187,7 @@ def _told_by_types(grid: list[Row]) -> int:
             return 0
         if any(cell is below and cell.said for cell, below in zip(last, grid[head], strict=True)):
             continue  # a name reaches further down
-        if _names_columns(last, _names(grid[:head])) and _types_change(last, body):
+        if not _is_spanned(last) and _names_columns(last, _names(grid[:head])) and _types_change(last, body):
             return head
     return 0
 

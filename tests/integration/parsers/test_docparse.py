@@ -49,4 +49,4 @@ def test_translated_page_leaves_out_its_original_and_keeps_its_code() -> None:
     assert "当有节点加入集群时" in parsed.text
     assert "kubectl apply -f https://k8s.io/examples/controllers/daemonset.yaml" in parsed.text
     assert "{{<" not in parsed.text
-    assert {"heading", "list", "table", "code", "paragraph"} == {block.kind for block in parsed.blocks}
+    assert {"heading", "item", "table", "code", "paragraph"} == {block.kind for block in parsed.blocks}
