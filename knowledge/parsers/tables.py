@@ -154,6 +154,14 @@ def _title_rows(grid: list[Row], header_rows: int | None) -> int:
             break
         count += 1
     rest = grid[count:]
+    if (
+        count
+        and not header_rows
+        and _is_spanned(grid[count - 1])
+        and any(map(_is_spanned, rest))
+        and not _header_rows(rest)
+    ):
+        count -= 1  # the title of a first group, as that of a later one
     return count if any(len({id(cell) for cell in row if cell.said}) > 1 for row in rest) else 0
 
 
@@ -176,10 +184,12 @@ def _told_by_types(grid: list[Row]) -> int:
     if len(grid) < 2 or len(grid[0]) < 2:
         return 0
     for head in range(1, min(MOST_HEADER_ROWS, len(grid) - 1) + 1):
-        upper, last, body = grid[: head - 1], grid[head - 1], grid[head:]
+        upper, last, body = grid[: head - 1], grid[head - 1], [row for row in grid[head:] if not _is_spanned(row)]
         if head > 1 and not all(_spreads(row) for row in upper):
             return 0
-        if _names_columns(last) and _types_change(last, body[:_MOST_LOOKED_AT]):
+        if any(cell is below and cell.said for cell, below in zip(last, grid[head], strict=True)):
+            continue  # a name reaches further down
+        if not _is_spanned(last) and _names_columns(last, _names(grid[:head])) and _types_change(last, body[:_MOST_LOOKED_AT]):
             return head
     return 0
 
@@ -191,14 +201,10 @@ def _spreads(row: Row) -> bool:
     return (is_wide or "" in said[1:]) and all(may_name(text) for text in said if text)
 
 
-def _names_columns(row: Row) -> bool:
-    said = [cell.said for cell in row]
-    filled = [text for text in said if text]
-    return (
-        len(filled) >= max(len(said) - 1, 1)
-        and all(map(may_name, filled))
-        and len(set(filled)) >= len(filled) / 2  # the same names below several headings
-    )
+def _names_columns(row: Row, names: Sequence[str]) -> bool:
+    """Whether the last row of names may be one. names: those of all rows, joined; only such may repeat below several headings."""
+    filled = [cell.said for cell in row if cell.said]
+    return len(filled) >= max(len(row) - 1, 1) and all(map(may_name, filled)) and len(set(names)) >= len(names) / 2
 
 
 def may_name(text: str) -> bool:
