@@ -13,14 +13,23 @@ from knowledge.parsers.hidden import WHITE, Colour
 SCREEN_PX = (1280.0, 720.0)  # width and height that styles are asked about
 PX_PER_POINT = 96 / 72
 
-_PX_OF = {"px": 1.0, "pt": PX_PER_POINT, "pc": 16.0, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "lh": 20.0, "rlh": 20.0}
+_PX_OF = {
+    "px": 1.0,
+    "pt": PX_PER_POINT,
+    "pc": 16.0,
+    "em": 16.0,
+    "rem": 16.0,
+    "ex": 8.0,
+    "ch": 8.0,
+    "lh": 20.0,
+    "rlh": 20.0,
+}
 _PX_OF |= {"cm": 37.8, "mm": 3.78, "q": 0.945, "in": 96.0, "": 1.0, "%": SCREEN_PX[0] / 100}
 _PX_OF |= {f"{kind}v{axis}": SCREEN_PX[axis in "hb" or len(axis) > 1] / 100 for kind in ("", "s", "l", "d")
            for axis in ("w", "h", "i", "b", "min", "max")}  # fmt: skip
 LENGTH: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)")
 _IN_FORMULA = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)")
 _FORMULA = re.compile(r"(?:calc|min|max|clamp)\(.{1,200}\)")
-_MIXED = re.compile(r"color-mix\(in [^,]*,(.*)\)")
 _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv,
 }  # fmt: skip
@@ -77,10 +86,6 @@ def shade(said: str) -> Shade | None:
     """Read a colour; None for what is not understood."""
     if said in _SYSTEM:
         return _SYSTEM[said], 1.0
-    if mixed := _MIXED.fullmatch(said):
-        found = [shade(re.sub(r"\s*\d+%\s*", "", part)) for part in split(mixed[1])]
-        first, second = found if len(found) == 2 else (None, None)
-        return (over(first[0], second[0], 0.5), 1.0) if first and second else None
     try:
         colour = parse_color(said)
         red, green, blue = _rgb(colour)

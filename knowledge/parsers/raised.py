@@ -1,8 +1,5 @@
 """Superscripts and subscripts as characters: in plain text 10 with a raised 6 is never 106."""
 
-import re
-from typing import Any
-
 from knowledge.parsers.hidden import all_marks, with_mark, without_marks
 
 _MINUS = "-−–"
@@ -11,11 +8,11 @@ _RAISED = str.maketrans(_PLAIN + "abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵�
 _LOWERED = str.maketrans(_PLAIN + "aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₌₍₎₋₋₋ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 DIGITS_RAISED = {char: chr(_RAISED[ord(char)]) for char in _PLAIN}
 DIGITS_LOWERED = {char: chr(_LOWERED[ord(char)]) for char in _PLAIN}
-_TAGGED = re.compile(r"<(sup|sub)\b[^<>]*>([^<>]*)</\1\s*>", re.IGNORECASE)
+_LONGEST_ENDING = 4  # letters, of an ordinal number: th, ère, TM
 
 
 def raised(text: str) -> str:
-    """A superscript in plain text: in raised characters where there are such, else behind a ^; ordinals and marks (th, TM) as they are."""
+    """A superscript in plain text: in raised characters where there are such, else behind a ^; short endings and marks (th, TM) as they are."""
     return _set_off(text, _RAISED, "^")
 
 
@@ -24,31 +21,14 @@ def lowered(text: str) -> str:
     return _set_off(text, _LOWERED, "_")
 
 
-def written_out(source: str) -> str:
-    """A piece of HTML with plain characters for its <sup> and <sub>."""
-    return _TAGGED.sub(lambda tag: (raised if tag[1].lower() == "sup" else lowered)(tag[2]), source)
-
-
-def write_out(tree: Any) -> None:
-    """Do the same in a tree of lxml; what stands inside one of them (a link, bold) goes with its words."""
-    for element in list(tree.iter("sup", "sub")):
-        said = "".join(element.itertext())
-        found = (raised if element.tag == "sup" else lowered)(said)
-        if found != said:
-            for child in list(element):
-                element.remove(child)
-            element.text = found
-        element.drop_tag()
-
-
 def _set_off(text: str, table: dict[int, int], mark: str) -> str:
     """With the marks of hidden pieces where they were: these hold numbers of their own."""
     words = without_marks(text)
     bare = words.strip()
-    if not bare or (len(bare) > 1 and bare.isalpha()):
+    if not bare or (mark == "^" and 1 < len(bare) <= _LONGEST_ENDING and bare.isalpha()):
         return text
-    if all(ord(char) in table for char in bare):
+    if all(ord(char) in table for char in bare) and not (len(bare) > 1 and bare.isalpha()):
         words = words.translate(table)
     elif bare[0].isalnum():
-        words = words.replace(bare, mark + bare, 1)
+        words = words.replace(bare, f"{mark}({bare})" if len(bare) > 1 else mark + bare, 1)
     return with_mark(words, all_marks(text))

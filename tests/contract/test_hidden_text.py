@@ -132,8 +132,8 @@ class SeesEverything:
 
 
 OFF: dict[str, tuple[str, object]] = {
-    "html_white-en": ("formats.html.take_unseen", lambda tree: Hidden()),
-    "md_span-en": ("formats.markdown.take_unseen_html", lambda tokens, limits: Hidden()),
+    "html_white-en": ("html_hidden.Look.why_unseen", None),
+    "md_span-en": ("html_hidden._reason", lambda element, style: None),
     "docx_vanish-en": ("docx_runs.take_unseen", lambda tree, styles: Hidden()),
     "xlsx_hidden_row-en": ("formats.xlsx.sheet_parts", lambda path: {}),
     "pptx_beside_the_slide-en": ("formats.pptx._without_unseen", lambda deck, path: ({}, BytesIO(path.read_bytes()))),

@@ -89,8 +89,10 @@ def test_numbers_are_those_of_the_file(
     [
         ("-6", "⁻⁶", "₋₆"),
         ("n+1", "ⁿ⁺¹", "ₙ₊₁"),
-        ("k/q", "^k/q", "_k/q"),
-        ("th", "th", "th"),  # 20th
+        ("k/q", "^(k/q)", "_(k/q)"),
+        ("th", "th", "_(th)"),  # 20th
+        ("Monday", "^(Monday)", "_(Monday)"),
+        ("max", "max", "_(max)"),
         ("[3]", "[3]", "[3]"),
         (" ", " ", " "),
     ],
