@@ -106,13 +106,13 @@ class Stylesheet:
         for node in nodes:
             if node.type not in ("at-rule", "qualified-rule") or node.content is None or depth > _MOST_DEPTH:
                 continue
-            prelude = tinycss2.serialize(node.prelude).strip()
+            prelude = _text_of(node.prelude)
             inside = tinycss2.parse_blocks_contents
             if node.type == "qualified-rule":
                 self._read(inside(node.content), _nested(prelude, around), is_layered=is_layered, depth=depth + 1)
             elif node.lower_at_keyword.endswith("keyframes"):
                 frames = {name.strip(): declared(inside(each.content)) for each in tinycss2.parse_rule_list(node.content)
-                          if each.type == "qualified-rule" for name in tinycss2.serialize(each.prelude).split(",")}  # fmt: skip
+                          if each.type == "qualified-rule" for name in _text_of(each.prelude).split(",")}  # fmt: skip
                 self._last_frames[prelude.lower()] = frames.get("to") or frames.get("100%") or {}
             elif applies(node.lower_at_keyword, prelude.lower()):
                 rules = inside(node.content) if around else tinycss2.parse_rule_list(node.content)
@@ -218,13 +218,21 @@ def _nested(prelude: str, around: str) -> str:
     return prelude.replace("&", above) if "&" in prelude else f"{above} {prelude}"
 
 
+def _text_of(tokens: Sequence[Any]) -> str:
+    """Return a value or a selector as text without comments; "" for brackets in thousands of brackets."""
+    try:
+        return str(tinycss2.serialize([each for each in tokens if each.type != "comment"]).strip())
+    except RecursionError:
+        return ""
+
+
 def declared(nodes: Sequence[Any]) -> Declarations:
     """Return the declarations of a block, without those that a browser would drop."""
     found: dict[str, tuple[str, bool]] = {}
     for node in nodes:
         if node.type != "declaration":
             continue
-        value = tinycss2.serialize([each for each in node.value if each.type != "comment"]).strip().lower()
+        value = _text_of(node.value).lower()
         is_weaker = found.get(node.lower_name, ("", False))[1] and not node.important
         if value and not is_weaker and _VALID.get(node.lower_name, bool)(value):
             found[node.lower_name] = (value, node.important)

@@ -111,21 +111,33 @@ def test_raised_and_lowered_text_is_not_read_as_other_numbers(tmp_path: Path) ->
     assert page(body, tmp_path).text == "10⁶ m², x_(max), 1st, a^(k/2)\n\nx²"
 
 
-NOTES = {
-    "a list at the end": '<p>A limit.<sup><a href="#fn1">1</a></sup></p><p>B.</p><ol><li id="fn1"><p>Not abroad. <a href="#r1">↩</a></p></ol>',
-    "an aside before": '<aside role="doc-footnote" id="n">Not abroad.</aside><p>A limit.<a href="#n"><sup>1</sup></a></p><p>B.</p>',
-}
-
-
-def test_a_footnote_stands_behind_what_refers_to_it(tmp_path: Path) -> None:
-    document = page(NOTES["a list at the end"], tmp_path)
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<p>A limit.<sup><a href="#fn1">1</a></sup></p><p>B.</p><ol><li id="fn1"><p>Not abroad. <a href="#r1">↩</a></p></ol>',
+        '<aside role="doc-footnote" id="n">Not abroad.</aside><p>A limit.<a href="#n"><sup>1</sup></a></p><p>B.</p>',
+        '<table><tr><td>A limit.<a href="#n" role="doc-noteref"><sup>1</sup></a></table><p>B.</p><aside role="doc-footnote" id="n">Not abroad.</aside>',
+    ],
+)
+def test_a_footnote_stands_once_behind_what_refers_to_it(body: str, tmp_path: Path) -> None:
+    document = page(body, tmp_path)
     assert said(document) == [("paragraph", "A limit.¹"), ("footnote", "¹ Not abroad."), ("paragraph", "B.")]
     assert document.blocks[1].number == "¹"
 
 
-def test_a_footnote_that_comes_first_stays_there_and_is_written_once(tmp_path: Path) -> None:
-    document = page(NOTES["an aside before"], tmp_path)
-    assert said(document) == [("footnote", "Not abroad."), ("paragraph", "A limit.¹"), ("paragraph", "B.")]
+def test_a_footnote_that_nothing_refers_to_is_read(tmp_path: Path) -> None:
+    body = '<p>A.</p><aside role="doc-footnote" id="n">Not abroad.</aside><p hidden>See <a href="#m">2</a>.</p><p role="doc-endnote" id="m">Nor at sea.</p><p>B.</p>'
+    assert said(page(body, tmp_path)) == [
+        ("paragraph", "A."),
+        ("footnote", "Not abroad."),
+        ("paragraph", "B."),
+        ("footnote", "Nor at sea."),
+    ]
+
+
+def test_a_table_in_a_heading_is_read(tmp_path: Path) -> None:
+    body = "<h2>Rates<table><tr><th>A<th>B<tr><td>1<td>2</table></h2><p>End.</p>"
+    assert [kind for kind, _ in said(page(body, tmp_path))] == ["heading", "table", "paragraph"]
 
 
 def test_drawings_without_words_and_formulas_are_told_as_lost(tmp_path: Path) -> None:
@@ -176,6 +188,10 @@ TABLES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "a layout": (
         "<tr><td><h2>Left</h2>words<td><table><tr><th>A<th>B<tr><td>1<td>2</table>",
         [("heading", "Left"), ("paragraph", "words"), ("table", "| A | B |\n| --- | --- |\n| 1 | 2 |")],
+    ),
+    "words between the rows": (
+        "<tr><td>a<td>b</tr>lost <b>words</b><tr><td>c<td>d</tr><form><tr><td>more</form>",
+        [("paragraph", "lost words"), ("paragraph", "more"), ("table", "| a | b |\n| c | d |")],
     ),
     "a table in a cell": (
         "<tr><th>Ramp<th>Rates<tr><td>North<td><table><tr><th>Hour<th>Fee<tr><td>06–12<td>18 €</table><tr><td>South<td>22 €",
