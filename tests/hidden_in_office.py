@@ -182,6 +182,10 @@ def _clear_letters(deck: Any, slide: Any, text: str) -> None:
     _run(_box(slide, text)).font.fill.background()
 
 
+def _struck_out(deck: Any, slide: Any, text: str) -> None:
+    _run(_box(slide, text))._r.get_or_add_rPr().set("strike", "sngStrike")
+
+
 def decks(language: str, seen: str, unseen: str) -> Iterator[Sample]:
     for hide, why in (
         (_hidden_slide, Why.SLIDE),
@@ -194,6 +198,7 @@ def decks(language: str, seen: str, unseen: str) -> Iterator[Sample]:
         (_colour_of_the_shape, Why.COLOUR),
         (_one_point_on_a_slide, Why.TOO_SMALL),
         (_clear_letters, Why.INVISIBLE),
+        (_struck_out, Why.STRUCK),
     ):
         deck = pptx.Presentation()
         slide = _slide(deck, "Trips")

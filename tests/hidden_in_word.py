@@ -1,11 +1,13 @@
 """The ways to hide a sentence in a DOCX file."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
 
 import docx
 from docx.oxml import parse_xml
 from docx.shared import Pt, RGBColor
+from PIL import Image
 
 from knowledge.parsers.hidden import HiddenReason as Why
 from tests.hidden_samples import SEEN, Sample, saved
@@ -35,6 +37,19 @@ def _white(document: Any, text: str) -> None:
 
 def _tiny(document: Any, text: str) -> None:
     document.add_paragraph().add_run(text).font.size = Pt(1)
+
+
+def _struck(document: Any, text: str) -> None:
+    document.add_paragraph("Before ").add_run(text).font.strike = True
+
+
+def _comment(document: Any, text: str) -> None:
+    document.add_comment(document.add_paragraph("Before ").runs, text=text)
+
+
+def _described(document: Any, text: str) -> None:
+    file = BytesIO(saved(lambda f: Image.new("RGB", (9, 9)).save(f, "PNG")))
+    document.add_picture(file)._inline.docPr.set("descr", text)
 
 
 def _deleted(document: Any, text: str) -> None:
@@ -90,6 +105,9 @@ def word(language: str, seen: str, unseen: str) -> Iterator[Sample]:
         (_white, Why.COLOUR),
         (_tiny, Why.TOO_SMALL),
         (_deleted, Why.DELETED),
+        (_struck, Why.STRUCK),
+        (_comment, Why.COMMENT),
+        (_described, Why.PICTURE),
     ):
         document = docx.Document()
         document.add_paragraph(seen)

@@ -1,15 +1,15 @@
-"""Text of a DOCX file that Word does not show: formatted as hidden, deleted, tiny, or of the colour behind it."""
+"""Decide what of a Word document nobody sees: formatted as hidden, deleted, tiny, of the colour behind it, or without a place."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from knowledge.parsers.docx_place import Fields, why_unplaced
-from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, Hidden, HiddenReason, blends_in, with_mark
+from knowledge.parsers.docx_styles import UNKNOWN, Look, Styles, fill_of
+from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
+from knowledge.parsers.word_names import W, whole
 
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_VAL = f"{_WORD}val"
+_DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
+_OLD_SHAPES = "{urn:schemas-microsoft-com:vml}"
 _HEX = re.compile(r"[0-9A-Fa-f]{6}")
 _HIGHLIGHTS: dict[str, Colour] = {
     "black": (0, 0, 0), "white": WHITE, "red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255),
@@ -17,253 +17,109 @@ _HIGHLIGHTS: dict[str, Colour] = {
     "darkGreen": (0, 128, 0), "darkBlue": (0, 0, 128), "darkCyan": (0, 128, 128), "darkMagenta": (128, 0, 128),
     "darkYellow": (128, 128, 0), "darkGray": (128, 128, 128), "lightGray": (192, 192, 192),
 }  # fmt: skip
-_TELLS = re.compile(
-    rb":(?:vanish|specVanish|del|color|sz|w|fldChar|textFill|spacing|ind|framePr|trHeight|docPr|shape|AlternateContent)[\s/>]"
-)
-_NEW = "{http://schemas.microsoft.com/office/word/2010/wordml}"
-_THEME = {"background1": "FFFFFF", "light1": "FFFFFF", "text1": "000000", "dark1": "000000"}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)(pt|pc|pi|in|cm|mm)?")
-_HALF_POINTS_OF = {"": 1.0, "pt": 2.0, "pc": 24.0, "pi": 24.0, "in": 144.0, "cm": 56.7, "mm": 5.67}
 _LEAST_WIDTH = 5  # % that letters are pressed to
-_MOST_CLEAR = 95_000  # thousandths of a per cent that one sees through
-_UNKNOWN = "unknown"  # a colour that we do not work out
-
-
-def may_hide(part: bytes) -> bool:
-    """Whether anything in a part of the file could hide text."""
-    return _TELLS.search(part) is not None
+_LEAST_TWIPS = 30  # of a line's or a row's exact height
+_FAR_TWIPS = (-10_000, 31_680)  # from the margin; 31,680 is Word's largest page
+_LEAST_EMU = 12_700  # of a shape's side: a point
+_FAR_EMU = (-2_000_000, 20_116_800)
+_UNSEEN_STYLE = re.compile(r"(?:visibility\s*:\s*hidden|display\s*:\s*none)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class _Format:
-    """What is said of characters; None where it is not said. colour: "auto" or six hex digits."""
+class Place:
+    """Where text stands. hidden: why nobody sees anything there. behind: six hex digits or another name of a colour; UNKNOWN too."""
 
-    vanishes: bool | None = None
-    colour: str | None = None
-    half_points: float | None = None
-    shade: str | None = None
-    is_clear: bool | None = None
-    width: int | None = None
-    place: str | None = None  # superscript, subscript or baseline
+    hidden: HiddenReason | None = None
+    behind: str = "FFFFFF"
 
-    def over(self, other: "_Format") -> "_Format":
-        return _Format(
-            other.vanishes if self.vanishes is None else self.vanishes,
-            self.colour or other.colour,
-            other.half_points if self.half_points is None else self.half_points,
-            self.shade or other.shade,
-            other.is_clear if self.is_clear is None else self.is_clear,
-            other.width if self.width is None else self.width,
-            self.place or other.place,
-        )
+    def on(self, fill: str | None) -> "Place":
+        return replace(self, behind=fill) if fill else self
 
+    def because(self, reason: HiddenReason | None) -> "Place":
+        return replace(self, hidden=reason) if reason and not self.hidden else self
 
-class Styles:
-    """The styles of a document: what each says of characters, what it is based on included."""
+    def in_paragraph(self, properties: Any, styles: Styles) -> "Place":
+        reason = HiddenReason.OUTSIDE if properties is not None and _is_away(properties) else None
+        return self.on(styles.paragraph_fill(properties)).because(reason)
 
-    def __init__(self, tree: Any | None) -> None:
-        self._styles: dict[str, Any] = {}
-        self._defaults: dict[str, str] = {}
-        self._known: dict[str, _Format] = {}
-        self._base = _Format()
-        if tree is None:
-            return
-        for style in tree.iter(f"{_WORD}style"):
-            name = style.get(f"{_WORD}styleId", "")
-            self._styles[name] = style
-            if style.get(f"{_WORD}default") in ("1", "true"):
-                self._defaults[style.get(f"{_WORD}type", "")] = name
-        for said in tree.iterfind(f"{_WORD}docDefaults/{_WORD}rPrDefault/{_WORD}rPr"):
-            self._base = _said(said)
+    def in_table(self, table: Any, is_shaded: bool) -> "Place":
+        return self.on(fill_of(table.find(f"{W}tblPr/{W}shd")) or (UNKNOWN if is_shaded else None))
 
-    def of_run(self, run: Any) -> _Format:
-        """A run's own format over its style's, over its paragraph's, over the defaults."""
-        said = run.find(f"{_WORD}rPr")
-        paragraph = next(run.iterancestors(f"{_WORD}p"), None)
-        found = _said(said).over(self._named(said, "rStyle", ""))
-        properties = paragraph.find(f"{_WORD}pPr") if paragraph is not None else None
-        return found.over(self._named(properties, "pStyle", "paragraph")).over(self._base)
+    def in_row(self, row: Any) -> "Place":
+        properties = row.find(f"{W}trPr")
+        if properties is None:
+            return self
+        if properties.find(f"{W}del") is not None:
+            return self.because(HiddenReason.DELETED)
+        height = properties.find(f"{W}trHeight")
+        is_exact = height is not None and height.get(f"{W}hRule") == "exact"
+        return self.because(HiddenReason.ROW if is_exact and 0 < _number(height, "val") < _LEAST_TWIPS else None)
 
-    def _named(self, properties: Any, tag: str, kind: str) -> _Format:
-        named = properties.find(f"{_WORD}{tag}") if properties is not None else None
-        name = named.get(_VAL, "") if named is not None else self._defaults.get(kind, "")
-        if name not in self._known:
-            found, seen = _Format(), set[str]()
-            following = name
-            while following in self._styles and following not in seen:
-                seen.add(following)
-                style = self._styles[following]
-                found = found.over(_said(style.find(f"{_WORD}rPr")))
-                based = style.find(f"{_WORD}basedOn")
-                following = based.get(_VAL, "") if based is not None else ""
-            self._known[name] = found
-        return self._known[name]
+    def in_cell(self, cell: Any) -> "Place":
+        is_gone = cell.find(f"{W}tcPr/{W}cellDel") is not None
+        return self.on(fill_of(cell.find(f"{W}tcPr/{W}shd"))).because(HiddenReason.DELETED if is_gone else None)
 
-    def fill_of(self, paragraph: Any) -> str | None:
-        """The shading that a paragraph's style gives it, or one that this is based on."""
-        named = paragraph.find(f"{_WORD}pPr/{_WORD}pStyle")
-        following = named.get(_VAL, "") if named is not None else self._defaults.get("paragraph", "")
-        seen = set[str]()
-        while following in self._styles and following not in seen:
-            seen.add(following)
-            style = self._styles[following]
-            if fill := _fill(style.find(f"{_WORD}pPr/{_WORD}shd")):
-                return fill
-            based = style.find(f"{_WORD}basedOn")
-            following = based.get(_VAL, "") if based is not None else ""
-        return None
+    def in_shape(self, shape: Any) -> "Place":
+        """The place inside any element of a drawing."""
+        if shape.tag in (f"{_DRAWN}anchor", f"{_DRAWN}inline"):
+            return self.because(_why_shape(shape))
+        if shape.tag.startswith(_OLD_SHAPES) and _UNSEEN_STYLE.search(shape.get("style") or ""):
+            return self.because(HiddenReason.NOT_DISPLAYED)
+        return self
 
-    def shades(self, table: Any) -> bool:
-        """Whether the style of a table colours its cells."""
-        named = table.find(f"{_WORD}tblPr/{_WORD}tblStyle")
-        style = self._styles.get(named.get(_VAL, "")) if named is not None else None
-        return style is not None and next(style.iter(f"{_WORD}shd"), None) is not None
+    def why(self, look: Look) -> HiddenReason | None:
+        """Return why nobody sees characters of a look here; None where they do."""
+        if self.hidden is HiddenReason.DELETED:
+            return self.hidden
+        if look.vanishes:
+            return HiddenReason.NOT_DISPLAYED
+        if look.is_clear:
+            return HiddenReason.INVISIBLE
+        is_small = look.half_points is not None and look.half_points < 2 * SMALLEST_POINTS
+        if is_small or (look.width is not None and look.width < _LEAST_WIDTH):
+            return HiddenReason.TOO_SMALL
+        colour, behind = colour_of(look.colour), colour_of(look.shade or self.behind)
+        if colour and behind and blends_in(colour, behind):
+            return HiddenReason.COLOUR
+        return self.hidden or (HiddenReason.STRUCK if look.is_struck else None)
 
 
-def take_unseen(tree: Any, styles: Styles) -> Hidden:
-    """Take what is not shown out of a document's main part, leaving marks."""
-    hidden = Hidden()
-    last: Any = None
-    paragraph: Any = None
-    fields = Fields(tree)
-    for run in list(tree.iter(f"{_WORD}r")):
-        words = "".join(_words(run))
-        if not words.strip() or _is_moved_away(run):
-            continue
-        own = next(run.iterancestors(f"{_WORD}p"), None)
-        reason = HiddenReason.NOT_DISPLAYED if fields.holds(run) else _reason(run, styles) or why_unplaced(run)
-        if reason is None:
-            hidden.seen()
-            last = next((t for t in reversed(list(run.iter(f"{_WORD}t"))) if (t.text or "").strip()), last)
-            for text in run.iter(f"{_WORD}t"):
-                text.text = Hidden.unmarked(text.text or "")
-        else:
-            mark = hidden.take(words, reason, apart=own is not paragraph)
-            for text in list(run.iter(f"{_WORD}t", f"{_WORD}delText")):
-                text.getparent().remove(text)
-            if last is not None:
-                last.text = with_mark(last.text, mark)
-        paragraph = own
-    return hidden
-
-
-def is_seen(run: Any, styles: Styles) -> bool:
-    """Whether a run that shows a picture is shown: it is neither deleted, moved away nor formatted as hidden."""
-    return not (_is_moved_away(run) or _reason(run, styles) in (HiddenReason.DELETED, HiddenReason.NOT_DISPLAYED))
-
-
-def _words(run: Any) -> Iterator[str]:
-    for child in run.iterchildren():
-        if child.tag in (f"{_WORD}t", f"{_WORD}delText"):
-            yield child.text or ""
-        elif child.tag in (f"{_WORD}tab", f"{_WORD}br", f"{_WORD}cr"):
-            yield " "
-
-
-def _is_moved_away(run: Any) -> bool:
-    """It stands at its new place, too."""
-    return next(run.iterancestors(f"{_WORD}moveFrom"), None) is not None
-
-
-def _reason(run: Any, styles: Styles) -> HiddenReason | None:
-    if next(run.iterancestors(f"{_WORD}del"), None) is not None:
-        return HiddenReason.DELETED
-    look = styles.of_run(run)
-    if look.vanishes:
-        return HiddenReason.NOT_DISPLAYED
-    if look.is_clear:
-        return HiddenReason.INVISIBLE
-    is_small = look.half_points is not None and look.half_points < 2 * SMALLEST_POINTS
-    if is_small or (look.width is not None and look.width < _LEAST_WIDTH):
-        return HiddenReason.TOO_SMALL
-    colour = _colour(look.colour)
-    background = _background(run, look, styles) if colour else None
-    return HiddenReason.COLOUR if colour and background and blends_in(colour, background) else None
-
-
-def _said(properties: Any) -> _Format:
-    if properties is None:
-        return _Format()
-    values = {child.tag.removeprefix(_WORD): child for child in properties if isinstance(child.tag, str)}
-    vanishes = [_is_on(values[name]) for name in ("vanish", "specVanish") if name in values]
-    size = _SIZE.fullmatch(values["sz"].get(_VAL, "")) if "sz" in values else None
-    shade = _fill(values.get("shd"))
-    if "highlight" in values:
-        shade = values["highlight"].get(_VAL)
-    width = values["w"].get(_VAL, "").rstrip("%") if "w" in values else ""
-    filled, is_clear = _text_fill(properties.find(f"{_NEW}textFill"))
-    return _Format(
-        any(vanishes) if vanishes else None,
-        filled or _said_colour(values.get("color")),
-        float(size[1]) * _HALF_POINTS_OF[size[2] or ""] if size else None,
-        shade if shade not in ("auto", "none") else None,
-        is_clear,
-        int(width) if width.isdecimal() else None,
-        values["vertAlign"].get(_VAL) if "vertAlign" in values else None,
-    )
-
-
-def _said_colour(colour: Any) -> str | None:
-    if colour is None:
-        return None
-    theme = colour.get(f"{_WORD}themeColor")
-    is_changed = colour.get(f"{_WORD}themeTint") or colour.get(f"{_WORD}themeShade")
-    return _THEME[theme] if theme in _THEME and not is_changed else colour.get(_VAL)
-
-
-def _text_fill(fill: Any) -> tuple[str | None, bool | None]:
-    """What newer versions of Word fill letters with: a colour, and whether one sees through; None for what is not said."""
-    if fill is None:
-        return None, None
-    if fill.find(f"{_NEW}noFill") is not None:
-        return None, True
-    clear = [_number(each.get(f"{_NEW}val")) for each in fill.iter(f"{_NEW}alpha")]
-    said = fill.find(f"{_NEW}solidFill/{_NEW}srgbClr")
-    colour = said.get(f"{_NEW}val") if said is not None and len(said) == 0 else _UNKNOWN
-    return colour, bool(clear) and min(clear) >= _MOST_CLEAR
-
-
-def _fill(shading: Any) -> str | None:
-    """The colour of a shading, as six hex digits, "auto" or unknown; None where there is none."""
-    if shading is None:
-        return None
-    pattern, fill = shading.get(_VAL, "clear"), shading.get(f"{_WORD}fill")
-    if pattern == "solid":
-        colour = shading.get(f"{_WORD}color", "auto")
-        return "000000" if colour == "auto" else colour
-    if pattern not in ("clear", "nil"):
-        return _UNKNOWN
-    if fill in (None, "auto") and shading.get(f"{_WORD}themeFill"):
-        return _UNKNOWN
-    return None if fill == "auto" else fill
-
-
-def _number(said: str | None) -> int:
-    return int(said) if said and said.isdecimal() else 0
-
-
-def _is_on(toggle: Any) -> bool:
-    return toggle.get(_VAL, "1") not in ("0", "false", "off")
-
-
-def _colour(said: str | None) -> Colour | None:
-    """Of six hex digits, or of a highlight; None for "auto", which Word keeps legible, and for what is not known."""
+def colour_of(said: str | None) -> Colour | None:
+    """Read six hex digits or a highlight; None for "auto", which Word keeps legible, and for what is not known."""
     if said and _HEX.fullmatch(said):
         return int(said[:2], 16), int(said[2:4], 16), int(said[4:], 16)
     return _HIGHLIGHTS.get(said or "")
 
 
-def _background(run: Any, look: _Format, styles: Styles) -> Colour | None:
-    """What is behind a run: its shading, its paragraph's, its cell's, else the page; None where a shape or style decides."""
-    if look.shade:
-        return _colour(look.shade)
-    for above in run.iterancestors():
-        name = above.tag.removeprefix(_WORD)
-        if name in ("p", "tc", "tbl"):
-            fill = _fill(above.find(f"{_WORD}{name}Pr/{_WORD}shd")) or (styles.fill_of(above) if name == "p" else None)
-            if fill:
-                return _colour(fill)
-        if name == "txbxContent" or (name == "tbl" and styles.shades(above)):
-            return None
-    page = run.getroottree().getroot().find(f"{_WORD}background")
-    return WHITE if page is None else _colour(page.get(f"{_WORD}color"))
+def page_of(tree: Any) -> Place:
+    """The place on a plain page, with the colour that the document gives its pages."""
+    page = tree.find(f"{W}background")
+    return Place() if page is None else Place(behind=page.get(f"{W}color") or UNKNOWN)
+
+
+def _is_away(properties: Any) -> bool:
+    spacing, indent, frame = (properties.find(f"{W}{name}") for name in ("spacing", "ind", "framePr"))
+    is_exact = spacing is not None and spacing.get(f"{W}lineRule") == "exact"
+    if is_exact and 0 < _number(spacing, "line") < _LEAST_TWIPS:
+        return True
+    moved = [_number(indent, "left") or _number(indent, "start")] if indent is not None else []
+    moved += [_number(frame, "x"), _number(frame, "y")] if frame is not None else []
+    return any(not _FAR_TWIPS[0] < each < _FAR_TWIPS[1] for each in moved)
+
+
+def _why_shape(shape: Any) -> HiddenReason | None:
+    properties, extent = shape.find(f"{_DRAWN}docPr"), shape.find(f"{_DRAWN}extent")
+    if properties is not None and properties.get("hidden") in ("1", "true"):
+        return HiddenReason.NOT_DISPLAYED
+    sizes = [whole(extent.get(name)) for name in ("cx", "cy")] if extent is not None else []
+    if any(size < _LEAST_EMU for size in sizes):
+        return HiddenReason.TOO_SMALL
+    for name, size in zip(("positionH", "positionV"), sizes, strict=False):
+        offset = whole(shape.findtext(f"{_DRAWN}{name}/{_DRAWN}posOffset"))
+        if offset + size < _FAR_EMU[0] or offset > _FAR_EMU[1]:
+            return HiddenReason.OUTSIDE
+    return None
+
+
+def _number(element: Any, name: str) -> int:
+    return whole(element.get(f"{W}{name}"))

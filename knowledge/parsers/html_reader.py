@@ -10,6 +10,7 @@ from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.html_hidden import Look, Looks
 from knowledge.parsers.html_tables import header_rows, is_layout, is_name, sections_of, span_of
 from knowledge.parsers.lines import as_shown
+from knowledge.parsers.list_numbers import written_number
 from knowledge.parsers.raised import lowered, raised
 from knowledge.parsers.tables import Cell, Grid, table_blocks
 
@@ -486,13 +487,270 @@ def _counted(number: int, kind: str) -> str:
             number, rest = divmod(number - 1, 26)
             letters = chr(ord(kind) + rest) + letters
         return letters
-    if kind in ("i", "I") and 0 < number < 4000:
-        found = ""
-        for value, sign in _ROMAN:
-            found += sign * (number // value)
-            number %= value
-        return found if kind == "i" else found.upper()
-    return str(number)
+    return written_number(number, {"i": "lowerRoman", "I": "upperRoman"}.get(kind, "decimal"))
+
+
+_HANDLERS.get(tag):
+            handler(self, element, look)
+        elif tag in _BLOCKS:
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+        else:
+            self._inside(element, look)
+
+    def _written(self, element: Any, look: Look, written: Callable[[str], str], *, is_raised: bool = False) -> None:
+        opened = _Open(written, len(self._parts), is_raised)
+        self._open.append(opened)
+        self._inside(element, look)
+        self._open.remove(opened)
+        self._close(opened)
+
+    def _heading(self, element: Any, look: Look) -> None:
+        if self._mode == "flat":
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+            return
+        self._flush()
+        self._found += block("heading", self._flat(element, look).replace("\n", " "), level=_HEADINGS[element.tag])
+        self._settle()
+
+    def _caption(self, element: Any, look: Look) -> None:
+        if self._mode == "flat":
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+            return
+        self._flush()
+        self._found += block("caption", self._flat(element, look))
+        self._settle()
+
+    def _quotation(self, element: Any, look: Look) -> None:
+        self._structure(element, look, kind="quotation")
+
+    def _structure(self, element: Any, look: Look, *, kind: BlockKind = "paragraph", mode: Mode = "blocks") -> None:
+        """Read what stands in blocks of its own, unless no blocks are made here."""
+        if self._mode == "flat":
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+            return
+        self._flush()
+        kept = self._kind, self._mode
+        self._kind, self._mode = kind, mode
+        self._inside(element, look)
+        self._flush()
+        self._kind, self._mode = kept
+
+    def _code(self, element: Any, look: Look) -> None:
+        kept, self._is_code = self._is_code, True
+        if self._mode == "flat":
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+        else:
+            self._is_code = kept
+            self._flush()
+            self._is_code = True
+            named = " ".join(each.get("class") or "" for each in (element, *element.iterchildren("code")))
+            language = found[1] if (found := _LANGUAGE.search(named)) else ""
+            mode, self._mode = self._mode, "item"
+            self._inside(element, look)
+            text = self._said().replace(_LINE, "\n")
+            self._mode = mode
+            self._found += block("code", text, language=language)
+            self._settle()
+        self._is_code = kept
+
+    def _list(self, element: Any, look: Look) -> None:
+        if self._mode != "flat":
+            self._flush()
+        self._depth += 1
+        numbers = _numbers(element)
+        self._text(element.text, look)
+        for child in element:
+            if child.tag == "li":
+                self._list_item(child, look, next(numbers))
+            else:
+                self._element(child, look)
+            self._text(child.tail, look)
+        self._depth -= 1
+        self._boundary()
+
+    def _list_item(self, element: Any, above: Look, number: str) -> None:
+        look = self._looks.of(element, above)
+        if look.reason or element in self._notes or element in self._written_notes:
+            self._element(element, above)
+            return
+        if self._mode == "flat":
+            self._boundary()
+            self._parts.append(f"{number} " if number else "")
+            self._inside(element, look)
+            self._boundary()
+            return
+        self._flush()
+        self._item = (self._depth - 1, number)
+        self._structure(element, look, kind=self._kind, mode="item")
+        self._item = None
+
+    def _link(self, element: Any, look: Look) -> None:
+        address = unmarked(element.get("href") or "")
+        target = address[1:] if address.startswith("#") else ""
+        if address.startswith("#") and not _WORD.search("".join(element.itertext())):
+            return  # "¶" beside a heading, "↩" behind a note
+        note = next((each for each, name in self._notes.items() if name == target), None) if target else None
+        if note is not None and note not in self._numbers:
+            said = "".join(element.itertext()).strip()
+            is_raised = any(opened.is_raised for opened in self._open) or element.find(".//sup") is not None
+            self._numbers[note] = raised(said) if is_raised else said
+            self._due.append(note)
+        if any(opened.is_raised for opened in self._open):
+            self._inside(element, look)
+        else:
+            self._written(element, look, lambda words: _linked(words, address))
+
+    def _raised(self, element: Any, look: Look) -> None:
+        self._written(element, look, raised if element.tag == "sup" else lowered, is_raised=True)
+
+    def _line_end(self, element: Any, look: Look) -> None:
+        self._apart = True
+        self._parts.append(_LINE)
+
+    def _picture(self, element: Any, look: Look) -> None:
+        if element.get("alt"):
+            self._apart = True
+            self._take(element.get("alt"), look.why_unseen or HiddenReason.PICTURE)
+            self._apart = True
+
+    def _reading(self, element: Any, look: Look) -> None:
+        """Set off how the characters before it are read."""
+        self._written(element, look, lambda words: f"({words.strip()})" if words.strip() else words)
+
+    def _drawing(self, element: Any) -> None:
+        is_figure = element.get("role") == "img" or next(element.iterancestors("figure"), None) is not None
+        if is_figure and not "".join(element.itertext()).strip():
+            self.losses["charts"] = self.losses.get("charts", 0) + 1
+
+    def _formula(self, element: Any, look: Look) -> None:
+        said = element.get("alttext") or element.findtext(".//annotation")
+        if said:
+            self._text(said, look)
+        elif next(element.iterdescendants(*_UNREAD_MATHS), None) is not None:
+            self.losses["equations"] = self.losses.get("equations", 0) + 1
+        else:
+            self._inside(element, look)
+
+    def _placed(self, element: Any, look: Look) -> None:
+        """Read a base and its index, of a formula."""
+        self._text(element.text, look)
+        for place, child in enumerate(element):
+            if place == 0:
+                self._element(child, look)
+            else:
+                self._written(
+                    child, self._looks.of(child, look), raised if element.tag == "msup" else lowered, is_raised=True
+                )
+
+    # --- tables ----------------------------------------------------------------------------------------------------
+
+    def _table(self, element: Any, look: Look) -> None:
+        if self._mode == "flat":
+            self._nested.append((element, look, ""))
+            return
+        self._flush()
+        if is_layout(element):
+            self._structure(element, look, kind=self._kind)
+            return
+        kept, self._nested = self._nested, []
+        for caption in element.iterchildren("caption"):
+            self._element(caption, look)
+        rows = self._rows(element, look)
+        self._found += table_blocks(rows, header_rows=header_rows(element, rows))
+        self._flush()
+        self._nested = kept
+
+    def _rows(self, table: Any, look: Look) -> list[list[Cell]]:
+        grid = Grid()
+        is_headed = next(table.iterchildren("thead"), None) is not None
+        self._strays(table, look)
+        for section, rows in sections_of(table):
+            around = look if section is table else self._looks.of(section, look)
+            if section is not table:
+                self._strays(section, around)
+            for row in rows:
+                row_look = self._looks.of(row, around)
+                if row_look.reason:
+                    self._hide(row, row_look.reason)
+                    continue
+                self._strays(row, row_look)
+                found = list(row.iterchildren("td", "th"))
+                cells: list[tuple[Cell, int, int]] = []
+                for each in found:
+                    cell_look = self._looks.of(each, row_look)
+                    if cell_look.reason:
+                        self._hide(each, cell_look.reason)
+                        continue
+                    before = len(self._nested)
+                    text = self._flat(each, cell_look)
+                    row_name = next((cell.text for cell, _, _ in cells if cell.said), "")
+                    self._nested[before:] = [(inner, of, row_name) for inner, of, _ in self._nested[before:]]
+                    named = is_name(each, section, is_headed=is_headed, is_alone=len(found) == 1 and bool(grid.rows))
+                    cells.append(
+                        (Cell(text, is_name=named), span_of(each, "colspan"), span_of(each, "rowspan") or 1_000)
+                    )
+                grid.add_row(cells)
+            grid.end_section()
+        return grid.rows
+
+    def _strays(self, element: Any, look: Look) -> None:
+        """Read what stands between rows and cells; it follows the table."""
+        self._text(element.text, look)
+        for child in element:
+            if child.tag not in _OF_TABLES:
+                self._element(child, look)
+            self._text(child.tail, look)
+
+
+def _linked(words: str, address: str) -> str:
+    bare = words.strip()
+    return words.replace(bare, linked(bare, address), 1) if bare else words
+
+
+def _notes(tree: Any, targets: set[str]) -> Iterator[tuple[Any, str]]:
+    """Return the footnotes of a page, with their ids. targets: the ids that links lead to."""
+    for element in tree.iter("aside", "li", "div", "p", "dd", "section"):
+        name = element.get("id") or ""
+        if element.get("role") in _NOTE_ROLES or (name in targets and _NOTE_ID.match(name)):
+            yield element, name
+
+
+def _numbers(element: Any) -> Iterator[str]:
+    """The numbers of the items of a list, as the page shows them; "" for bullets."""
+    items = list(element.iterchildren("li"))
+    step = -1 if element.get("reversed") is not None else 1
+    number = _whole(element.get("start"), len(items) if step < 0 else 1)
+    for each in items:
+        number = _whole(each.get("value"), number)
+        yield f"{_counted(number, element.get('type') or '1')}." if element.tag == "ol" else ""
+        number += step
+    while True:
+        yield ""
+
+
+def _whole(said: str | None, otherwise: int) -> int:
+    return int(said) if said and re.fullmatch(r"\s*-?\d{1,9}\s*", said) else otherwise
+
+
+def _counted(number: int, kind: str) -> str:
+    """A number in digits, letters or Roman numerals."""
+    if kind in ("a", "A") and number > 0:
+        letters = ""
+        while number > 0:
+            number, rest = divmod(number - 1, 26)
+            letters = chr(ord(kind) + rest) + letters
+        return letters
+    return written_number(number, {"i": "lowerRoman", "I": "upperRoman"}.get(kind, "decimal"))
 
 
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"),

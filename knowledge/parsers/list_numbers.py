@@ -1,0 +1,112 @@
+"""Numbers of lists and headings as Word and PowerPoint write them: 1, a, IV, 十二, ①."""
+
+from collections.abc import Callable
+
+_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
+_CHINESE, _LEGAL, _LEGAL_OLD = (
+    ("〇一二三四五六七八九", "十百千"),
+    ("零壹贰叁肆伍陆柒捌玖", "拾佰仟"),
+    ("零壹貳參肆伍陸柒捌玖", "拾佰仟"),
+)
+_STEMS, _BRANCHES = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未申酉戌亥"
+_MOST_LETTERS = 30
+
+
+def _letters(number: int) -> str:
+    """a … z, aa, bb: after the last letter each is repeated."""
+    if number < 1:
+        return str(number)
+    return chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, _MOST_LETTERS)
+
+
+def _roman(number: int) -> str:
+    if not 0 < number < 4000:
+        return str(number)
+    said = ""
+    for value, letters in _ROMAN:
+        said += letters * (number // value)
+        number %= value
+    return said
+
+
+def _counted(digits: str, units: str, number: int) -> str:
+    """Chinese numerals up to 9,999: 十二, 一百〇三."""
+    if not 0 < number < 10_000:
+        return str(number)
+    said, is_open = "", False
+    for power, unit in ((3, units[2]), (2, units[1]), (1, units[0]), (0, "")):
+        digit = number // 10**power % 10
+        if digit:
+            said += (digits[0] if is_open and said else "") + digits[digit] + unit
+            is_open = False
+        else:
+            is_open = True
+    return said[1:] if said.startswith(digits[1] + units[0]) and digits is _CHINESE[0] else said
+
+
+def _one_of(signs: str) -> Callable[[int], str]:
+    return lambda number: signs[number - 1] if 0 < number <= len(signs) else str(number)
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _series(first: str, count: int) -> Callable[[int], str]:
+    return _one_of("".join(chr(ord(first) + i) for i in range(count)))
+
+
+_FORMATS: dict[str, Callable[[int], str]] = {
+    "decimal": str,
+    "decimalZero": lambda number: f"{number:02}",
+    "lowerLetter": _letters,
+    "upperLetter": lambda number: _letters(number).upper(),
+    "lowerRoman": _roman,
+    "upperRoman": lambda number: _roman(number).upper(),
+    "ordinal": _ordinal,
+    "numberInDash": lambda number: f"- {number} -",
+    "decimalFullWidth": lambda number: str(number).translate({ord("0") + i: ord("０") + i for i in range(10)}),
+    "decimalEnclosedCircle": lambda number: (
+        _series("①", 20)(number) if number <= 20 else _series("㉑", 15)(number - 20)
+    ),
+    "decimalEnclosedParen": _series("⑴", 20),
+    "decimalEnclosedFullstop": _series("⒈", 20),
+    "ideographEnclosedCircle": _series("㊀", 10),
+    "ideographTraditional": _one_of(_STEMS),
+    "ideographZodiac": _one_of(_BRANCHES),
+    "ideographDigital": lambda number: "".join(_CHINESE[0][int(digit)] for digit in str(number)),
+    "chineseCounting": lambda number: _counted(*_CHINESE, number),
+    "chineseLegalSimplified": lambda number: _counted(*_LEGAL, number),
+    "ideographLegalTraditional": lambda number: _counted(*_LEGAL_OLD, number),
+    "none": lambda _: "",
+}
+_SAME = {
+    "chineseCountingThousand": "chineseCounting", "japaneseCounting": "chineseCounting", "koreanCounting": "chineseCounting",
+    "taiwaneseCounting": "chineseCounting", "taiwaneseCountingThousand": "chineseCounting", "taiwaneseDigital": "ideographDigital",
+    "japaneseDigitalTenThousand": "ideographDigital", "decimalEnclosedCircleChinese": "decimalEnclosedCircle",
+    "decimalFullWidth2": "decimalFullWidth", "decimalHalfWidth": "decimal", "japaneseLegal": "ideographLegalTraditional",
+}  # fmt: skip
+
+
+def written_number(number: int, form: str) -> str:
+    """Write a number in a format by Word's name for it (`w:numFmt`); in digits where the name says nothing to us."""
+    if form.startswith("0"):  # of one's own: "001, 002, 003, ..."
+        return f"{number:0{len(form.split(',', maxsplit=1)[0].strip())}}"
+    return _FORMATS.get(_SAME.get(form, form), str)(number)
+
+
+_SLIDE_FORMS = {
+    "arabicDb": "decimalFullWidth", "arabic": "decimal", "alphaLc": "lowerLetter", "alphaUc": "upperLetter", "romanLc": "lowerRoman",
+    "romanUc": "upperRoman", "circleNum": "decimalEnclosedCircle", "ea1Chs": "chineseCounting", "ea1Cht": "chineseCounting",
+    "ea1Jpn": "chineseCounting",
+}  # fmt: skip
+_SLIDE_ENDINGS = (("ParenBoth", "({})"), ("ParenR", "{})"), ("Period", "{}."))
+
+
+def slide_number(number: int, scheme: str) -> str:
+    """Write a number by PowerPoint's name of its scheme: alphaLcParenR → "b)"."""
+    form = next((form for begin, form in _SLIDE_FORMS.items() if scheme.startswith(begin)), "decimal")
+    dressed = next((ending for name, ending in _SLIDE_ENDINGS if scheme.endswith(name)), "{}")
+    return dressed.format(written_number(number, form))

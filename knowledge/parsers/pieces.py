@@ -1,0 +1,49 @@
+"""Pieces of a paragraph of Word or PowerPoint: what people see of it as one text, and what they do not see."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from knowledge.parsers.blocks import Block, hidden_block, linked
+from knowledge.parsers.hidden import HiddenReason
+from knowledge.parsers.raised import lowered, raised
+
+_LETTER = re.compile(r"\w")
+_PLACES = {"superscript": raised, "subscript": lowered}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Characters of one look. place: "superscript" or "subscript". address: where a link leads."""
+
+    text: str
+    hidden: HiddenReason | None = None
+    place: str | None = None
+    address: str = ""
+
+
+def seen_text(pieces: Iterable[Piece]) -> str:
+    """The text that people see, with its links (`blocks.linked`), superscripts and subscripts in characters of their own."""
+    seen = (each for each in pieces if not each.hidden)
+    groups = ((address, _written(group)) for address, group in groupby(seen, lambda each: each.address))
+    return "".join(linked(text, address) if address else text for address, text in groups)
+
+
+def unseen_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[Block]:
+    """What nobody sees, one block for each reason in a row."""
+    groups = groupby(pieces, lambda each: each.hidden)
+    said = [(reason, "".join(each.text for each in group)) for reason, group in groups]
+    return [
+        each
+        for reason, text in said
+        if reason and _LETTER.search(text)
+        for each in hidden_block(text, reason, page=page)
+    ]
+
+
+def _written(pieces: Iterable[Piece]) -> str:
+    groups = (
+        (place, "".join(each.text for each in group)) for place, group in groupby(pieces, lambda each: each.place)
+    )
+    return "".join(_PLACES[place](text) if place in _PLACES else text for place, text in groups)

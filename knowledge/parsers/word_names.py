@@ -1,0 +1,24 @@
+"""Names in the XML of Word, and how its values are read."""
+
+import re
+from typing import Any
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+VAL = f"{W}val"
+_WHOLE = re.compile(r"-?\d{1,12}")
+
+
+def value_of(tree: Any, name: str) -> str | None:
+    """Return the value of a child; None where there is no such child."""
+    child = tree.find(W + name) if tree is not None else None
+    return child.get(VAL, "") if child is not None else None
+
+
+def whole(said: str | None) -> int:
+    """Read a whole number; 0 where it is none."""
+    return int(said) if said and _WHOLE.fullmatch(said.strip()) else 0
+
+
+def is_on(toggle: Any) -> bool:
+    """Tell whether a property that is on or off is there, and on."""
+    return toggle is not None and toggle.get(VAL, "1") not in ("0", "false", "off")
