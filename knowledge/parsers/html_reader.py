@@ -8,18 +8,18 @@ from typing import Any, Literal
 from knowledge.parsers.blocks import Block, BlockKind, block, hidden_block, item, linked, unmarked
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.html_hidden import Look, Looks
-from knowledge.parsers.html_tables import header_rows, is_layout, is_name, sections_of, span_of
+from knowledge.parsers.html_parts import header_rows, is_layout, is_name, notes_of, numbers_of, sections_of, span_of
 from knowledge.parsers.lines import as_shown
 from knowledge.parsers.raised import lowered, raised
 from knowledge.parsers.tables import Cell, Grid, table_blocks
 
-_DROPPED = frozenset(("script", "style", "head", "nav", "select", "textarea", "input", "button"))
+_DROPPED = frozenset(("script", "style", "meta", "link", "base", "nav", "select", "textarea", "input", "button"))
 _BLOCKS = frozenset(("address", "article", "aside", "body", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figure",
-                     "footer", "form", "header", "hgroup", "hr", "html", "legend", "li", "main", "optgroup", "p", "search", "section",
-                     "summary", "tr", "td", "th", "caption", "thead", "tbody", "tfoot"))  # fmt: skip
+                     "footer", "form", "header", "hgroup", "hr", "html", "legend", "li", "main", "p", "search", "section",
+                     "summary", "tr", "td", "th", "thead", "tbody", "tfoot"))  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_NOTE_ROLES = frozenset(("doc-footnote", "doc-endnote"))
-_NOTE_ID = re.compile(r"(?:user-content-)?(?:fn|footnote|endnote|cite_note)(?!ref)[-_:.]?\w", re.IGNORECASE)
+_STRUCTURES = frozenset((*_HEADINGS, "figcaption", "caption", "blockquote"))
+_OF_TABLES = frozenset(("caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"))
 _LANGUAGE = re.compile(r"(?:^|\s)lang(?:uage)?-([^\s]+)")
 _WORD = re.compile(r"\w")
 _UNREAD_MATHS = frozenset(
@@ -66,12 +66,16 @@ class Reader:
         self._depth = 0
         self._is_code = False
         self._nested: list[tuple[Any, Look, str]] = []  # tables inside cells
-        self._notes = dict(_notes(tree))
+        self._targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
+        self._notes = dict(notes_of(tree, self._targets))
         self._due: list[Any] = []
-        self._numbers: dict[Any, str] = {}
+        self._numbers: dict[Any, str] = {}  # of the notes, as the text refers to them
+        self._written_notes: set[Any] = set()
         for node in [*reversed(list(tree.itersiblings(preceding=True))), tree, *tree.itersiblings()]:
             self._element(node, Look())
         self._flush()
+        self._due += self._notes  # those that nothing seen refers to
+        self._settle()
 
     @property
     def blocks(self) -> Iterator[Block]:
@@ -182,11 +186,16 @@ class Reader:
         self._behind = []
         while self._due:
             self._note(self._due.pop(0))
+        nested, self._nested = self._nested, []
+        for table, look, row_name in nested:
+            self._found += block("caption", row_name)
+            self._table(table, look)
 
     def _note(self, element: Any, look: Look | None = None) -> None:
         """Write a footnote, once."""
         if self._notes.pop(element, None) is None:
             return
+        self._written_notes.add(element)
         if look is None:
             look = Look()
             for around in [*reversed(list(element.iterancestors())), element]:
@@ -203,7 +212,7 @@ class Reader:
         if not isinstance(tag, str):
             self._comment(element)
             return
-        if tag in _DROPPED:
+        if tag in _DROPPED or (tag == "title" and next(element.iterancestors("svg"), None) is None):
             return
         look = self._looks.of(element, above)
         if tag in ("svg", "canvas"):
@@ -211,13 +220,14 @@ class Reader:
         if look.reason:
             self._hide(element, look.reason)
         elif element in self._notes and self._mode != "flat":
-            self._flush()
-            self._note(element, look)
-        elif element.get("id") is not None and element in self._numbers:
-            return  # a note that was written
-        elif handler := _HANDLERS.get(tag):
+            if self._notes[element] not in self._targets:
+                self._flush()
+                self._note(element, look)
+        elif element in self._written_notes:
+            return
+        elif (handler := _HANDLERS.get(tag)) and not (self._mode == "flat" and tag in _STRUCTURES):
             handler(self, element, look)
-        elif tag in _BLOCKS:
+        elif tag in _BLOCKS or tag in _STRUCTURES:
             self._boundary()
             self._inside(element, look)
             self._boundary()
@@ -231,36 +241,20 @@ class Reader:
         self._open.remove(opened)
         self._close(opened)
 
-    def _heading(self, element: Any, look: Look) -> None:
-        if self._mode == "flat":
-            self._boundary()
-            self._inside(element, look)
-            self._boundary()
-            return
+    def _title(self, element: Any, look: Look) -> None:
         self._flush()
-        self._found += block("heading", self._flat(element, look).replace("\n", " "), level=_HEADINGS[element.tag])
-        self._settle()
-
-    def _caption(self, element: Any, look: Look) -> None:
-        if self._mode == "flat":
-            self._boundary()
-            self._inside(element, look)
-            self._boundary()
-            return
-        self._flush()
-        self._found += block("caption", self._flat(element, look))
+        text = self._flat(element, look)
+        if level := _HEADINGS.get(element.tag):
+            self._found += block("heading", text.replace("\n", " "), level=level)
+        else:
+            self._found += block("caption", text)
         self._settle()
 
     def _quotation(self, element: Any, look: Look) -> None:
         self._structure(element, look, kind="quotation")
 
     def _structure(self, element: Any, look: Look, *, kind: BlockKind = "paragraph", mode: Mode = "blocks") -> None:
-        """Read what stands in blocks of its own, unless no blocks are made here."""
-        if self._mode == "flat":
-            self._boundary()
-            self._inside(element, look)
-            self._boundary()
-            return
+        """Read what makes blocks of its own, behind what came before."""
         self._flush()
         kept = self._kind, self._mode
         self._kind, self._mode = kind, mode
@@ -292,7 +286,7 @@ class Reader:
         if self._mode != "flat":
             self._flush()
         self._depth += 1
-        numbers = _numbers(element)
+        numbers = numbers_of(element)
         self._text(element.text, look)
         for child in element:
             if child.tag == "li":
@@ -305,7 +299,7 @@ class Reader:
 
     def _list_item(self, element: Any, above: Look, number: str) -> None:
         look = self._looks.of(element, above)
-        if look.reason or element in self._notes or element in self._numbers:
+        if look.reason or element in self._notes or element in self._written_notes:
             self._element(element, above)
             return
         if self._mode == "flat":
@@ -392,22 +386,23 @@ class Reader:
             self._element(caption, look)
         rows = self._rows(element, look)
         self._found += table_blocks(rows, header_rows=header_rows(element, rows))
-        self._settle()
-        nested, self._nested = self._nested, kept
-        for inner, inner_look, row_name in nested:
-            self._found += block("caption", row_name)
-            self._table(inner, inner_look)
+        self._flush()
+        self._nested = kept
 
     def _rows(self, table: Any, look: Look) -> list[list[Cell]]:
         grid = Grid()
         is_headed = next(table.iterchildren("thead"), None) is not None
+        self._strays(table, look)
         for section, rows in sections_of(table):
             around = look if section is table else self._looks.of(section, look)
+            if section is not table:
+                self._strays(section, around)
             for row in rows:
                 row_look = self._looks.of(row, around)
                 if row_look.reason:
                     self._hide(row, row_look.reason)
                     continue
+                self._strays(row, row_look)
                 found = list(row.iterchildren("td", "th"))
                 cells: list[tuple[Cell, int, int]] = []
                 for each in found:
@@ -427,60 +422,22 @@ class Reader:
             grid.end_section()
         return grid.rows
 
+    def _strays(self, element: Any, look: Look) -> None:
+        """Read what stands between rows and cells; it follows the table."""
+        self._text(element.text, look)
+        for child in element:
+            if child.tag not in _OF_TABLES:
+                self._element(child, look)
+            self._text(child.tail, look)
+
 
 def _linked(words: str, address: str) -> str:
     bare = words.strip()
     return words.replace(bare, linked(bare, address), 1) if bare else words
 
 
-def _notes(tree: Any) -> Iterator[tuple[Any, str]]:
-    """The footnotes of a page, with their ids."""
-    targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
-    for element in tree.iter("aside", "li", "div", "p", "dd", "section"):
-        name = element.get("id") or ""
-        if element.get("role") in _NOTE_ROLES or (name in targets and _NOTE_ID.match(name)):
-            yield element, name
-
-
-def _numbers(element: Any) -> Iterator[str]:
-    """The numbers of the items of a list, as the page shows them; "" for bullets."""
-    items = list(element.iterchildren("li"))
-    step = -1 if element.get("reversed") is not None else 1
-    number = _whole(element.get("start"), len(items) if step < 0 else 1)
-    for each in items:
-        number = _whole(each.get("value"), number)
-        yield f"{_counted(number, element.get('type') or '1')}." if element.tag == "ol" else ""
-        number += step
-    while True:
-        yield ""
-
-
-def _whole(said: str | None, otherwise: int) -> int:
-    return int(said) if said and re.fullmatch(r"\s*-?\d{1,9}\s*", said) else otherwise
-
-
-def _counted(number: int, kind: str) -> str:
-    """A number in digits, letters or Roman numerals."""
-    if kind in ("a", "A") and number > 0:
-        letters = ""
-        while number > 0:
-            number, rest = divmod(number - 1, 26)
-            letters = chr(ord(kind) + rest) + letters
-        return letters
-    if kind in ("i", "I") and 0 < number < 4000:
-        found = ""
-        for value, sign in _ROMAN:
-            found += sign * (number // value)
-            number %= value
-        return found if kind == "i" else found.upper()
-    return str(number)
-
-
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"),
-          (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 _HANDLERS: dict[str, Callable[[Reader, Any, Look], None]] = {
-    **dict.fromkeys(_HEADINGS, Reader._heading),
-    **dict.fromkeys(("figcaption", "caption"), Reader._caption),
+    **dict.fromkeys((*_HEADINGS, "figcaption", "caption"), Reader._title),
     **dict.fromkeys(("ul", "ol", "menu"), Reader._list),
     **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), Reader._code),
     **dict.fromkeys(("sup", "sub"), Reader._raised),

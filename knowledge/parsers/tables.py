@@ -273,11 +273,13 @@ def _with_groups(body: list[Row], names: list[str]) -> list[Row]:
     if not any(_is_spanned(row) for row in body) or all(_is_spanned(row) for row in body):
         return body
     group, rows = EMPTY, []
-    for row in body:
-        if _is_spanned(row):
-            group = row[0]
-        else:
+    for row, following in zip(body, [*body[1:], None], strict=True):
+        if not _is_spanned(row):
             rows.append([group, *row])
+        elif following is None or _is_spanned(following):  # it titles nothing
+            rows.append([row[0], *[EMPTY] * len(row)])
+        else:
+            group = row[0]
     if names:
         names.insert(0, "")
     return rows
