@@ -6,6 +6,7 @@ from typing import Any
 from knowledge.parsers.blocks import Block, block
 from knowledge.parsers.number_formats import formatted, plain
 from knowledge.parsers.tables import JOINED, Cell, table_blocks
+from knowledge.parsers.word_names import whole
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -83,9 +84,9 @@ def _points(series: Any, *names: str) -> dict[int, Cell]:
 def _level(kept: Any, code: str) -> Iterator[tuple[int, Cell]]:
     is_number = "num" in kept.tag.rpartition("}")[2]
     for _, point in zip(range(_MOST_POINTS), kept.iterchildren(f"{_C}pt"), strict=False):
-        place, said = point.get("idx", ""), (point.findtext(f"{_C}v") or "").strip()
-        if place.isdecimal() and said:
-            yield int(place), _number(said, point.get("formatCode") or code) if is_number else Cell(said)
+        said = (point.findtext(f"{_C}v") or "").strip()
+        if said:
+            yield whole(point.get("idx")), _number(said, point.get("formatCode") or code) if is_number else Cell(said)
 
 
 def _number(said: str, code: str) -> Cell:
@@ -101,7 +102,9 @@ def _number(said: str, code: str) -> Cell:
 def _joined(levels: Sequence[dict[int, Cell]]) -> dict[int, Cell]:
     """Categories of several levels, the innermost first: an outer one holds until the next of its level."""
     found: dict[int, Cell] = {}
-    for place, inner in sorted(levels[0].items()):
-        outer = [next((level[at].text for at in range(place, -1, -1) if at in level), "") for level in levels[1:]]
-        found[place] = Cell(JOINED.join(part for part in [*reversed(outer), inner.text] if part))
+    outer = [""] * (len(levels) - 1)
+    for place in sorted({place for level in levels for place in level}):
+        outer = [level[place].text if place in level else held for level, held in zip(levels[1:], outer, strict=True)]
+        if place in levels[0]:
+            found[place] = Cell(JOINED.join(part for part in [*reversed(outer), levels[0][place].text] if part))
     return found

@@ -7,6 +7,7 @@ from typing import Any
 from lxml import etree
 
 from knowledge.parsers.blocks import Block, item
+from knowledge.parsers.word_names import whole
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -64,7 +65,7 @@ def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
     for each in tree.iter(f"{DIAGRAM}cxn"):
         if each.get("type", "parOf") == "parOf":
             order = each.get("srcOrd", "")
-            below.setdefault(each.get("srcId"), []).append((int(order) if order.isdecimal() else 0, each.get("destId")))
+            below.setdefault(each.get("srcId"), []).append((whole(order), each.get("destId")))
     said: list[tuple[int, str]] = []
     seen: set[str | None] = set()
 

@@ -31,6 +31,7 @@ from knowledge.parsers.ooxml_pictures import pictures_in
 from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
 from knowledge.parsers.pptx_hidden import P, Sight, layout_elements, level_of
 from knowledge.parsers.tables import Cell, Grid, table_blocks
+from knowledge.parsers.word_names import whole
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
@@ -139,7 +140,7 @@ class _Slide:
             else:
                 scheme, start = mark.get("type", ""), mark.get("startAt", "1")
                 last = counts.get(level, ("", 0))
-                number = last[1] + 1 if last[0] == scheme else int(start) if start.isdecimal() else 1
+                number = last[1] + 1 if last[0] == scheme else whole(start)
                 counts[level] = scheme, number
                 found = item(text, depth=level, number=slide_number(number, scheme))
             yield from (replace(each, page=self._number) for each in found)
@@ -200,9 +201,7 @@ class _Slide:
                     continue
                 pieces = [self._paragraph(each, shape, hidden) for each in cell.iterfind(f"{A}txBody/{A}p")]
                 unseen += [found for each in pieces for found in unseen_blocks(each, page=self._number)]
-                columns, rows = (
-                    int(said) if (said := cell.get(name, "1")).isdecimal() else 1 for name in ("gridSpan", "rowSpan")
-                )
+                columns, rows = (whole(cell.get(name, "1")) for name in ("gridSpan", "rowSpan"))
                 if number < head:
                     head = max(head, number + rows)  # what hangs down from a row of names has names beside it
                 text = "\n".join(said for each in pieces if (said := seen_text(each)).strip())
