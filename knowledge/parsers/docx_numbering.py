@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knowledge.parsers.list_numbers import written_number
-from knowledge.parsers.word_names import VAL, W, is_on, value_of, whole
+from knowledge.parsers.ooxml_names import VAL, W, is_on, value_of, whole
 
 _PLACE = re.compile(r"%([1-9])")
 DEEPEST = 8

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from knowledge.parsers.blocks import BlockKind
-from knowledge.parsers.word_names import VAL, W, is_on, value_of, whole
+from knowledge.parsers.ooxml_names import VAL, W, is_on, value_of, whole
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _KINDS: dict[str, BlockKind] = {

@@ -5,11 +5,10 @@ from typing import Any
 
 from knowledge.parsers.blocks import Block, block
 from knowledge.parsers.number_formats import formatted, plain
+from knowledge.parsers.ooxml_names import A, whole
 from knowledge.parsers.tables import JOINED, Cell, table_blocks
-from knowledge.parsers.word_names import whole
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _AXES = ("catAx", "dateAx", "serAx", "valAx")
 _MOST_POINTS = 20_000  # of one series: more than a chart can show
 _Column = tuple[str, dict[int, Cell]]
@@ -64,7 +63,7 @@ def _words(title: Any) -> str:
     """The words of a title: typed, or kept from a cell."""
     if title is None:
         return ""
-    lines = ("".join(each.itertext(f"{_A}t")) for each in title.iter(f"{_A}p"))
+    lines = ("".join(each.itertext(f"{A}t")) for each in title.iter(f"{A}p"))
     typed = " ".join(line.strip() for line in lines if line.strip())
     return typed or " ".join(each.text or "" for each in title.iter(f"{_C}v")).strip()
 

@@ -7,11 +7,8 @@ from typing import Any
 from lxml import etree
 
 from knowledge.parsers.blocks import Block, item
-from knowledge.parsers.word_names import whole
+from knowledge.parsers.ooxml_names import A, M, whole
 
-A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 NEW_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
 DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"

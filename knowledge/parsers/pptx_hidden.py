@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.ooxml_drawings import A
-from knowledge.parsers.word_names import whole
+from knowledge.parsers.ooxml_names import A, whole
 
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _FILLS = ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill")

@@ -16,22 +16,19 @@ from knowledge.parsers.ooxml_drawings import (
     CHART,
     DIAGRAM,
     NEW_CHART,
-    RELATION,
     VERSIONS,
-    A,
-    M,
     address_of,
     chosen,
     diagram_blocks,
     formulas,
     related_tree,
     tree_of,
-)  # fmt: skip
+)
+from knowledge.parsers.ooxml_names import RELATION, A, M, whole
 from knowledge.parsers.ooxml_pictures import pictures_in
 from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
 from knowledge.parsers.pptx_hidden import P, Sight, layout_elements, level_of
 from knowledge.parsers.tables import Cell, Grid, table_blocks
-from knowledge.parsers.word_names import whole
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)

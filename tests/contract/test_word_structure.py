@@ -318,6 +318,29 @@ def test_formulas_are_read_on_one_line(tmp_path: Path) -> None:
     assert said(read(file, tmp_path)) == ["Energy E=(mv^(n+1))/2+√(a+b) in joules"]
 
 
+def test_boxes_of_older_forms_are_drawn(tmp_path: Path) -> None:
+    box = "<w:r><w:fldChar w:fldCharType='begin'><w:ffData><w:checkBox>{}</w:checkBox></w:ffData></w:fldChar></w:r>"
+    code = '<w:r><w:instrText>FORMCHECKBOX</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    shown = (
+        box.format(each) + code for each in ('<w:default w:val="1"/>', '<w:default w:val="1"/><w:checked w:val="0"/>')
+    )
+    assert said(read(WordFile().add(*(paragraph(each + run(" Rail")) for each in shown)), tmp_path)) == [
+        "☒ Rail",
+        "☐ Rail",
+    ]
+
+
+def test_links_and_raised_digits_in_cells_are_kept(tmp_path: Path) -> None:
+    file = WordFile()
+    link = f'<w:hyperlink r:id="{file.add_link("https://shop.example")}">{run("shop")}</w:hyperlink>'
+    power = run("10") + run("6", '<w:vertAlign w:val="superscript"/>')
+    (found,) = read(
+        file.add(table(["Where", "Bends"], [paragraph(link), paragraph(power)], ["hall", "20"])), tmp_path
+    ).blocks
+    assert "| shop | 10⁶ |" in found.text
+    assert [found.text[start:end] + address for start, end, address in found.links] == ["shophttps://shop.example"]
+
+
 def test_signs_of_symbol_fonts_and_special_hyphens_are_read(tmp_path: Path) -> None:
     signs = '<w:r><w:sym w:font="Symbol" w:char="F0B0"/></w:r><w:r><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>'
     hyphens = "<w:r><w:t>HS</w:t><w:noBreakHyphen/><w:t>8</w:t><w:softHyphen/><w:t>8</w:t></w:r>"
