@@ -265,6 +265,6 @@ def _span(parsed: ParsedDocument, chunk: Chunk, within: Span | None) -> Span:
     whole = Span(start, start + len(body))
     if within is None:
         return whole
-    repeated = max(chunk.text.rfind(body), 0)
+    repeated = chunk.blocks[0].get("repeated", 0) if chunk.blocks else max(chunk.text.rfind(body), 0)
     first, last = (max(offset - repeated, 0) for offset in (within.start, within.end))
     return Span(start + first, min(start + last, whole.end)) if first < last else whole

@@ -15,7 +15,7 @@ from knowledge.ingestion.stages import load_parsed, local_copy
 from knowledge.models import DocumentVersion
 from knowledge.models.documents import pages_folder
 from knowledge.parsers.base import UnreadableFile
-from knowledge.parsers.blocks import Box
+from knowledge.parsers.blocks import TABULAR, Box
 from knowledge.parsers.marks import PageMarks
 from knowledge.parsers.sandbox import marks_in_child, page_in_child, picture_in_child
 from knowledge.rendering import Placed, Span
@@ -105,7 +105,7 @@ def cited_boxes(blocks: Sequence[Placed], cited: Span | None) -> list[Box]:
         inner = cited.within(block.start, block.end) if cited else None
         if inner:
             boxes = block.block.boxes
-            found += boxes if block.block.kind == "table" else _touched(boxes, len(block.block.text), inner)
+            found += boxes if block.block.kind in TABULAR else _touched(boxes, len(block.block.text), inner)
     return found
 
 

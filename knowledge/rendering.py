@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
@@ -14,6 +14,7 @@ from knowledge.parsers.hidden import REASONS
 from knowledge.text.pipe_table import cell_spans
 
 PART_LENGTH = 40_000  # characters of text on one page of a long document
+_OUTSIDE = 'rel="noopener noreferrer nofollow" target="_blank"'
 _ESCAPED_BAR = re.compile(r"\\(</?mark>)?\|")
 
 
@@ -143,7 +144,7 @@ def _body(block: Block, cited: Span | None, heading_from: int) -> str:
             level = min((block.level or 1) + heading_from - 1, 6)
             return f"<h{level}>{said}</h{level}>"
         case "code":
-            return f'<pre tabindex="0"><code>{source.piece(0, len(block.text))}</code></pre>'
+            return f'<pre tabindex="0"><code>{source.lines(0, len(block.text), separator=chr(10))}</code></pre>'
         case "quotation":
             return f"<blockquote><p>{said}</p></blockquote>"
         case "footnote" | "caption" | "running":
@@ -197,25 +198,26 @@ class _Source:
     cited: Span | None
 
     def piece(self, start: int, end: int) -> str:
-        edges = {start, end}
-        for a, b in [(link[0], link[1]) for link in self.block.links] + (
-            [(self.cited.start, self.cited.end)] if self.cited else []
-        ):
-            edges |= {min(max(a, start), end), min(max(b, start), end)}
-        return "".join(self._run(a, b) for a, b in pairwise(sorted(edges)))
+        """Characters with the links in them; a link that reaches beyond them is cut."""
+        parts: list[str] = []
+        for first, last, address in self.block.links:
+            if first < end and last > start:
+                parts.append(self._marked(start, max(first, start)))
+                start, said = min(last, end), self._marked(max(first, start), min(last, end))
+                parts.append(f'<a href="{html.escape(address)}" {_OUTSIDE}>{said}</a>')
+        return "".join([*parts, self._marked(start, end)])
 
-    def _run(self, start: int, end: int) -> str:
-        said = html.escape(self.block.text[start:end])
-        if self.cited and self.cited.within(start, end) and said.strip():
-            said = f"<mark>{said}</mark>"
-        address = next((to for a, b, to in self.block.links if a <= start and end <= b), None)
-        if address is None:
-            return said
-        return f'<a href="{html.escape(address)}" rel="noopener noreferrer nofollow" target="_blank">{said}</a>'
+    def _marked(self, start: int, end: int) -> str:
+        text = self.block.text[start:end]
+        inner = self.cited.within(start, end) if self.cited else None
+        if inner is None or not text[inner.start : inner.end].strip():
+            return html.escape(text)
+        before, middle, after = text[: inner.start], text[inner.start : inner.end], text[inner.end :]
+        return f"{html.escape(before)}<mark>{html.escape(middle)}</mark>{html.escape(after)}"
 
-    def lines(self, start: int, end: int) -> str:
+    def lines(self, start: int, end: int, *, separator: str = "<br>") -> str:
         """A piece with its line ends as <br>, each line marked by itself."""
-        return "<br>".join(self.piece(a, b) for a, b in self._lines(start, end))
+        return separator.join(self.piece(a, b) for a, b in self._lines(start, end))
 
     def _lines(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         for line in self.block.text[start:end].split("\n"):

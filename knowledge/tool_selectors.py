@@ -24,6 +24,7 @@ from knowledge.models import (
     StageName,
     StageStatus,
 )
+from knowledge.parsers.blocks import Block
 from knowledge.retrieval.conditions import holds
 from knowledge.retrieval.plan import Scope
 from knowledge.selectors import SHOWN_WITH, ShownPassage, shown
@@ -233,8 +234,7 @@ def version_text(principal: Principal, named: str, *, scope: Scope) -> VersionTe
 
 @dataclass(frozen=True)
 class SheetText:
-    """A table of a spreadsheet: the heading above it ("" for none), and rows of cells, the first one the names of
-    the columns, blank where it has none."""
+    """A table of a spreadsheet: the heading above it ("" for none), and rows of cells, the first one the header."""
 
     sheet: str
     rows: tuple[tuple[str, ...], ...]
@@ -278,7 +278,12 @@ def sheets_of(version: DocumentVersion) -> tuple[SheetText, ...]:
         if block.kind == "heading":
             sheet = block.text
         elif block.kind == "table":
-            rows = [tuple(cells_in(line)) for line in (block.exact or block.text).split("\n")]
-            names, body = (rows[0], rows[2:]) if block.is_headed else (("",) * len(rows[0]), rows)
-            sheets.append(SheetText(sheet, (names, *body)))
+            sheets.append(SheetText(sheet, _rows(block)))
     return tuple(sheets)
+
+
+def _rows(table: Block) -> tuple[tuple[str, ...], ...]:
+    """The rows of a table, the first one its names: empty ones where it has none."""
+    lines = (table.exact or table.text).split("\n")
+    rows = [tuple(cells_in(line)) for line in lines]
+    return (rows[0], *rows[2:]) if table.is_headed else (("",) * len(rows[0]), *rows)

@@ -22,13 +22,14 @@ from knowledge import document_text, library
 from knowledge.document_views import facts_form, places_for_document
 from knowledge.finding import FindForm
 from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
+from knowledge.losses import in_words
 from knowledge.metadata_forms import ValuesForm, shown_metadata, values_of
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.selectors import discoverable_folders
 from knowledge.services.attachments import in_its_conversation, where_it_is_read
 from knowledge.services.bases import may_make_bases
 from knowledge.services.documents import open_original, retry_document
-from knowledge.services.fields import fields_of
+from knowledge.services.fields import fields_of, own_fields
 from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
 from knowledge.services.paths import upload_at
 
@@ -185,6 +186,8 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
         "current_number": next((v.number for v in opened.versions if v.pk == opened.document.current_version_id), None),
         "successor": document_text.successor_of(principal, opened.document),
         "metadata": shown_metadata(fields, opened.document),
+        "own_fields": own_fields(fields, opened.shown.stated if opened.shown else {}),
+        "not_read": in_words(opened.shown.not_read) if opened.shown else "",
     }
     if rights["change"]:
         context |= {

@@ -17,6 +17,8 @@ from business.parsing.reader.units import normalised
 ORDERED = 0.8  # share of a sentence's words from which it repeats what only talks to whoever answers; by hand
 OTHERS = 2  # pieces of evidence beside those that are cited, in which a sentence is looked for
 SAID = (Verdict.SUPPORTED, Verdict.LIKELY)
+# Telephone numbers and numbers of accounts: nobody works them out, and one digit is another person.
+_NUMBER_OF_ITS_OWN = re.compile(r"(?<![\w.,/-])(?:(?:\+|00?)\d[\d ()/-]{5,}\d|\d(?:[ -]?\d){11,})(?![\w])")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>（）()\[\]，。；、]+|[\w.+-]+@[\w-]+\.[\w.]+", re.IGNORECASE)
 
 
@@ -46,12 +48,20 @@ def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, a
     for address in _ADDRESS.findall(sentence):
         if address.rstrip(".,;:!?").casefold() not in text.casefold():
             return contradicted("address")
+    digits = _digits(f"{text}\n{also}")
+    if any(_digits(found) not in digits for found in _NUMBER_OF_ITS_OWN.findall(sentence)):
+        return contradicted("number")
     table = table_of(text)
     if table is not None:
         found = check_table(sentence, table, question=f"{question} {also}", today=today)
         if evidence.is_result or found.verdict is Verdict.SUPPORTED:
             return found
     return check_prose(sentence, text, also=also, question=question)
+
+
+def _digits(text: str) -> str:
+    """The text without what sets digits apart: 0571-555 0142 is 05715550142."""
+    return re.sub(r"(?<=\d)[ ()/-]+(?=\d)|(?<=\d)\) ?(?=\d)", "", text)
 
 
 def _has_other_cell(sentence: str, text: str) -> bool:

@@ -76,12 +76,19 @@ def split(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, .
     block = part = 0
     before: PassageBlock | None = None
     for each in blocks or blocks_in(text):
-        part += before is None or not before.kind == each.kind == "item"
+        part += before is None or not _go_on(before, each)
         for group in _of(text, each):
             sentences += [replace(sentence, block=block, part=part) for sentence in group]
             block += 1
         before = each
     return tuple(sentences)
+
+
+def _go_on(before: PassageBlock, item: PassageBlock) -> bool:
+    """Whether two items are of one list."""
+    if not before.kind == item.kind == "item":
+        return False
+    return before.depth != item.depth or bool(before.number) == bool(item.number)
 
 
 def _of(text: str, block: PassageBlock) -> Iterator[list[Sentence]]:

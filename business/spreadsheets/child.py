@@ -11,6 +11,9 @@ import math
 import re
 import resource
 import sys
+from collections.abc import Callable, Iterable
+from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +21,6 @@ from typing import Any
 import duckdb
 
 CELL_CHARACTERS = 500
-_CODE = re.compile(r"0\d+")  # 00042 is not the number 42
 BATCH = 10_000  # rows that are only counted
 
 
@@ -83,21 +85,54 @@ def refusal(sql: str) -> str:
 
 
 def _load(base: duckdb.DuckDBPyConnection, table: dict[str, Any], folder: Path) -> None:
-    """A table with the types that DuckDB reads in its cells; where it cannot decide, and where numbers begin with 0, they are text."""
+    """Make a table of the rows; each column has the type that all its cells are of, else it is text."""
     path = folder / f"{table['name']}.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(table["rows"])
-    name = table["name"].replace('"', '""')
-    source = str(path).replace("'", "''")
-    options = "header = true, delim = ',', quote = '\"', nullstr = '', sample_size = -1, null_padding = true"
     header, *body = table["rows"]
-    coded = [column for at, column in enumerate(header) if any(_CODE.fullmatch(row[at]) for row in body)]
-    if coded:
-        options += (
-            ", types = {" + ", ".join(f"'{column.replace(chr(39), chr(39) * 2)}': 'VARCHAR'" for column in coded) + "}"
-        )
-    base.execute(f"CREATE TABLE \"{name}\" AS SELECT * FROM read_csv('{source}', {options})")  # noqa: S608 - our names
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(body)
+    name = table["name"].replace('"', '""')
+    columns = {column: type_of(row[at] for row in body) for at, column in enumerate(header)}
+    base.execute(
+        f'CREATE TABLE "{name}" AS SELECT * FROM read_csv(?, columns = ?, auto_detect = false, header = false, '  # noqa: S608 - our names
+        "delim = ',', quote = '\"', escape = '\"', nullstr = '')",
+        [str(path), columns],
+    )
     path.unlink()
+
+
+def type_of(cells: Iterable[str]) -> str:
+    """Return DuckDB's type for a column: a number only where every cell is a plain one, so that no code (00042, 4E2) is changed."""
+    left = dict(_TYPES)
+    is_blank = True
+    for cell in filter(None, cells):
+        is_blank = False
+        left = {kind: holds for kind, holds in left.items() if holds(cell)}
+        if not left:
+            break
+    return "VARCHAR" if is_blank else next(iter(left), "VARCHAR")
+
+
+def _is_time(cell: str, of: type[date]) -> bool:
+    try:
+        of.fromisoformat(cell)
+    except ValueError:
+        return False
+    return _ISO.fullmatch(cell) is not None
+
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
+_WHOLE, _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})"), re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
+MOST_DIGITS = 15  # that a spreadsheet keeps of a number; more are those of an account or a card
+_TYPES: dict[str, Callable[[str], bool]] = {
+    "BIGINT": lambda cell: _WHOLE.fullmatch(cell) is not None,
+    "DOUBLE": lambda cell: (
+        _NUMBER.fullmatch(cell) is not None and len(cell.lstrip("-0.").replace(".", "")) <= MOST_DIGITS
+    ),
+    "DATE": partial(_is_time, of=date),
+    "TIMESTAMP": partial(_is_time, of=datetime),
+    "BOOLEAN": lambda cell: cell.lower() in ("true", "false"),
+}
+"""The narrowest first."""
 
 
 def _described(base: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -78,22 +77,15 @@ def tables_in(*sources: Spreadsheet) -> list[Table]:
     return tables
 
 
-_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-
-
 def _clean(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
-    """Headers that are all different and none empty; numbers without thousands separators; every row as wide as the header."""
+    """Headers that are all different, also in lower case, and none empty; every row as wide as the header."""
     header: list[str] = []
     for place, name in enumerate(sheet.rows[0], 1):
         label = one_line(name) or f"column{place}"
-        header.append(label if label not in header else f"{label}_{place}")
+        is_taken = label.lower() in (each.lower() for each in header)
+        header.append(f"{label}_{place}" if is_taken else label)
     width = len(header)
-    body = [tuple(_number(cell) for cell in (*row, *[""] * width)[:width]) for row in sheet.rows[1:]]
-    return (tuple(header), *body)
-
-
-def _number(cell: str) -> str:
-    return cell.replace(",", "") if _THOUSANDS.fullmatch(cell) else cell
+    return (tuple(header), *((*row, *[""] * width)[:width] for row in sheet.rows[1:]))
 
 
 async def in_child(tables: Sequence[Table], *, sql: str | None, limits: SheetLimits) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from knowledge.graph.names import Names, folded, is_telling
 from knowledge.graph.pattern_extraction import Directory, certain
 from knowledge.graph.storage import Known, Reading, keep_document, known_in
 from knowledge.models import Chunk, Document, Graph, GraphMention, GraphReading, KnowledgeBase
+from knowledge.text.passage_blocks import from_json
 
 log = structlog.get_logger(__name__)
 
@@ -75,7 +76,13 @@ def read_document(base: KnowledgeBase, document: Document, known: Known, people:
     version = document.current_version
     assert version is not None
     chunks = list(Chunk.unscoped.filter(version=version, is_retired=False).order_by("position"))
-    readings = [Reading(chunk, certain(chunk.text, is_first=chunk.position == 0, directory=people)) for chunk in chunks]
+    readings = [
+        Reading(
+            chunk,
+            certain(chunk.text, from_json(chunk.blocks), is_first=chunk.position == 0, directory=people),
+        )
+        for chunk in chunks
+    ]
     problem, by_model = "", False
     if base.graph == Graph.MODEL:
         said, problem = read_by_model(base, document, chunks)

@@ -5,11 +5,13 @@ Every function reads one passage and nothing else, so that what a passage makes 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from knowledge.graph import kinds
 from knowledge.graph.names import Names, folded
+from knowledge.text.passage_blocks import PassageBlock
+from knowledge.text.pipe_table import cells_in
 
 MOST_CODES = 40  # of one passage; more is a listing
 MOST_CELL = 80  # characters; what is longer is prose
@@ -41,8 +43,6 @@ _FULL_WIDTH = re.compile(
 )
 _FACT = re.compile(rf"^([^\W\d_][\w /-]{{0,{MOST_LABEL}}}?)\s*[:：]\s*(\S.{{0,{MOST_CELL}}})$")
 _BREAK = re.compile(r"\s+·\s+|\s+\|\s+|\n")
-_CELL = re.compile(r"(?<!\\)\|")
-_RULE = re.compile(r"^\|(?:\s*:?-+:?\s*\|)+$")
 _SENTENCE = re.compile(r"[.!?。！？；;]\s*\S")
 
 
@@ -93,16 +93,13 @@ class Directory:
     units: Names
 
 
-def certain(text: str, *, is_first: bool, directory: Directory) -> Said:
-    """What a passage says. is_first: whether it begins its document, where facts about the document stand."""
+def certain(text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, directory: Directory) -> Said:
+    """What a passage says. blocks: what it is made of. is_first: whether it begins its document, where facts about the document stand."""
     said = Said()
-    prose = []
-    for block in _tables(text):
-        if isinstance(block, str):
-            prose.append(block)
-        else:
-            _read_table(block, said)
-    running = "\n".join(prose)
+    for table in blocks:
+        if table.is_headed:
+            _read_table(table.names_in(text), text[table.start : table.end].split("\n")[2:], said)
+    running = "\n".join(text[each.start : each.end] for each in blocks if each.kind != "table") if blocks else text
     for term in _defined(running):
         said.state(None, kinds.DEFINES, Named(kinds.TERM, term))
     for full, short in _aliases(running):
@@ -117,30 +114,12 @@ def certain(text: str, *, is_first: bool, directory: Directory) -> Said:
     return said
 
 
-def _tables(text: str) -> Iterator[str | list[list[str]]]:
-    """The text's lines, and its pipe tables as rows of cells, the header first."""
-    lines, rows = [], list[list[str]]()
-    for line in text.split("\n"):
-        if line.startswith("|") and line.rstrip().endswith("|"):
-            if not _RULE.match(line.strip()):
-                rows.append([cell.replace("\\|", "|").strip() for cell in _CELL.split(line.strip())[1:-1]])
-            continue
-        if rows:
-            yield rows
-            rows = []
-        lines.append(line)
-    if rows:
-        yield rows
-    yield "\n".join(lines)
-
-
-def _read_table(rows: list[list[str]], said: Said) -> None:
-    """Each row is about what its first cell names; every other short cell is what the column's heading says of it."""
-    header, body = rows[0], rows[1:]
-    if not body or len(header) < 2 or not header[0]:
+def _read_table(header: list[str], lines: list[str], said: Said) -> None:
+    """Each row is about what its first cell names; every other short cell is what the column's name says of it."""
+    if len(header) < 2 or not header[0]:
         return
-    for row in body[:MOST_ROWS]:
-        if not row or not _is_name(row[0]):
+    for row in map(cells_in, lines[:MOST_ROWS]):
+        if not _is_name(row[0]):
             continue
         entry = Named(kinds.ENTRY, row[0])
         for heading, cell in zip(header[1:], row[1:], strict=False):

@@ -31,6 +31,7 @@ from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
 from knowledge.retrieval.engine import engine
+from knowledge.services.fields import fill_fields, stated_of
 from knowledge.text.language import language_of
 from knowledge.text.passage_blocks import to_json
 
@@ -57,6 +58,7 @@ def parse(version: DocumentVersion, report: Report) -> Written:
     if not any(block.text.strip() for block in parsed.blocks):
         raise Rejected(_why_no_text(version, parsed))
     bare = sum(picture.is_bare for picture in read.pictures)
+    stated = stated_of(parsed.fields)
 
     def write() -> None:
         save_parsed(version, parsed)
@@ -69,8 +71,11 @@ def parse(version: DocumentVersion, report: Report) -> Written:
             bare_pictures=bare,
             scanned_pages=len(read.pictures) - bare,
             recognised=recognised,
+            losses=dict(parsed.losses),
+            stated=stated,
         )
         describe(version.document, parsed)
+        fill_fields(version.document, stated)
 
     return Written(1, write)
 

@@ -25,6 +25,9 @@ Box = tuple[float, float, float, float]
 Link = tuple[int, int, str]
 """Start and end of the linked words in the block's text, and the address they lead to."""
 
+MODEL = 2
+"""Of what `to_json` writes; `from_json` reads the first one, too."""
+
 SEPARATOR = "\n\n"
 """Between the texts of two blocks in the document's text, but for neighbouring items of a list."""
 
@@ -189,7 +192,7 @@ class ParsedDocument:
 
     def to_json(self) -> dict[str, Any]:
         """The fields that say something: a block of plain text is its kind and its text."""
-        found = asdict(replace(self, blocks=(), apart=()))
+        found = asdict(replace(self, blocks=(), apart=())) | {"model": MODEL}
         found["blocks"] = [_to_json(block) for block in self.blocks]
         found["apart"] = [{"block": _to_json(each.block), "at": each.at} for each in self.apart]
         return found
@@ -197,12 +200,13 @@ class ParsedDocument:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "ParsedDocument":
         """Read what `to_json` gave, also by an earlier version of the parsers: fields that are gone are passed over."""
+        read = _from_json if value.get("model") == MODEL else _from_earlier_json
         known = {name: value[name] for name in cls.__dataclass_fields__ if name in value}
-        apart = tuple(Apart(_from_json(each["block"]), each["at"]) for each in value.get("apart", ()))
+        apart = tuple(Apart(read(each["block"]), each["at"]) for each in value.get("apart", ()))
         pictures = {
             name: tuple(Picture(**each) for each in value.get(name, ())) for name in ("pictures", "read_pictures")
         }
-        return cls(**{**known, "blocks": tuple(map(_from_json, value["blocks"])), "apart": apart, **pictures})
+        return cls(**{**known, "blocks": tuple(map(read, value["blocks"])), "apart": apart, **pictures})
 
 
 def separator(before: Block | None, block: Block) -> str:
@@ -228,9 +232,13 @@ def _from_json(value: dict[str, Any]) -> Block:
     known["boxes"] = tuple(tuple(box) for box in value.get("boxes", ()))
     known["links"] = tuple((start, end, address) for start, end, address in value.get("links", ()))
     known["hidden"] = HiddenReason(value["hidden"]) if value.get("hidden") else None
-    if value["kind"] == "list":  # of version 5 and before
-        known["kind"] = "paragraph"
     return Block(**known)
+
+
+def _from_earlier_json(value: dict[str, Any]) -> Block:
+    """Read a block of the first model: lists were one text, every table had a header, code stood in fences."""
+    kind: BlockKind = "paragraph" if value["kind"] == "list" else value["kind"]
+    return replace(_from_json(value), kind=kind, is_headed=kind == "table")
 
 
 # --- making blocks -------------------------------------------------------------------------------------------------
@@ -251,6 +259,8 @@ def unmarked(source: str) -> str:
 
 def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
     """A text without marks, and the links that they told."""
+    if _WORDS not in text:
+        return text, ()
     parts: list[str] = []
     links: list[Link] = []
     length = place = 0
@@ -259,7 +269,7 @@ def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
         length += found.start() - place
         links.append((length, length + len(found[1]), found[2]))
         length, place = length + len(found[1]), found.end()
-    return ("".join([*parts, text[place:]]), tuple(links)) if links else (text, ())
+    return "".join([*parts, text[place:]]), tuple(links)
 
 
 def block(kind: BlockKind, text: str, **fields: Any) -> list[Block]:

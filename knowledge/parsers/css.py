@@ -1,33 +1,42 @@
 """What the styles of a page say of an element when it is opened on a wide screen: the rules that fit it, and its own style.
 
-States that need a reader (hovered over, focused) are not met; an animation counts with its last frame where it stays at that.
+tinycss2 reads the sheets, cssselect2 the selectors. States that need a reader (hovered over, focused) are not met; an animation counts
+with its last frame where it stays at that.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any
 
+import tinycss2
+from cssselect2 import ElementWrapper, SelectorError
+from cssselect2 import compiler as compiling
+from cssselect2 import parser as parsing
+
 from knowledge.parsers.css_media import applies
-from knowledge.parsers.css_selectors import NotUnderstood, Selector, selectors, unescaped
 from knowledge.parsers.css_values import LENGTH, is_colour
 
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_PAGE_COMMENT = re.compile(r"<!--|-->")
-_TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|\\.|[(){}\[\];:]", re.DOTALL)
+Test = Callable[[Any], bool]
+Declarations = Mapping[str, tuple[str, bool]]
+"""By lower-case name: the value in lower case, and whether it is important."""
+
 _VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
-_IMPORTANT = re.compile(r"\s*!\s*important\s*$", re.IGNORECASE)
-_MOST_DEPTH = 10  # of rules in rules
+_MOST_DEPTH = 10  # of rules in rules, and of brackets in brackets
+_LONGEST_SELECTOR = 2_000  # characters; rules in rules repeat those around them
 _WORDS = re.compile(r"[a-z-]+(?: [a-z-]+)*")
+_GLOBAL = r"|inherit|initial|unset|revert|revert-layer"
 _KEYWORDS = {
     "display": re.compile(r"(?:(?:none|contents|block|inline|flow(?:-root)?|flex|grid|ruby(?:-[a-z-]+)?|table(?:-[a-z-]+)?|list-item|"
-                          r"run-in|inline-[a-z]+|-webkit-[a-z-]+|-ms-[a-z-]+|math)(?: |$))+|inherit|initial|unset|revert|revert-layer"),
-    "visibility": re.compile(r"visible|hidden|collapse|inherit|initial|unset|revert|revert-layer"),
-    "position": re.compile(r"static|relative|absolute|fixed|(?:-webkit-)?sticky|inherit|initial|unset|revert|revert-layer"),
+                          rf"run-in|inline-[a-z]+|-webkit-[a-z-]+|-ms-[a-z-]+|math)(?: |$))+{_GLOBAL}"),
+    "visibility": re.compile(f"visible|hidden|collapse{_GLOBAL}"),
+    "position": re.compile(f"static|relative|absolute|fixed|(?:-webkit-)?sticky{_GLOBAL}"),
 }  # fmt: skip
 _LENGTHS = frozenset(
-    (
+    [
         "font-size",
         "opacity",
         "width",
@@ -39,142 +48,182 @@ _LENGTHS = frozenset(
         "right",
         "bottom",
         "text-indent",
-    )
+    ]
 )
 _COLOURS = frozenset(("color", "background-color", "-webkit-text-fill-color"))
 
 
+class _Element(ElementWrapper):  # type: ignore[misc]
+    @property
+    def previous_siblings(self) -> list[Any]:
+        """Return them nearest first: the library's own calls itself for each of them."""
+        found, each = [], self.previous
+        while each is not None:
+            found.append(each)
+            each = each.previous
+        return found
+
+
 @dataclass(frozen=True)
 class _Rule:
-    selector: Selector
-    declarations: Mapping[str, str]
-    weight: tuple[bool, int, int, int, int]  # outside of layers, the selector's, the order
+    fits: Test
+    declarations: Declarations
+    weight: tuple[bool, tuple[int, int, int], int]  # outside of layers, the selector's, the order
 
 
 class Stylesheet:
     """The rules of a page, looked up by what their last selector names."""
 
-    def __init__(self, sources: list[str]) -> None:
+    def __init__(self, tree: Any, sources: Iterable[str]) -> None:
         self._rules: dict[str, list[_Rule]] = defaultdict(list)
-        self._last_frames: dict[str, Mapping[str, str]] = {}
-        order = 0
+        self._last_frames: dict[str, Declarations] = {}
+        self._order = 0
         for source in sources:
-            for prelude, body, is_layered in self._read(_PAGE_COMMENT.sub(" ", _COMMENT.sub(" ", source))):
-                declarations = declared(body)
-                for selector in _understood(prelude) if declarations else ():
-                    rule = _Rule(selector, declarations, (not is_layered, *selector.weight, order))
-                    self._rules[selector.key].append(rule)
-                    order += 1
+            self._read(tinycss2.parse_stylesheet(source, skip_comments=True, skip_whitespace=True))
+        page = _Element.from_html_root(tree).iter_subtree() if self._rules else ()
+        self._wrapped = {each.etree_element: each for each in page}
 
     def style_of(self, element: Any) -> dict[str, str]:
-        """What rules and the element's own style say of it, the stronger over the weaker. Names in lower case."""
-        classes = (element.get("class") or "").split()
-        keys = ["*", element.tag, f"#{element.get('id')}", *(f".{name}" for name in dict.fromkeys(classes))]
-        rules = [rule for key in keys for rule in self._rules.get(key, ()) if rule.selector.fits(element)]
-        rules.sort(key=lambda rule: rule.weight)
+        """Return what rules and the element's own style say of it, the stronger over the weaker. Names in lower case."""
         own = element.get("style")
-        layers = [*(rule.declarations for rule in rules), *([declared(_COMMENT.sub(" ", own))] if own else [])]
+        layers = [declared(tinycss2.parse_blocks_contents(own))] if own else []
+        if wrapped := self._wrapped.get(element):
+            keys = ["*", element.tag, f"#{element.get('id')}", *(f".{name}" for name in wrapped.classes)]
+            rules = [rule for key in keys for rule in self._rules.get(key, ()) if rule.fits(wrapped)]
+            rules.sort(key=lambda rule: rule.weight)
+            layers = [*(rule.declarations for rule in rules), *layers]
         style: dict[str, str] = {}
-        for is_important in (False, True):
+        for important in (False, True):
             for layer in layers:
-                style.update(
-                    {name: _IMPORTANT.sub("", v) for name, v in layer.items() if bool(_IMPORTANT.search(v)) == is_important}
-                )  # fmt: skip
-        return self._at_rest(style)
+                style |= {name: value for name, (value, is_so) in layer.items() if is_so is important}
+        return self._at_rest(style) if "animation" in style or "animation-name" in style else style
 
     def _at_rest(self, style: dict[str, str]) -> dict[str, str]:
-        """As it looks when an animation that stays at its last frame is over."""
+        """Return how it looks when an animation that stays at its last frame is over."""
         words = f"{style.get('animation', '')} {style.get('animation-name', '')}".replace(",", " ").split()
         fill = f"{style.get('animation', '')} {style.get('animation-fill-mode', '')}"
-        if words and ("forwards" in fill or "both" in fill):
+        if "forwards" in fill or "both" in fill:
             for word in words:
-                style |= self._last_frames.get(word, {})
+                style |= {name: value for name, (value, _) in self._last_frames.get(word, {}).items()}
         return style
 
-    def _read(
-        self, source: str, around: str = "", *, is_layered: bool = False, depth: int = 0
-    ) -> Iterator[tuple[str, str, bool]]:
-        """Selectors and declarations of every rule that a screen would apply, rules in rules included."""
-        own: list[str] = []
-        for prelude, body in _statements(source):
-            name = prelude.lower()
-            if body is None:
-                own.append(prelude)
-            elif depth > _MOST_DEPTH:
+    def _read(self, nodes: Sequence[Any], around: str = "", *, is_layered: bool = False, depth: int = 0) -> None:
+        """Keep every rule that a screen would apply, rules in rules included."""
+        if around and (own := declared(nodes)):
+            self._add(around, own, is_layered=is_layered)
+        for node in nodes:
+            if node.type not in ("at-rule", "qualified-rule") or node.content is None or depth > _MOST_DEPTH:
                 continue
-            elif name.startswith(("@keyframes", "@-webkit-keyframes")):
-                frames = {
-                    each.strip(): declared(said or "") for to, said in _statements(body) for each in to.split(",")
-                }
-                self._last_frames[name.split()[-1]] = frames.get("to") or frames.get("100%") or {}
-            elif name.startswith("@"):
-                if applies(name):
-                    layered = is_layered or name.startswith("@layer")
-                    yield from self._read(body, around, is_layered=layered, depth=depth + 1)
-            else:
-                yield from self._read(body, _nested(prelude, around), is_layered=is_layered, depth=depth + 1)
-        if own and around:
-            yield around, ";".join(own), is_layered
+            prelude = tinycss2.serialize(node.prelude).strip()
+            inside = tinycss2.parse_blocks_contents
+            if node.type == "qualified-rule":
+                self._read(inside(node.content), _nested(prelude, around), is_layered=is_layered, depth=depth + 1)
+            elif node.lower_at_keyword.endswith("keyframes"):
+                frames = {name.strip(): declared(inside(each.content)) for each in tinycss2.parse_rule_list(node.content)
+                          if each.type == "qualified-rule" for name in tinycss2.serialize(each.prelude).split(",")}  # fmt: skip
+                self._last_frames[prelude.lower()] = frames.get("to") or frames.get("100%") or {}
+            elif applies(node.lower_at_keyword, prelude.lower()):
+                rules = inside(node.content) if around else tinycss2.parse_rule_list(node.content)
+                is_layer = is_layered or node.lower_at_keyword == "layer"
+                self._read(rules, around, is_layered=is_layer, depth=depth + 1)
+
+    def _add(self, prelude: str, declarations: Declarations, *, is_layered: bool) -> None:
+        if len(prelude) > _LONGEST_SELECTOR:
+            return
+        try:
+            found = [each for each in parsing.parse(prelude) if each.pseudo_element is None]
+            tests = [_test_of(each.parsed_tree) for each in found]
+        except (SelectorError, NotImplementedError, RecursionError):  # browsers drop what they do not understand
+            return
+        for selector, fits in zip(found, tests, strict=True):
+            self._order += 1
+            rule = _Rule(fits, declarations, (not is_layered, selector.specificity, self._order))
+            self._rules[_key_of(selector.parsed_tree)].append(rule)
 
 
-def _understood(prelude: str) -> list[Selector]:
-    try:
-        return selectors(prelude)
-    except NotUnderstood:
-        return []
+def _key_of(node: Any) -> str:
+    """Return what an element must have for the selector to be about it: its id, a class, its tag, or "*" for anything."""
+    simple = (node.right if isinstance(node, parsing.CombinedSelector) else node).simple_selectors
+    for kind, sign, name in ((parsing.IDSelector, "#", "ident"), (parsing.ClassSelector, ".", "class_name"),
+                             (parsing.LocalNameSelector, "", "lower_local_name")):  # fmt: skip
+        for each in simple:
+            if isinstance(each, kind):
+                return sign + str(getattr(each, name))
+    return "*"
+
+
+def _test_of(node: Any) -> Test:
+    """Return the test of a selector. What stands around an element is asked once: the library's own test asks again and again."""
+    if isinstance(node, parsing.CombinedSelector):
+        return _around(node.combinator, _test_of(node.left), _test_of(node.right))
+    plain, tests = [], []
+    for each in node.simple_selectors:
+        if isinstance(
+            each, parsing.MatchesAnySelector | parsing.SpecificityAdjustmentSelector | parsing.NegationSelector
+        ):
+            is_not = isinstance(each, parsing.NegationSelector)
+            tests.append(_any_of([_test_of(inner.parsed_tree) for inner in each.selector_list], is_not=is_not))
+        else:
+            plain.append(each)
+    if plain:
+        tree = parsing.CompoundSelector(plain)
+        tests.insert(
+            0, compiling.CompiledSelector(SimpleNamespace(parsed_tree=tree, specificity=0, pseudo_element=None)).test
+        )
+    return tests[0] if len(tests) == 1 else lambda element: all(test(element) for test in tests)
+
+
+def _any_of(tests: list[Test], *, is_not: bool) -> Test:
+    return lambda element: any(test(element) for test in tests) is not is_not
+
+
+def _around(combinator: str, left: Test, right: Test) -> Test:
+    """Return the test of two selectors beside one another."""
+    follow = attrgetter("parent" if combinator in " >" else "previous")
+    known: dict[Any, bool] = {}  # by element: whether it fits, or one beyond it
+
+    def test(element: Any) -> bool:
+        if not right(element) or (other := follow(element)) is None:
+            return False
+        if combinator in ">+":
+            return left(other)
+        passed, found = [], False
+        while other is not None and not found:
+            if (before := known.get(other.etree_element)) is not None:
+                found = before
+                break
+            passed.append(other.etree_element)
+            found = left(other)
+            other = follow(other)
+        known.update(dict.fromkeys(passed, found))
+        return found
+
+    return test
 
 
 def _nested(prelude: str, around: str) -> str:
-    """The selector of a rule in a rule, as it would stand outside."""
+    """Return the selector of a rule in a rule, as it would stand outside."""
     if not around:
         return prelude
     above = f":is({around})"
     return prelude.replace("&", above) if "&" in prelude else f"{above} {prelude}"
 
 
-def _statements(source: str) -> Iterator[tuple[str, str | None]]:
-    """Declarations (without a body) and blocks, at the first level; what is open at the end is closed by it."""
-    begin = depth = inside = 0  # inside: round and square brackets
-    prelude, body_from = "", 0
-    for token in _TOKEN.finditer(source):
-        match token[0]:
-            case "(" | "[":
-                inside += 1
-            case ")" | "]":
-                inside = max(0, inside - 1)
-            case "{":
-                inside = 0
-                if not depth:
-                    prelude, body_from = source[begin : token.start()].strip(), token.end()
-                depth += 1
-            case "}" if depth:
-                depth, inside = depth - 1, 0
-                if not depth:
-                    yield prelude, source[body_from : token.start()]
-                    begin = token.end()
-            case ";" if not depth and not inside:
-                yield source[begin : token.start()].strip(), None
-                begin = token.end()
-    if depth:
-        yield prelude, source[body_from:]
-    elif source[begin:].strip():
-        yield source[begin:].strip(), None
-
-
-def declared(body: str) -> dict[str, str]:
-    """Declarations as names and values, in lower case; those that a browser would drop are left out."""
-    found: dict[str, str] = {}
-    for statement, block in _statements(body):
-        name, colon, value = statement.partition(":")
-        name, value = unescaped(name).strip().lower(), unescaped(value).strip().lower()
-        if block is None and colon and value and _is_valid(name, _IMPORTANT.sub("", value)):
-            weaker = _IMPORTANT.search(found.get(name, "")) and not _IMPORTANT.search(value)
-            found.update({} if weaker else {name: value})
+def declared(nodes: Sequence[Any]) -> Declarations:
+    """Return the declarations of a block, without those that a browser would drop."""
+    found: dict[str, tuple[str, bool]] = {}
+    for node in nodes:
+        if node.type != "declaration":
+            continue
+        value = tinycss2.serialize([each for each in node.value if each.type != "comment"]).strip().lower()
+        is_weaker = found.get(node.lower_name, ("", False))[1] and not node.important
+        if value and not is_weaker and _is_valid(node.lower_name, value):
+            found[node.lower_name] = (value, node.important)
     return found
 
 
 def _is_valid(name: str, value: str) -> bool:
-    """Whether a browser takes the value; asked of what decides whether text is seen."""
+    """Tell whether a browser takes the value; asked of what decides whether text is seen."""
     if "var(" in value:
         return True
     if name in _KEYWORDS:
@@ -187,9 +236,9 @@ def _is_valid(name: str, value: str) -> bool:
 
 
 def resolved(style: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
-    """The style with custom properties put in; what is not known stays as it is written."""
+    """Return the style with custom properties put in; what is not known stays as it is written."""
 
     def value_of(found: re.Match[str]) -> str:
         return variables.get(found[1], found[2] or found[0]).strip()
 
-    return {name: _VARIABLE.sub(value_of, value) for name, value in style.items()}
+    return {name: _VARIABLE.sub(value_of, value) if "var(" in value else value for name, value in style.items()}

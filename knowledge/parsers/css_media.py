@@ -1,47 +1,33 @@
-"""Whether a block of a style sheet, or a whole sheet, is meant for a reader at a wide screen with light colours."""
+"""Tell whether a block of a style sheet, or a whole sheet, is meant for a reader at a wide screen with light colours."""
 
 import re
 from operator import eq, ge, gt, le, lt
 
 from knowledge.parsers.css_values import SCREEN_PX, px
 
-_SIZES = {"width": SCREEN_PX[0], "inline-size": SCREEN_PX[0], "device-width": SCREEN_PX[0]}
-_SIZES |= {"height": SCREEN_PX[1], "block-size": SCREEN_PX[1], "device-height": SCREEN_PX[1]}
-_FEATURES = {"orientation": "landscape", "prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference"}
-_FEATURES |= {"hover": "hover", "any-hover": "hover", "pointer": "fine", "any-pointer": "fine", "scripting": "enabled"}
-_FEATURES |= {
-    "color": "8",
-    "display-mode": "browser",
-    "update": "fast",
-    "forced-colors": "none",
-    "prefers-contrast": "no-preference",
-}
+_SIZES = dict.fromkeys(("width", "inline-size", "device-width"), SCREEN_PX[0])
+_SIZES |= dict.fromkeys(("height", "block-size", "device-height"), SCREEN_PX[1])
+_FEATURES = {"orientation": "landscape", "prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference",
+             "hover": "hover", "any-hover": "hover", "pointer": "fine", "any-pointer": "fine", "scripting": "enabled",
+             "color": "8", "display-mode": "browser", "update": "fast", "forced-colors": "none",
+             "prefers-contrast": "no-preference"}  # fmt: skip
 _OPERATORS = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
-_BLOCKS = re.compile(r"@(media|container|supports|layer|scope)\b")
 _FEATURE = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _RANGE = re.compile(r"(?:(.+?)\s*(<=?|>=?|=)\s*)?([a-z-]+)\s*(?:(<=?|>=?|=)\s*(.+))?")
 
 
-def applies(prelude: str) -> bool:
-    """Whether what stands in a block counts. prelude: of an at-rule, in lower case."""
-    kind = _BLOCKS.match(prelude)
-    if not kind:
-        return False
-    condition = prelude[kind.end() :].strip()
-    match kind[1]:
-        case "media":
-            return on_a_screen(condition)
-        case "container":
-            return on_a_screen(condition[condition.find("(") :])
-        case "supports":
-            return not condition.startswith("not")
-        case _:
-            return True
+def applies(kind: str, condition: str) -> bool:
+    """Tell whether what stands in the block of an at-rule counts. kind, condition: in lower case."""
+    if kind == "supports":
+        return not condition.startswith("not")
+    if kind == "container":
+        condition = condition[condition.find("(") :]
+    return kind in ("layer", "scope") or (kind in ("media", "container") and on_a_screen(condition))
 
 
 def on_a_screen(queries: str) -> bool:
-    """Whether a wide screen meets one of these media queries; no query is met by all."""
+    """Tell whether a wide screen meets one of these media queries; no query is met by all."""
     return not queries.strip() or any(_meets(each.strip()) for each in queries.lower().split(","))
 
 
@@ -57,16 +43,11 @@ def _has(feature: str) -> bool:
     name, colon, value = (part.strip() for part in feature.partition(":"))
     end, _, of = name.partition("-")
     if colon and end in ("min", "max") and of in _SIZES:
-        length = px(value)
-        return length is not None and (_SIZES[of] >= length if end == "min" else _SIZES[of] <= length)
-    if colon:
+        feature = f"{of} {'>=' if end == 'min' else '<='} {value}"
+    elif colon:
         return _FEATURES.get(name) == value or (name in _SIZES and _SIZES[name] == px(value))
     match = _RANGE.fullmatch(feature)
     if not match or match[3] not in _SIZES:
         return _FEATURES.get(feature, "none") not in ("none", "no-preference", "light")
-    size, results = _SIZES[match[3]], [True]
-    for operator, bound in ((_MIRRORED.get(match[2] or ""), match[1]), (match[4], match[5])):
-        if operator:
-            bound_px = px(bound)
-            results.append(bound_px is not None and _OPERATORS[operator](size, bound_px))
-    return all(results)
+    bounds = [(_MIRRORED.get(match[2] or ""), px(match[1])), (match[4], px(match[5]))]
+    return all(bound is not None and _OPERATORS[how](_SIZES[match[3]], bound) for how, bound in bounds if how)

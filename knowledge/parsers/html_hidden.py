@@ -1,4 +1,4 @@
-"""Which text of an HTML page a reader does not see, by its styles and attributes; it is taken out of the tree.
+"""Which text of an HTML page a reader does not see, by its styles and attributes.
 
 What a click opens (`<details>`) can be seen. A background that is a picture, or a colour that is not understood, hides nothing.
 """
@@ -7,14 +7,14 @@ import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from knowledge.parsers.css import Stylesheet, resolved
 from knowledge.parsers.css_media import on_a_screen
 from knowledge.parsers.css_values import PX_PER_POINT, number, over, px, shade, split
-from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, Hidden, HiddenReason, blends_in, with_mark
+from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
 
 _PICTURE = re.compile(r"url\(|gradient\(|image-set\(")
 # possessive where spaces could be shared out in many ways: a style sheet is anybody's
@@ -29,49 +29,26 @@ _INSET = re.compile(r"inset\(([^()]*?)(?:round [^()]*)?\)")
 _CUT_AWAY = re.compile(
     r"(?:circle|ellipse)\(\s*0\D|polygon\((?:\s*+0(?:px|%)?+\s++0(?:px|%)?+\s*+,?)++\)|path\(\s*([\"'])\s*\1\s*\)"
 )
-_NEVER_SHOWN = frozenset(
-    (
-        *("template", "noscript", "noframes", "noembed", "datalist", "iframe", "audio", "video", "canvas", "object"),
-        *("progress", "meter", "rp", "annotation", "annotation-xml"),
-    )
+_SIZE_IN_FONT = re.compile(r"(?:^|\s)((?:\d|\.\d)[\d.]*[a-z%]*)(?=[/\s])")
+_NEVER_SHOWN = frozenset(("template", "noscript", "noframes", "noembed", "datalist", "iframe", "audio", "video", "canvas",
+                          "object", "progress", "meter", "rp", "annotation", "annotation-xml"))  # fmt: skip
+_NOT_OF_A_DRAWING = frozenset(("title", "desc", "metadata", "defs", "symbol"))  # of SVG
+_OF_TABLES = frozenset(("table", "thead", "tbody", "tfoot", "tr", "td", "th"))  # they grow with what they hold
+_ATTRIBUTES = frozenset(
+    ("style", "hidden", "popover", "color", "text", "bgcolor", "background", "fill", "opacity", "font-size")
 )
-_NOT_OF_A_DRAWING = frozenset(
-    {"title", "desc", "metadata", "defs", "symbol"}
-)  # of SVG: shown to nobody, or when one points at it
-_OF_TABLES = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th"})  # they grow with what they hold
-_INLINE = frozenset(
-    (
-        *(
-            "a",
-            "abbr",
-            "b",
-            "bdi",
-            "bdo",
-            "cite",
-            "code",
-            "data",
-            "del",
-            "dfn",
-            "em",
-            "font",
-            "i",
-            "ins",
-            "kbd",
-            "label",
-            "mark",
-        ),
-        *("q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "u", "var"),
-    )
-)
+_SIDES = ("top", "right", "bottom", "left")
+_LOGICAL = {"inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
+            "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
+            "margin-inline-start": "margin-left", "margin-block-start": "margin-top"}  # fmt: skip
 _FAR_PX = (-500.0, 5000.0)  # beyond these nobody scrolls
 _LEAST_PX = 1.0  # of a box that cuts off what is larger
-_LEAST_OPACITY = 0.05
-_LEAST_SCALE = 0.05
+_LEAST_OPACITY = _LEAST_SCALE = 0.05
 _SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0}
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     """What an element hands down. reason: why nothing in it is seen. background: None where it is not known."""
 
     reason: HiddenReason | None = None
@@ -97,7 +74,7 @@ class _Look:
         return HiddenReason.INVISIBLE if self.alpha < _LEAST_OPACITY else HiddenReason.COLOUR
 
     def _is_seen(self, colour: Colour | None, alpha: float) -> bool:
-        """Whether a colour stands out from what is behind it; one that is not known does."""
+        """Tell whether a colour stands out from what is behind it; one that is not known does."""
         if alpha < _LEAST_OPACITY:
             return False
         if colour is None or self.background is None:
@@ -105,9 +82,54 @@ class _Look:
         return not blends_in(over(colour, self.background, alpha * self.opacity), self.background)
 
 
-def take_unseen(tree: Any) -> Hidden:
-    """Take what cannot be seen out of a page (an lxml tree), leaving marks. Scripts and styles are read, not removed."""
-    return _Walk(Stylesheet(list(_sheets(tree)))).over(tree)
+class Looks:
+    """How the elements of a page (an lxml tree) look, by its style sheets and their own attributes."""
+
+    def __init__(self, tree: Any) -> None:
+        self._styles = Stylesheet(tree, _sheets(tree))
+
+    def of(self, element: Any, above: Look) -> Look:
+        """Return the look of an element inside one that looks like `above`."""
+        attributes, declared = element.attrib, self._styles.style_of(element)
+        if not declared and element.tag not in _SPECIAL and _ATTRIBUTES.isdisjoint(attributes.keys()):
+            return above
+        variables = {**above.variables, **{name: value for name, value in declared.items() if name.startswith("--")}}
+        style = _in_full({**_by_attributes(element), **resolved(declared, variables)})
+        colour, alpha = _ink(style, above)
+        drawn = style.get("visibility")
+        opacities = [number(style.get("opacity")), *map(number, _FADED.findall(style.get("filter", "")))]
+        own = min((each for each in opacities if each is not None), default=1.0)
+        return Look(
+            reason=above.reason or _reason(element, style),
+            colour=colour,
+            background=_background(style, above.background),
+            alpha=alpha,
+            opacity=above.opacity * min(1.0, max(0.0, own)),
+            shadow=_shadow(style, above.shadow),
+            size_px=_size(style, above.size_px),
+            is_drawn=above.is_drawn if drawn in (None, "inherit", "unset") else drawn not in ("hidden", "collapse"),
+            variables=variables,
+        )
+
+
+def drop_unseen(tree: Any) -> None:
+    """Take what cannot be seen out of a page. What is struck out stays; scripts and styles are left alone."""
+    looks = Looks(tree)
+
+    def look_at(element: Any, above: Look) -> None:
+        look = looks.of(element, above)
+        is_unseen = look.why_unseen not in (None, HiddenReason.STRUCK)
+        if is_unseen and element.text:
+            element.text = " "
+        for child in list(element):
+            if is_unseen and child.tail:
+                child.tail = " "
+            if isinstance(child.tag, str) and child.tag not in ("script", "style", "head"):
+                look_at(child, look)
+        if look.reason not in (None, HiddenReason.STRUCK) and not above.reason and element.getparent() is not None:
+            element.drop_tree()
+
+    look_at(tree, Look())
 
 
 def _sheets(tree: Any) -> Iterator[str]:
@@ -126,108 +148,19 @@ def _sheets(tree: Any) -> Iterator[str]:
             yield data.decode(errors="replace")
 
 
-class _Walk:
-    """One way through a page in its order."""
-
-    def __init__(self, styles: Stylesheet) -> None:
-        self._styles = styles
-        self._hidden = Hidden()
-        self._last: tuple[Any, str] | None = None  # the text seen last: an element, and its `text` or `tail`
-        self._apart = False
-        self._unseen: list[Any] = []
-
-    def over(self, tree: Any) -> Hidden:
-        for node in [*reversed(list(tree.itersiblings(preceding=True))), tree, *tree.itersiblings()]:
-            self._element(node, _Look())
-        for element in self._unseen:
-            if element.getparent() is not None:
-                element.drop_tree()
-        return self._hidden
-
-    def _element(self, element: Any, above: _Look) -> None:
-        if not isinstance(element.tag, str):
-            if isinstance(element.text, str) and callable(element.tag) and element.tag.__name__ == "Comment":
-                self._text(element, "text", replace(above, reason=HiddenReason.COMMENT))
-            return
-        if element.tag in ("script", "style", "head"):
-            return
-        look = _look(element, self._styles.style_of(element), above)
-        if look.reason and not above.reason:
-            self._unseen.append(element)
-        is_block = element.tag not in _INLINE
-        self._apart |= is_block
-        self._text(element, "text", look)
-        if element.tag == "img" and element.get("alt"):
-            self._take(element.get("alt"), look.why_unseen or HiddenReason.PICTURE)
-            self._apart = True
-        for child in element:
-            self._element(child, look)
-            self._text(child, "tail", look)
-        self._apart |= is_block
-
-    def _text(self, element: Any, place: str, look: _Look) -> None:
-        text = getattr(element, place)
-        if not text or not text.strip():
-            return
-        text = Hidden.unmarked(text)
-        reason = look.why_unseen
-        if reason is None:
-            self._hidden.seen()
-            self._last = (element, place)
-            setattr(element, place, text)
-        else:
-            setattr(element, place, " ")
-            self._take(text, reason)
-        self._apart = False
-
-    def _take(self, text: str, reason: HiddenReason) -> None:
-        mark = self._hidden.take(text, reason, apart=self._apart)
-        if mark and self._last:
-            owner, where = self._last
-            setattr(owner, where, with_mark(getattr(owner, where), mark))
+_STRUCK = frozenset(("del", "s", "strike"))
+_SPECIAL = _NEVER_SHOWN | _NOT_OF_A_DRAWING | _STRUCK | {"dialog"}
 
 
-def _look(element: Any, declared: Mapping[str, str], above: _Look) -> _Look:
-    variables = {**above.variables, **{name: value for name, value in declared.items() if name.startswith("--")}}
-    style = _in_full({**_by_attributes(element), **resolved(declared, variables)})
+def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
+    """The colour of the letters, and how opaque they are."""
     colour, alpha = above.colour, above.alpha
     said = style.get("-webkit-text-fill-color") or style.get("color")
     if said and said not in ("inherit", "currentcolor", "unset"):
         colour, alpha = shade(said) or (None, 1.0)
     if "text" in (style.get("background-clip"), style.get("-webkit-background-clip")) and alpha < _LEAST_OPACITY:
-        colour, alpha = None, 1.0  # its letters are a window to its background
-    drawn = style.get("visibility")
-    own = number(style.get("opacity"))
-    for faded in _FADED.findall(style.get("filter", "")):
-        own = min(1.0 if own is None else own, number(faded) or 0.0)
-    opacity = above.opacity * (1.0 if own is None else min(1.0, max(0.0, own)))
-    return _Look(
-        reason=above.reason or _reason(element, style),
-        colour=colour,
-        background=_background(style, above.background),
-        alpha=alpha,
-        opacity=opacity,
-        shadow=_shadow(style, above.shadow),
-        size_px=_size(style, above.size_px),
-        is_drawn=above.is_drawn if drawn in (None, "inherit", "unset") else drawn not in ("hidden", "collapse"),
-        variables=variables,
-    )
-
-
-_LOGICAL = {
-    "inline-size": "width",
-    "block-size": "height",
-    "max-inline-size": "max-width",
-    "max-block-size": "max-height",
-}
-_LOGICAL |= {
-    "inset-inline-start": "left",
-    "inset-inline-end": "right",
-    "inset-block-start": "top",
-    "inset-block-end": "bottom",
-}
-_LOGICAL |= {"margin-inline-start": "margin-left", "margin-block-start": "margin-top"}
-_SIDES = ("top", "right", "bottom", "left")
+        return None, 1.0  # its letters are a window to its background
+    return colour, alpha
 
 
 def _in_full(style: dict[str, str]) -> dict[str, str]:
@@ -251,22 +184,18 @@ def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
 
 def _by_attributes(element: Any) -> dict[str, str]:
     """What attributes say that are older than styles; a style is stronger."""
-    style = {}
+    said = {name: str(value).lower() for name, value in element.attrib.items() if value}
+    style = {name: said[name] for name in ("color", "opacity", "font-size") if name in said}
     is_of_drawing = element.tag in _NOT_OF_A_DRAWING and next(element.iterancestors("svg"), None) is not None
-    if (
-        element.tag in _NEVER_SHOWN
-        or is_of_drawing
-        or element.get("popover") is not None
-        or (element.get("hidden") is not None and element.get("hidden") != "until-found")
-    ):
+    is_closed = element.tag == "dialog" and element.get("open") is None
+    is_hidden = element.get("hidden") is not None and element.get("hidden") != "until-found"
+    if element.tag in _NEVER_SHOWN or is_of_drawing or is_closed or is_hidden or element.get("popover") is not None:
         style["display"] = "none"
-    if element.tag == "dialog" and element.get("open") is None:
-        style["display"] = "none"
-    if colour := element.get("color") or (element.tag == "body" and element.get("text")):
-        style["color"] = colour.lower()
-    if background := element.get("bgcolor"):
-        style["background-color"] = background.lower()
-    if element.get("background"):
+    if ink := said.get("fill") or (element.tag == "body" and said.get("text")):
+        style["color"] = "transparent" if ink == "none" else ink
+    if "bgcolor" in said:
+        style["background-color"] = said["bgcolor"]
+    if "background" in said:
         style["background"] = "url()"
     return style
 
@@ -276,16 +205,15 @@ def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
     display = style.get("display", "")
     if display in ("none", "table-column", "table-column-group") or style.get("content-visibility") == "hidden":
         return HiddenReason.NOT_DISPLAYED
-    if (opacity := number(style.get("opacity"))) is not None and opacity < _LEAST_OPACITY:
-        return HiddenReason.INVISIBLE
-    if any(
-        _CLEAR_MASK.search(style.get(name, "")) for name in ("mask", "mask-image", "-webkit-mask", "-webkit-mask-image")
-    ):
+    masks = (style.get(name, "") for name in ("mask", "mask-image", "-webkit-mask", "-webkit-mask-image"))
+    opacity = number(style.get("opacity"))
+    if (opacity is not None and opacity < _LEAST_OPACITY) or any(map(_CLEAR_MASK.search, masks)):
         return HiddenReason.INVISIBLE
     can_be_cut = element.tag not in _OF_TABLES and not display.startswith("table")
     if _is_moved_away(style) or _is_shrunk(style) or _is_cut_away(style) or (can_be_cut and _has_no_room(style)):
         return HiddenReason.OUTSIDE
-    return None
+    lines = f"{style.get('text-decoration', '')} {style.get('text-decoration-line', '')}"
+    return HiddenReason.STRUCK if element.tag in _STRUCK or "line-through" in lines else None
 
 
 def _is_moved_away(style: Mapping[str, str]) -> bool:
@@ -305,18 +233,18 @@ def _is_shrunk(style: Mapping[str, str]) -> bool:
     if any((factor := number(part)) is not None and abs(factor) < _LEAST_SCALE for part in factors):
         return True
     for found in _MATRIX.findall(transform):
-        values = [number(part) for part in found.split(",")]
-        if len(values) == 6 and None not in values:
-            a, b, c, d = (value or 0.0 for value in values[:4])
-            return abs(a * d - b * c) < _LEAST_SCALE**2
+        values = [number(part) or 0.0 for part in found.split(",")]
+        if len(values) == 6 and abs(values[0] * values[3] - values[1] * values[2]) < _LEAST_SCALE**2:
+            return True
     return _TURNED_AWAY.search(transform) is not None
 
 
 def _has_no_room(style: Mapping[str, str]) -> bool:
-    sides = [px(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height")]
     words = f"{style.get('overflow', '')} {style.get('overflow-x', '')} {style.get('overflow-y', '')}".split()
-    cuts = set(words) & {"hidden", "clip", "auto", "scroll"}
-    return bool(cuts) and any(each is not None and each <= _LEAST_PX for each in sides)
+    sides = [px(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height")]
+    return not {"hidden", "clip", "auto", "scroll"}.isdisjoint(words) and any(
+        each is not None and each <= _LEAST_PX for each in sides
+    )
 
 
 def _is_cut_away(style: Mapping[str, str]) -> bool:
@@ -336,14 +264,10 @@ def _is_cut_away(style: Mapping[str, str]) -> bool:
 
 
 def _size(style: Mapping[str, str], above_px: float) -> float:
-    said = style.get("font-size") or next(
-        iter(re.findall(r"(?:^|\s)((?:\d|\.\d)[\d.]*[a-z%]*)(?=[/\s])", style.get("font", ""))), ""
-    )
-    if said in _SIZES:
-        return _SIZES[said]
+    said = style.get("font-size") or next(iter(_SIZE_IN_FONT.findall(style.get("font", ""))), "")
     if said.endswith("%"):
         return above_px * (number(said) or 0.0)
-    found = px(said, em=above_px)
+    found = _SIZES.get(said, px(said, em=above_px))
     return above_px if found is None else found
 
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 
 _WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")
+_WHITE = re.compile("[ \t\n\r\f]+")
+_WRAPPED = re.compile(f"(?<={_WIDE.pattern})[ \t\r]*\n[ \t\r\n]*(?={_WIDE.pattern})")
 
 
 def join_lines(lines: Iterable[str]) -> str:
@@ -15,3 +17,8 @@ def join_lines(lines: Iterable[str]) -> str:
             joined += "" if between_wide else " "
         joined += line
     return joined
+
+
+def as_shown(text: str) -> str:
+    """Return text of a markup as a page shows it: any white space is one space, and none where a line ends between Chinese characters."""
+    return _WHITE.sub(" ", _WRAPPED.sub("", text) if "\n" in text else text)

@@ -7,11 +7,11 @@ of the cells and their repetition tell, else the table has no header.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any
 
-from knowledge.parsers.blocks import Block, BlockKind, block
+from knowledge.parsers.blocks import Block, BlockKind, block, taken_links
 from knowledge.text.normalise import cleaned
 from knowledge.text.pipe_table import pipe_table
 
@@ -19,6 +19,7 @@ JOINED = " › "
 """Between the names of a column in several header rows."""
 MOST_HEADER_ROWS = 3  # where the types of cells tell
 MOST_SPAN_COLUMNS, MOST_SPAN_ROWS = 200, 1_000
+_MOST_LOOKED_AT = 500  # rows, for what types tell
 _LONGEST_NAME = 80  # characters
 _TELLS = 0.8  # share of a column's cells that are of one type, where the type tells
 _AMOUNT = re.compile(
@@ -32,19 +33,24 @@ _CODE = re.compile(r"(?=.*\d)[A-Za-z]{0,8}[-_/.]?[\dA-Za-z]*\d[\w./-]*")
 _PERIOD = re.compile(r"(?:19|20)\d\d(?:/\d{2,4})?年?|(?:[QH][1-4]|\d{1,2}月|[KF]?W\d{1,2})(?:[ /-]?(?:19|20)?\d\d)?")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Cell:
     """One cell. text: as the original shows it, links by `blocks.linked`. exact: the typed value where it is another. is_name: whether
     the format marks it as a name of columns. A cell that spans several places stands in each of them, the same object.
+
+    shown: the text on one line, with its links; said: without them.
     """
 
     text: str = ""
     exact: str = ""
     is_name: bool = False
+    shown: str = field(init=False)
+    said: str = field(init=False)
 
-    @property
-    def said(self) -> str:
-        return " ".join(cleaned(self.text).split())
+    def __post_init__(self) -> None:
+        shown = " ".join(cleaned(self.text).split())
+        object.__setattr__(self, "shown", shown)
+        object.__setattr__(self, "said", taken_links(shown)[0])
 
 
 EMPTY = Cell()
@@ -69,6 +75,10 @@ class Grid:
                 row.append(cell)
         self._fill(row)
         self.rows.append(row)
+
+    def end_section(self) -> None:
+        """End a part of the table: nothing hangs down into the next."""
+        self._hanging.clear()
 
     def _fill(self, row: Row) -> None:
         while (column := len(row)) in self._hanging:
@@ -101,20 +111,18 @@ def table_blocks(
     body = _with_groups(grid[head:], names) if head < len(grid) else []
     if not body:  # names without rows: what they say is kept as a row
         names, body = [], grid
-    shown = _pipe(names, [[cell.text for cell in row] for row in body])
-    exact = _pipe(names, [[cell.exact or cell.text for cell in row] for row in body])
-    said = {"is_headed": bool(names), "exact": exact if exact != shown else ""}
-    return [*captions, *block(kind, shown, **(fields | said))]
+    head_row, is_headed = [names] if names else [], bool(names)
+    shown = pipe_table([*head_row, *([cell.shown for cell in row] for row in body)], is_headed=is_headed)
+    exact = ""
+    if any(cell.exact for row in body for cell in row):
+        typed = ([cell.exact or cell.said for cell in row] for row in body)
+        exact = pipe_table([*head_row, *typed], is_headed=is_headed)
+    return [*captions, *block(kind, shown, **(fields | {"is_headed": is_headed, "exact": exact}))]
 
 
 def _as_paragraph(caption: Block) -> Block:
     """Return a caption that announces nothing as a paragraph."""
     return replace(caption, kind="paragraph")
-
-
-def _pipe(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    said = [[cleaned(cell) for cell in row] for row in rows]
-    return pipe_table([names, *said] if names else said, is_headed=bool(names))
 
 
 def _trimmed(rows: Sequence[Sequence[Cell]]) -> list[Row]:
@@ -146,6 +154,14 @@ def _title_rows(grid: list[Row], header_rows: int | None) -> int:
             break
         count += 1
     rest = grid[count:]
+    if (
+        count
+        and not header_rows
+        and _is_spanned(grid[count - 1])
+        and any(map(_is_spanned, rest))
+        and not _header_rows(rest)
+    ):
+        count -= 1  # the title of a first group, as that of a later one
     return count if any(len({id(cell) for cell in row if cell.said}) > 1 for row in rest) else 0
 
 
@@ -168,10 +184,16 @@ def _told_by_types(grid: list[Row]) -> int:
     if len(grid) < 2 or len(grid[0]) < 2:
         return 0
     for head in range(1, min(MOST_HEADER_ROWS, len(grid) - 1) + 1):
-        upper, last, body = grid[: head - 1], grid[head - 1], grid[head:]
+        upper, last, body = grid[: head - 1], grid[head - 1], [row for row in grid[head:] if not _is_spanned(row)]
         if head > 1 and not all(_spreads(row) for row in upper):
             return 0
-        if _names_columns(last) and _types_change(last, body):
+        if any(cell is below and cell.said for cell, below in zip(last, grid[head], strict=True)):
+            continue  # a name reaches further down
+        if (
+            not _is_spanned(last)
+            and _names_columns(last, _names(grid[:head]))
+            and _types_change(last, body[:_MOST_LOOKED_AT])
+        ):
             return head
     return 0
 
@@ -180,20 +202,16 @@ def _spreads(row: Row) -> bool:
     """Whether a row stands above several columns: cells that span them, or blanks behind names that no numbers are."""
     said = [cell.said for cell in row]
     is_wide = any(a is b and a.said for a, b in pairwise(row))
-    return (is_wide or "" in said[1:]) and all(_may_name(text) for text in said if text)
+    return (is_wide or "" in said[1:]) and all(may_name(text) for text in said if text)
 
 
-def _names_columns(row: Row) -> bool:
-    said = [cell.said for cell in row]
-    filled = [text for text in said if text]
-    return (
-        len(filled) >= max(len(said) - 1, 1)
-        and all(map(_may_name, filled))
-        and len(set(filled)) >= len(filled) / 2  # the same names below several headings
-    )
+def _names_columns(row: Row, names: Sequence[str]) -> bool:
+    """Whether the last row of names may be one. names: those of all rows, joined; only such may repeat below several headings."""
+    filled = [cell.said for cell in row if cell.said]
+    return len(filled) >= max(len(row) - 1, 1) and all(map(may_name, filled)) and len(set(names)) >= len(names) / 2
 
 
-def _may_name(text: str) -> bool:
+def may_name(text: str) -> bool:
     return len(text) <= _LONGEST_NAME and (_PERIOD.fullmatch(text) is not None or type_of(text) == "text")
 
 

@@ -1,11 +1,11 @@
-"""How the cells of a workbook are shown: hidden or not, by which number format, with superscripts. Calamine reads values alone, so
-the parts are read as a stream.
+"""How the cells of a workbook are shown: hidden or not, by which number format, bold, with superscripts, as links; and what its sheets
+say of their tables. Calamine reads values alone, so the parts are read as a stream.
 """
 
 import posixpath
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +17,7 @@ from knowledge.parsers.css_values import over
 from knowledge.parsers.hidden import WHITE, Colour, HiddenReason, blends_in
 from knowledge.parsers.number_formats import BUILT_IN, GENERAL, sections
 from knowledge.parsers.raised import lowered, raised
+from knowledge.parsers.time_formats import BUILT_IN as OF_TIMES
 
 _PIECE_BYTES = 1024 * 1024
 _SAYS_NOTHING = re.compile(r"(?:\"\s*\"|\[[^\]]*\]|_.|\\\\\s|\s)*")
@@ -26,31 +27,48 @@ _INDEXED: dict[int, Colour] = {0: (0, 0, 0), 1: WHITE, 8: (0, 0, 0), 9: WHITE, 6
 _THEME: dict[str, Colour] = {"0": WHITE, "1": (0, 0, 0)}  # the first two of a theme: window and text
 _MOST_COLUMNS = 16_384
 _TEXTS = "xl/sharedStrings.xml"
+_LINK = re.compile(r'HYPERLINK\("([^"]+)"', re.IGNORECASE)
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+Range = tuple[int, int, int, int]
+"""First row and column, last row and column, from 0; -1 where a whole row or column is meant."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """Why cells of one style are not seen: those that hold words, and those that hold numbers. code: how numbers are shown.
+
+    is_bold, fill: how they stand out; fill is a name of its colour, "" for none and for white.
+    """
+
+    words: HiddenReason | None = None
+    numbers: HiddenReason | None = None
+    code: str = ""
+    is_bold: bool = False
+    fill: str = ""
 
 
 @dataclass
 class SheetParts:
-    """Of one sheet, counted from 0. cells: hidden ones, by row and column. texts: those with superscripts, these written out.
-
-    formatted: cells with a number format, one after the other as row and column; codes: the format of each, in the same order.
+    """Of one sheet, counted from 0. cells: hidden ones, by row and column. texts: those whose letters differ, as they are seen; struck:
+    what is struck out in them. links: addresses. styled: cells with a style that says something, one after the other as row, column and
+    number of the style in `styles`. headers: ranges of names that the file states; headless: tables that it says have none.
+    frozen: rows that stay in view. formulas: how many have no value.
     """
 
     rows: set[int] = field(default_factory=set)
     columns: set[int] = field(default_factory=set)
     cells: dict[tuple[int, int], HiddenReason] = field(default_factory=dict)
     texts: dict[tuple[int, int], str] = field(default_factory=dict)
-    formatted: "array[int]" = field(default_factory=lambda: array("L"))
-    codes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class _Style:
-    """Why cells of one style are not seen: those that hold words, and those that hold numbers. code: how numbers are shown."""
-
-    words: HiddenReason | None = None
-    numbers: HiddenReason | None = None
-    code: str = ""
+    struck: dict[tuple[int, int], str] = field(default_factory=dict)
+    links: dict[tuple[int, int], str] = field(default_factory=dict)
+    styled: "array[int]" = field(default_factory=lambda: array("L"))
+    styles: dict[int, Style] = field(default_factory=dict)
+    headers: list[Range] = field(default_factory=list)
+    headless: list[Range] = field(default_factory=list)
+    frozen: int = 0
+    formulas: int = 0
 
 
 def sheet_parts(path: Path) -> dict[str, SheetParts]:
@@ -59,9 +77,9 @@ def sheet_parts(path: Path) -> dict[str, SheetParts]:
 
     try:
         with ZipFile(path) as archive:
-            styles, raised = _styles(archive), _raised_texts(archive)
+            styles, texts = _styles(archive), _texts(archive)
             return {
-                name: _Sheet(styles, raised, _tables(archive, part)).read(archive.open(part))
+                name: _Sheet(styles, texts, _Relations(archive, part)).read(archive.open(part))
                 for name, part in _sheets(archive)
             }
     except (KeyError, ValueError, expat.ExpatError, XMLSyntaxError) as error:
@@ -82,36 +100,47 @@ def _sheets(archive: ZipFile) -> Iterator[tuple[str, str]]:
             yield sheet.get("name", ""), parts[part]
 
 
-def _tables(archive: ZipFile, part: str) -> Iterator[str]:
-    """The ranges of the tables of a sheet, whose styles may colour cells."""
+class _Relations:
+    """The parts that a sheet points to: its tables, and the addresses of its links by their id."""
+
+    def __init__(self, archive: ZipFile, part: str) -> None:
+        from lxml import etree
+
+        folder, name = posixpath.split(part)
+        relations = f"{folder}/_rels/{name}.rels"
+        known = etree.fromstring(archive.read(relations)) if relations in archive.namelist() else ()
+        self.addresses = {each.get("Id", ""): each.get("Target", "") for each in known}
+        parts = [_target(folder, each) for each in known if each.get("Type", "").endswith("/table")]
+        tables = [etree.fromstring(archive.read(each)) for each in parts if each in archive.namelist()]
+        self.tables = [(each.get("ref", ""), int(each.get("headerRowCount", "1"))) for each in tables]
+
+
+def _target(folder: str, relation: Any) -> str:
+    return posixpath.normpath(posixpath.join(folder, relation.get("Target", ""))).lstrip("/")
+
+
+def _texts(archive: ZipFile) -> dict[str, tuple[str, str]]:
+    """The shared texts with superscripts, subscripts or struck-out words, by number: as they are seen, and what is struck out."""
     from lxml import etree
 
-    folder, name = posixpath.split(part)
-    relations = f"{folder}/_rels/{name}.rels"
-    if relations not in archive.namelist():
-        return
-    for each in etree.fromstring(archive.read(relations)):
-        if each.get("Type", "").endswith("/table"):
-            target = posixpath.normpath(posixpath.join(folder, each.get("Target", ""))).lstrip("/")
-            if target in archive.namelist():
-                yield etree.fromstring(archive.read(target)).get("ref", "")
-
-
-def _raised_texts(archive: ZipFile) -> dict[str, str]:
-    """The shared texts that hold superscripts or subscripts, by number."""
-    from lxml import etree
-
-    if _TEXTS not in archive.namelist() or not _has(archive, _TEXTS, b"vertAlign"):
+    if _TEXTS not in archive.namelist() or not _has(archive, _TEXTS, (b"vertAlign", b"<strike")):
         return {}
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, str]] = {}
     with archive.open(_TEXTS) as file:
         for number, (_event, text) in enumerate(etree.iterparse(file, tag="{*}si", resolve_entities=False)):
-            if text.find("{*}r/{*}rPr/{*}vertAlign") is not None:
-                found[str(number)] = "".join(map(_run_text, text.iterfind("{*}r")))
+            runs = [(_run_text(run), _is_on(run.find("{*}rPr/{*}strike"))) for run in text.iterfind("{*}r")]
+            if any(is_struck for _said, is_struck in runs) or text.find("{*}r/{*}rPr/{*}vertAlign") is not None:
+                seen, struck = ("".join(said for said, gone in runs if gone is which) for which in (False, True))
+                found[str(number)] = seen, struck
             text.clear()
             while text.getprevious() is not None:
                 del text.getparent()[0]
     return found
+
+
+def _is_on(mark: Any) -> bool:
+    """Whether an element like <b/> is there and not switched off."""
+    return mark is not None and mark.get("val", "1") not in ("0", "false")
 
 
 def _run_text(run: Any) -> str:
@@ -126,50 +155,70 @@ def _run_text(run: Any) -> str:
             return text
 
 
-def _has(archive: ZipFile, part: str, said: bytes) -> bool:
-    """Whether a part holds some bytes, read piece by piece."""
+def _has(archive: ZipFile, part: str, wanted: Sequence[bytes]) -> bool:
+    """Whether a part holds one of some bytes, read piece by piece."""
     before = b""
     with archive.open(part) as file:
         while piece := file.read(_PIECE_BYTES):
-            if said in before + piece:
+            if any(each in before + piece for each in wanted):
                 return True
-            before = piece[-len(said) :]
+            before = piece[-16:]
     return False
 
 
-def _styles(archive: ZipFile) -> dict[str, _Style]:
-    """The cell styles with a number format, and those whose text is not seen: a number format of nothing, a font of no size, or of the
-    colour of the cell.
+def _styles(archive: ZipFile) -> dict[str, Style]:
+    """The cell styles that say something. Text is not seen by a number format of nothing, a font of no size, or of the colour of the
+    cell.
     """
     from lxml import etree
 
     if "xl/styles.xml" not in archive.namelist():
         return {}
     tree = etree.fromstring(archive.read("xl/styles.xml"))
-    formats = BUILT_IN | {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
+    formats = (
+        BUILT_IN | OF_TIMES | {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
+    )
     fonts = list(tree.iterfind("{*}fonts/{*}font"))
-    fills = [_fill(each) for each in tree.iterfind("{*}fills/{*}fill")]
-    known: dict[str, _Style] = {}
+    fills = list(tree.iterfind("{*}fills/{*}fill"))
+    known: dict[str, Style] = {}
     for number, style in enumerate(tree.iterfind("{*}cellXfs/{*}xf")):
         font, fill = _at(fonts, style.get("fontId")), _at(fills, style.get("fillId"))
         code = formats.get(style.get("numFmtId"), GENERAL)
-        reason = None
-        if font is not None and 0 < _points(font) < _LEAST_POINTS:
-            reason = HiddenReason.TOO_SMALL
-        elif fill:
-            colour = (
-                WHITE if _WHITE_FORMAT.search(code) else _colour(font.find("{*}color")) if font is not None else None
-            )
-            reason = HiddenReason.COLOUR if colour and blends_in(colour, fill) else None
-        words, numbers = _shows_nothing(code)
-        found = _Style(
-            HiddenReason.CELL if words else reason,
-            HiddenReason.CELL if numbers else reason,
-            "" if code in (GENERAL, "@") else code,
-        )
-        if found != _Style():
+        found = _style(code, font, fill)
+        if found != Style():
             known[str(number)] = found
     return known
+
+
+def _style(code: str, font: Any, fill: Any) -> Style:
+    colour = _fill(fill) if fill is not None else None
+    is_bold = is_struck = False
+    reason = None
+    if font is not None:
+        is_bold, is_struck = _is_on(font.find("{*}b")), _is_on(font.find("{*}strike"))
+        said = WHITE if _WHITE_FORMAT.search(code) else _colour(font.find("{*}color"))
+        if 0 < _points(font) < _LEAST_POINTS:
+            reason = HiddenReason.TOO_SMALL
+        elif said and colour and blends_in(said, colour):
+            reason = HiddenReason.COLOUR
+        elif is_struck:
+            reason = HiddenReason.STRUCK
+    words, numbers = _shows_nothing(code)
+    return Style(
+        HiddenReason.CELL if words else reason,
+        HiddenReason.CELL if numbers else reason,
+        "" if code in (GENERAL, "@") else code,
+        is_bold,
+        "" if colour == WHITE or fill is None else _name_of(fill),
+    )
+
+
+def _name_of(fill: Any) -> str:
+    """Return what tells one fill from another; "" for none."""
+    pattern = fill.find("{*}patternFill")
+    if pattern is not None and pattern.get("patternType", "none") in ("none", "gray125"):
+        return ""
+    return " ".join(f"{name}={value}" for each in fill.iter() for name, value in sorted(each.attrib.items()))
 
 
 def _shows_nothing(code: str) -> tuple[bool, bool]:
@@ -226,69 +275,109 @@ def _fill(fill: Any) -> Colour | None:
 class _Sheet:
     """One worksheet, read as a stream."""
 
-    def __init__(self, styles: dict[str, _Style], raised: dict[str, str], tables: Iterable[str]) -> None:
-        self._styles = styles
-        self._raised = raised
-        self._text = ""  # the number of a shared text, while its cell is read
-        self._is_shared = False
-        self._coloured = list(
-            tables
-        )  # ranges that a table's style or a condition may colour: a font's colour tells nothing there
-        self._found = SheetParts()
+    def __init__(self, styles: dict[str, Style], texts: dict[str, tuple[str, str]], relations: _Relations) -> None:
+        self._styles, self._texts, self._relations = styles, texts, relations
+        self._said: list[str] | None = None  # what is being read: a formula, a value, the number of a shared text
+        self._kind = ""  # of the cell that is read
+        self._is_valueless = False  # a formula was read, and no value yet
+        self._coloured = [said for said, _count in relations.tables]
+        """Ranges that a table's style or a condition may colour: a font's colour tells nothing there."""
+        self._found = SheetParts(styles={int(number): style for number, style in styles.items()})
         self._row = self._column = -1
+        self._prefix: str | None = None  # of the sheet's own elements
 
     def read(self, file: IO[bytes]) -> SheetParts:
-        parser = expat.ParserCreate()
+        self._parser = parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
-        if self._raised:
-            parser.CharacterDataHandler = self._said
-            parser.EndElementHandler = self._end
         with file:
             while piece := file.read(_PIECE_BYTES):
                 parser.Parse(piece, False)
             parser.Parse(b"", True)
+        self._end_cell()
+        found = self._found
         ranges = [_range(each) for said in self._coloured for each in said.split()]
-        for place, reason in list(self._found.cells.items()):
+        for place, reason in list(found.cells.items()):
             if reason is HiddenReason.COLOUR and any(_lies_in(place, each) for each in ranges):
-                del self._found.cells[place]
-        return self._found
+                del found.cells[place]
+        for said, count in self._relations.tables:
+            top, left, bottom, right = _range(said)
+            if count:
+                found.headers.append((top, left, top + count - 1, right))
+            else:
+                found.headless.append((top, left, bottom, right))
+        return found
 
     def _start(self, tag: str, said: dict[str, str]) -> None:
-        name = tag.rpartition(":")[2]
+        prefix, _colon, name = tag.rpartition(":")
+        if self._prefix is None:
+            self._prefix = prefix
+        if prefix != self._prefix:  # an extension, which may call something of its own f or c
+            return
         if name == "c":
+            self._end_cell()
             self._cell(said)
+        elif name == "f":
+            self._is_valueless = self._kind != "str"
+            self._listen()
+        elif name == "v":
+            if self._is_valueless or (self._kind == "s" and self._texts):
+                self._listen()
         elif name == "row":
             self._row = int(said["r"]) - 1 if "r" in said else self._row + 1
             self._column = -1
             if _is_hidden(said, "ht"):
                 self._found.rows.add(self._row)
-        elif name == "col" and _is_hidden(said, "width"):
+        else:
+            self._of_sheet(name, said)
+
+    def _of_sheet(self, name: str, said: dict[str, str]) -> None:
+        if name == "col" and _is_hidden(said, "width"):
             first, last = int(said.get("min", 1)), int(said.get("max", 1))
             self._found.columns.update(range(first - 1, min(last, _MOST_COLUMNS)))
         elif name == "conditionalFormatting":
             self._coloured.append(said.get("sqref", ""))
+        elif name == "pane" and said.get("state", "").startswith("frozen"):
+            self._found.frozen = int(_float(said.get("ySplit", "0")))
+        elif name == "autoFilter" and "ref" in said:
+            top, left, _bottom, right = _range(said["ref"])
+            self._found.headers.append((top, left, top, right))
+        elif name == "hyperlink" and "ref" in said:
+            identity = next((value for key, value in said.items() if key.rpartition(":")[2] == "id"), "")
+            top, left, _bottom, _right = _range(said["ref"])
+            self._found.links[top, left] = self._relations.addresses.get(identity, "")
 
     def _cell(self, said: dict[str, str]) -> None:
-        if not self._styles and not self._raised:
-            return
         self._column = _column_number(said["r"]) if "r" in said else self._column + 1
-        style = self._styles.get(said.get("s", "0"))
-        kind = said.get("t", "n")
-        self._is_shared, self._text = kind == "s", ""
-        holds_words = kind in ("s", "str", "inlineStr")
-        if style and (reason := style.words if holds_words else style.numbers):
+        self._kind = kind = said.get("t", "n")
+        number = said.get("s", "0")
+        style = self._styles.get(number)
+        if style is None:
+            return
+        if reason := style.words if kind in ("s", "str", "inlineStr") else style.numbers:
             self._found.cells[self._row, self._column] = reason
-        if style and style.code and kind == "n":
-            self._found.formatted.extend((self._row, self._column))
-            self._found.codes.append(style.code)
+        if style.is_bold or style.fill or (style.code and kind == "n"):
+            self._found.styled.extend((self._row, self._column, int(number)))
 
-    def _said(self, text: str) -> None:
-        if self._is_shared:
-            self._text += text
+    def _listen(self) -> None:
+        self._said = []
+        self._parser.CharacterDataHandler = self._said.append
+        self._parser.EndElementHandler = self._heard
 
-    def _end(self, tag: str) -> None:
-        if self._is_shared and tag.rpartition(":")[2] == "c" and self._text.strip() in self._raised:
-            self._found.texts[self._row, self._column] = self._raised[self._text.strip()]
+    def _heard(self, tag: str) -> None:
+        said, place = "".join(self._said or ()).strip(), (self._row, self._column)
+        self._parser.CharacterDataHandler = self._parser.EndElementHandler = None
+        if tag.rpartition(":")[2] == "f":
+            if address := _LINK.match(said):
+                self._found.links[place] = address[1]
+        elif self._kind == "s":
+            if said in self._texts:
+                self._found.texts[place], self._found.struck[place] = self._texts[said]
+        elif said:
+            self._is_valueless = False
+
+    def _end_cell(self) -> None:
+        self._found.formulas += self._is_valueless
+        self._is_valueless = False
 
 
 def _is_hidden(said: dict[str, str], size: str) -> bool:
@@ -296,14 +385,14 @@ def _is_hidden(said: dict[str, str], size: str) -> bool:
     return said.get("hidden") in ("1", "true") or (size in said and _float(said[size]) < least)
 
 
-def _range(said: str) -> tuple[int, int, int, int]:
+def _range(said: str) -> Range:
     """A1:B2 as the first row and column and the last ones, from 0."""
     first, _, last = said.replace("$", "").partition(":")
     rows = [int("".join(filter(str.isdigit, each)) or 0) - 1 for each in (first, last or first)]
     return rows[0], _column_number(first), rows[1], _column_number(last or first)
 
 
-def _lies_in(place: tuple[int, int], area: tuple[int, int, int, int]) -> bool:
+def _lies_in(place: tuple[int, int], area: Range) -> bool:
     top, left, bottom, right = area
     return (top <= place[0] <= bottom or top < 0) and (left <= place[1] <= right or left < 0)
 

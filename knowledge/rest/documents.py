@@ -78,7 +78,7 @@ def shown_documents(principal: Principal) -> QuerySet[Document]:
     newest = DocumentVersion.objects.visible_to(principal).filter(document=OuterRef("pk")).order_by("-number")[:1]
     return (
         Document.objects.visible_to(principal)
-        .select_related("current_version")
+        .select_related("current_version__document__knowledge_base")
         .annotate(
             newest_version=Subquery(newest.values("number")), parse_status=Subquery(newest.values("parse_status"))
         )

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from rest_framework import serializers
 
+from knowledge.losses import NotRead
 from knowledge.models import Chunk, Document, DocumentVersion, Folder, ParseStatus, Stage
 from knowledge.services.uploads import Upload, UploadOutcome
 
@@ -58,6 +59,14 @@ class VisibleFolderField(serializers.UUIDField):
         return super().to_representation(value) if known[value] else None
 
 
+class NotReadSerializer(serializers.Serializer[NotRead]):
+    """Parts of one kind that the file holds and that were not read."""
+
+    kind = serializers.CharField(read_only=True, help_text="Such as `charts`, `formulas`, `pictures`.")
+    count = serializers.IntegerField(read_only=True)
+    text = serializers.CharField(read_only=True, help_text="Number and kind in the reader's language.")
+
+
 class DocumentSerializer(serializers.ModelSerializer[Document]):
     """A document; `parse_status` is that of its newest version, `current_version` the number of the one that answers."""
 
@@ -69,12 +78,22 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
     metadata = serializers.DictField(
         read_only=True, help_text="Field of the knowledge base → value; dates as ISO 8601."
     )
+    stated = serializers.DictField(
+        source="current_version.stated",
+        default=dict,
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="What the file says of itself (front matter), name → value.",
+    )
+    not_read = NotReadSerializer(
+        source="current_version.not_read", default=list, many=True, read_only=True, help_text="What of it nobody read."
+    )
 
     class Meta:
         model = Document
         fields = (
-            "id", "knowledge_base", "folder", "filename", "title", "language", "metadata", "parse_status", "newest_version",
-            "current_version", "created_at", "updated_at",
+            "id", "knowledge_base", "folder", "filename", "title", "language", "metadata", "stated", "not_read", "parse_status",
+            "newest_version", "current_version", "created_at", "updated_at",
         )  # fmt: skip
         read_only_fields = fields
 

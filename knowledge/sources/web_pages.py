@@ -13,8 +13,7 @@ from lxml import etree, html
 
 from copilot_site.lib.outgoing import AddressRefused, parsed_url
 from knowledge.parsers.formats.html import decoded_page
-from knowledge.parsers.hidden import without_marks
-from knowledge.parsers.html_hidden import take_unseen
+from knowledge.parsers.html_hidden import drop_unseen
 from knowledge.sources.base import Content, Unreadable
 
 MOST_BYTES = 5_000_000  # of HTML
@@ -49,8 +48,7 @@ def read_page(body: bytes, url: str, content_type: str = "") -> Page:
         links = tuple(dict.fromkeys(_links(tree, base)))
         sections = tuple(_sections(tree))
         has_scripts = bool(tree.xpath("//script"))
-        take_unseen(tree)
-        _take_marks(tree)
+        drop_unseen(tree)
         content = _content(tree, sections)
     except (etree.LxmlError, ValueError, RecursionError) as error:
         raise Unreadable(_("%(url)s cannot be read as a page.") % {"url": url}) from error
@@ -89,13 +87,6 @@ def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
         modified_at=_day(said.date if said else None),
         sections=sections,
     )
-
-
-def _take_marks(tree: Any) -> None:
-    """Take out the marks of what was not seen, before trafilatura does: it knows their signs and not their numbers."""
-    for element in tree.iter():
-        element.text = without_marks(element.text) if element.text else element.text
-        element.tail = without_marks(element.tail) if element.tail else element.tail
 
 
 def _links(tree: Any, base: str) -> Iterator[str]:

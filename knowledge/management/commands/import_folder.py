@@ -93,6 +93,10 @@ class Command(BaseCommand):
         self.stdout.write(f"{counts[ParseStatus.COMPLETED]} completed, {counts[ParseStatus.FAILED]} failed.")
         for version in DocumentVersion.unscoped.filter(pk__in=names, parse_status=ParseStatus.FAILED):
             self.stdout.write(f"  failed {names[version.pk]}: {version.failure_reason}")
+        read = DocumentVersion.unscoped.filter(pk__in=names, parse_status=ParseStatus.COMPLETED)
+        for version in read.select_related("document__knowledge_base"):
+            if parts := version.not_read:
+                self.stdout.write(f"  not read in {names[version.pk]}: {', '.join(part.text for part in parts)}")
 
 
 def _base(principal: Principal, name: str, *, create: bool) -> KnowledgeBase:

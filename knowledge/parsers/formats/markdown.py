@@ -1,35 +1,68 @@
-"""Markdown by markdown-it: front matter, Hugo shortcodes and comments understood, tables, lists and code kept whole.
-
-unstructured's reader was measured and left out: 30 times slower, front matter and shortcodes become text
-(docs/adr/0007-parsers.md).
-"""
+"""Markdown by markdown-it, rendered and read as a page is: front matter, Hugo shortcodes, footnotes and definitions understood."""
 
 import re
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
 
 from knowledge.parsers import detect
 from knowledge.parsers.base import parsers
-from knowledge.parsers.blocks import Block, ParsedDocument, block, with_pieces
+from knowledge.parsers.blocks import ParsedDocument, block, unmarked
 from knowledge.parsers.encoding import read_text
-from knowledge.parsers.hidden import Hidden
+from knowledge.parsers.html_reader import Reader
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.lines import join_lines
-from knowledge.parsers.markdown_html import TAG, take_unseen_html
-from knowledge.parsers.raised import lowered, raised, write_out, written_out
-from knowledge.parsers.tables import html_rows, join_inline, pipe_table
+from knowledge.parsers.losses import counted
+from knowledge.parsers.precheck import page_tree
+from knowledge.text.normalise import cleaned
 
-_READER = MarkdownIt("commonmark").enable("table")
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^(title|lang|language):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_YAML = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _SHORTCODE = re.compile(r"\{\{[<%]\s*(/?)\s*([\w.-]+)([^{}]*?)/?\s*[%>]\}\}")
 _SHOWN_ARGUMENT = re.compile(r'\b(?:text|name|title|caption|file|prepend|state|for_k8s_version)\s*=\s*"([^"]*)"')
 _TERM = re.compile(r'\bterm_id\s*=\s*"([^"]*)"')
-_PLACED = re.compile(r"<(/?)(sup|sub)\b", re.IGNORECASE)
 _HEADING_ID = re.compile(r"\s*\{#[^}]*\}\s*$")
+_NO_TEXT = re.compile(r"<\?.*?(?:\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
+# Of a tag in a line, whose content Markdown takes for text and a page for something else.
+_SILENT = re.compile(r"<(/?)(?:script|style|iframe|noembed|noframes|xmp|textarea|title)\b[^>]*>", re.IGNORECASE)
+MOST_FIELDS = 100
+MOST_FIELD_TEXT = 1_000  # characters
+
+
+def _html(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+    content = _NO_TEXT.sub(" ", tokens[place].content)
+    return _SILENT.sub(r"<\1template>", content) if tokens[place].type == "html_inline" else content
+
+
+def _note(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+    return f'<aside role="doc-footnote" id="fn-{_name(tokens[place])}">'
+
+
+def _note_end(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+    return "</aside>"
+
+
+def _reference(renderer: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+    token = tokens[place]
+    return f'<sup><a href="#fn-{_name(token)}">{token.meta["id"] + 1}</a></sup>'
+
+
+def _name(token: Token) -> str:
+    return str(token.meta["label"]).encode().hex()
+
+
+_READER = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(deflist_plugin)
+_READER.use(footnote_plugin, inline=False, move_to_end=False)
+for _type, _rule in (("html_block", _html), ("html_inline", _html), ("footnote_ref", _reference),
+                     ("footnote_reference_open", _note), ("footnote_reference_close", _note_end)):  # fmt: skip
+    _READER.add_render_rule(_type, _rule)
 
 
 class MarkdownParser:
@@ -43,15 +76,15 @@ class MarkdownParser:
         return detect.is_text(path)
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        source = read_text(path, limits)
-        fields: dict[str, str] = {}
-        if front := _FRONT_MATTER.match(source):
-            fields = {key: value.strip("\"'") for key, value in _FIELD.findall(front[1])}
-            source = source[front.end() :]
-        tokens = _READER.parse(_SHORTCODE.sub(_shown, Hidden.unmarked(source)))
-        hidden = take_unseen_html(tokens, limits)
-        blocks = with_pieces(_blocks(SyntaxTreeNode(tokens).children), hidden)
-        found = ParsedDocument.of(blocks, language=fields.get("lang") or fields.get("language"))
+        source, fields = _front_matter(read_text(path, limits))
+        page = _READER.render(_SHORTCODE.sub(_shown, unmarked(source)))
+        reader = Reader(page_tree(page, limits))
+        blocks = [
+            replace(each, text=_HEADING_ID.sub("", each.text)) if each.kind == "heading" else each
+            for each in reader.blocks
+        ]
+        language = fields.get("lang") or fields.get("language")
+        found = ParsedDocument.of(blocks, language=language, fields=fields, losses=counted(reader.losses))
         if not found.blocks:  # a section page that says its name and no more
             found = replace(found, blocks=tuple(block("heading", fields.get("title", ""), level=1)))
         title = fields.get("title") or next(
@@ -60,8 +93,41 @@ class MarkdownParser:
         return replace(found, title=title)
 
 
+def _front_matter(source: str) -> tuple[str, dict[str, str]]:
+    """Return a source without its front matter, and what that states; what cannot be read is ordinary text."""
+    import yaml
+
+    try:
+        if front := _YAML.match(source):
+            stated = yaml.load(front[1], getattr(yaml, "CBaseLoader", yaml.BaseLoader)) or {}  # noqa: S506 - makes texts, lists and mappings alone
+        elif front := _TOML.match(source):
+            stated = tomllib.loads(front[1])
+        else:
+            return source, {}
+    except (yaml.YAMLError, tomllib.TOMLDecodeError, ValueError, RecursionError):
+        return source, {}
+    return (source[front.end() :], _stated(stated)) if isinstance(stated, dict) else (source, {})
+
+
+def _stated(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return flat values as text, lists of them with commas between."""
+    found: dict[str, str] = {}
+    for name, value in values.items():
+        parts = [each for each in (value if isinstance(value, list) else [value]) if not isinstance(each, list | dict)]
+        text = ", ".join(filter(None, (" ".join(cleaned(_written(each)).split()) for each in parts)))
+        if text and len(text) <= MOST_FIELD_TEXT and len(found) < MOST_FIELDS:
+            found[cleaned(str(name)).strip()] = text
+    return found
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
 def _shown(shortcode: re.Match[str]) -> str:
-    """The words a reader of the built page would see for a Hugo shortcode."""
+    """Return the words a reader of the built page would see for a Hugo shortcode."""
     closing, name, arguments = shortcode.groups()
     if closing:
         return ""
@@ -71,99 +137,6 @@ def _shown(shortcode: re.Match[str]) -> str:
     if not shown and (term := _TERM.search(arguments)) and name == "glossary_tooltip":
         shown = [term[1].replace("-", " ")]
     return " ".join(shown)
-
-
-def _blocks(nodes: list[SyntaxTreeNode]) -> list[Block]:
-    blocks: list[Block] = []
-    html: list[str] = []  # neighbouring pieces of one HTML table, which blank lines take apart
-    for node in [*nodes, None]:
-        if node is not None and node.type == "html_block":
-            html.append(node.content)
-            continue
-        if html:
-            blocks += _html_block("".join(html))
-            html = []
-        if node is not None:
-            blocks += _block(node)
-    return blocks
-
-
-def _block(node: SyntaxTreeNode) -> list[Block]:
-    match node.type:
-        case "heading":
-            found = block("heading", _HEADING_ID.sub("", _inline(node)), level=int(node.tag[1]))
-        case "paragraph":
-            found = block("paragraph", _inline(node))
-        case "fence" | "code_block":
-            found = block("code", _fenced(node)) if node.content.strip() else []
-        case "bullet_list" | "ordered_list":
-            found = block("list", _list(node))
-        case "table":
-            found = block("table", _table(node))
-        case "blockquote":
-            found = _blocks(node.children)
-        case _:
-            found = []
-    return found
-
-
-def _fenced(node: SyntaxTreeNode) -> str:
-    fence = "```" if "```" not in node.content else "~~~~"
-    language = node.info.split()[0] if node.info.strip() else ""
-    return f"{fence}{language}\n{node.content.rstrip()}\n{fence}"
-
-
-def _list(node: SyntaxTreeNode) -> str:
-    first = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else 0
-    items = []
-    for number, item in enumerate(node.children, start=first):
-        marker = f"{number}. " if node.type == "ordered_list" else "- "
-        inside = _blocks(item.children)
-        lines = "\n".join(inner.text for inner in inside).split("\n") if inside else []
-        indent = " " * len(marker)
-        items += ["\n".join((marker if i == 0 else indent) + line for i, line in enumerate(lines))] if lines else []
-    return "\n".join(items)
-
-
-def _table(node: SyntaxTreeNode) -> str:
-    return pipe_table([[_inline(cell) for cell in row.children] for part in node.children for row in part.children])
-
-
-def _inline(node: SyntaxTreeNode) -> str:
-    """The words of a paragraph, heading or cell without marks: of a link its text, of an image its description."""
-    parts: list[str] = []
-    opened = 0  # where in the parts what a <sup> or <sub> holds begins
-    stack = list(reversed(node.children))
-    while stack:
-        child = stack.pop()
-        match child.type:
-            case "text" | "code_inline":
-                parts.append(child.content)
-            case "softbreak":
-                parts.append("\n")
-            case "hardbreak":
-                parts.append("\r")  # stays a line end, see below
-            case "html_inline" if tag := _PLACED.match(child.content):
-                if tag[1]:
-                    written = (raised if tag[2].lower() == "sup" else lowered)("".join(parts[opened:]))
-                    parts[opened:] = [written]
-                opened = len(parts)
-            case "html_inline":
-                parts.append("\r" if child.content.lower().startswith("<br") else "")
-            case _:
-                stack += reversed(child.children)
-    return "\n".join(join_lines(line.split("\n")) for line in "".join(parts).split("\r"))
-
-
-def _html_block(source: str) -> list[Block]:
-    if "<tr" not in source.lower():
-        return block("paragraph", TAG.sub(" ", written_out(source)))
-    from lxml import html
-
-    root = html.fromstring(f"<div>{source if '<table' in source.lower() else f'<table>{source}</table>'}</div>")
-    write_out(root)
-    join_inline(root)
-    return [found for table in root.iter("table") for found in block("table", pipe_table(html_rows(table)))]
 
 
 parsers.add(MarkdownParser.name, MarkdownParser())

@@ -1,36 +1,27 @@
-"""XLSX by calamine: a sheet is a heading and its tables, merged cells filled, titles above tables as text."""
+"""XLSX by calamine: a sheet is a heading and its tables; what the file says of the cells comes from its parts (`xlsx_parts`)."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import date, time, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from knowledge.parsers import detect
 from knowledge.parsers.base import ParseFailed, Rejected, parsers
-from knowledge.parsers.blocks import Block, ParsedDocument, block, hidden_block
+from knowledge.parsers.blocks import Block, ParsedDocument, block, hidden_block, linked, unmarked
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.losses import counted
 from knowledge.parsers.number_formats import formatted, plain
 from knowledge.parsers.precheck import check_ooxml, check_sheets
-from knowledge.parsers.tables import pipe_table
-from knowledge.parsers.xlsx_parts import SheetParts, sheet_parts
+from knowledge.parsers.tables import EMPTY, MOST_HEADER_ROWS, Cell, Row, may_name, table_blocks, type_of
+from knowledge.parsers.time_formats import iso, shown_time
+from knowledge.parsers.xlsx_parts import SheetParts, Style, sheet_parts
 
-Rows = list[list[str]]
 _CODE = re.compile(r"\(?0\d|\(?\d+[-) ]+\d+(?![\d/])")  # no amount: leading zeros, or digits in groups; 1 1/2 is one
-
-
-class _Number(str):
-    """What a cell shows of a number: €1,234.50 is one, and no word. exact: the number itself, but for codes (00042, 123-45-6789)."""
-
-    exact: str
-
-    def __new__(cls, shown: str, value: float) -> Self:
-        number = super().__new__(cls, shown)
-        number.exact = shown if _CODE.match(shown) else plain(value)
-        return number
 
 
 class XlsxParser:
@@ -49,160 +40,262 @@ class XlsxParser:
         from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetVisibleEnum
 
         blocks: list[Block] = []
+        formulas = 0
         try:
             with CalamineWorkbook.from_path(path) as workbook:
                 parts = sheet_parts(path)
                 for known in workbook.sheets_metadata:
-                    found = _sheet(workbook.get_sheet_by_name(known.name), parts.get(known.name, SheetParts()))
+                    of_sheet = parts.get(known.name, SheetParts())
+                    found = _blocks(workbook.get_sheet_by_name(known.name), of_sheet)
                     is_seen = known.visible == SheetVisibleEnum.Visible
+                    formulas += of_sheet.formulas if is_seen else 0
                     blocks += found if is_seen else (replace(each, hidden=HiddenReason.SHEET) for each in found)
         except PasswordError as error:
             raise Rejected("encrypted") from error
         except CalamineError as error:
             raise ParseFailed("damaged", format="XLSX") from error
-        return ParsedDocument.of(blocks)
+        return ParsedDocument.of(blocks, losses=counted({"formulas": formulas}))
 
 
-def _sheet(sheet: Any, parts: SheetParts) -> list[Block]:
+def _blocks(sheet: Any, parts: SheetParts) -> list[Block]:
     """The blocks of a sheet; what is hidden in it follows its tables."""
     if sheet.start is None:
         return []
-    values = sheet.to_python(skip_empty_area=True)
-    rows = [[_shown(value) for value in row] for row in values]
-    _as_formatted(rows, values, sheet.start, parts)
-    _fill_merged(rows, sheet)
-    rows, unseen = _without_hidden(rows, sheet.start, parts)
-    blocks = [found for table in _tables(rows) for found in _table(table)]
-    return [*block("heading", sheet.name, level=1), *blocks, *unseen] if blocks else unseen
+    read = _Sheet(sheet, parts)
+    unseen = read.taken_out()
+    blocks = [found for table in _tables(read.seen()) for found in read.blocks_of(table)]
+    return [*block("heading", unmarked(sheet.name), level=1), *blocks, *unseen] if blocks else unseen
 
 
-def _as_formatted(rows: Rows, values: Sequence[Sequence[Any]], start: tuple[int, int], parts: SheetParts) -> None:
-    """Write numbers as their cells show them, and texts with their superscripts. start: row and column of the first cell."""
-    top, left = start
+@dataclass
+class _Area:
+    """Rows of a sheet that make a table, or several. numbers: their rows in the sheet, from 0."""
 
-    def holds(r: int, c: int) -> bool:
-        return 0 <= r - top < len(values) and 0 <= c - left < len(values[r - top])
+    rows: list[Row]
+    numbers: list[int]
 
-    places = iter(parts.formatted)
-    for r, c, code in zip(places, places, parts.codes, strict=True):
-        value = values[r - top][c - left] if holds(r, c) else None
-        if isinstance(value, int | float) and not isinstance(value, bool) and (said := formatted(value, code)):
-            rows[r - top][c - left] = _Number(said, value)
-    for (r, c), text in parts.texts.items():
-        if holds(r, c):
-            rows[r - top][c - left] = text
+    def cut(self, first: int, last: int) -> "_Area":
+        return _Area(self.rows[first:last], self.numbers[first:last])
 
 
-def _without_hidden(rows: Rows, start: tuple[int, int], parts: SheetParts) -> tuple[Rows, list[Block]]:
-    """The rows without hidden rows, columns and cells, and these as blocks. start: row and column of the first cell."""
-    top, left = start
-    cells: dict[HiddenReason, list[str]] = {}
-    for (r, c), reason in parts.cells.items():
-        if 0 <= r - top < len(rows) and 0 <= c - left < len(rows[r - top]) and rows[r - top][c - left]:
-            cells.setdefault(reason, []).append(rows[r - top][c - left])
-            rows[r - top][c - left] = ""
-    by_row = [row for r, row in enumerate(rows) if r + top in parts.rows]
-    rows = [row for r, row in enumerate(rows) if r + top not in parts.rows]
-    by_column = [[cell for c, cell in enumerate(row) if c + left in parts.columns] for row in rows]
-    seen = [[cell for c, cell in enumerate(row) if c + left not in parts.columns] for row in rows]
-    unseen = [
-        *block("table", pipe_table(by_row), hidden=HiddenReason.ROW),
-        *block("table", pipe_table(by_column), hidden=HiddenReason.COLUMN),
-        *(found for reason, texts in cells.items() for found in hidden_block("\n".join(texts), reason)),
-    ]
-    return seen, unseen
+@dataclass
+class _Looks:
+    """How cells stand out, and of which of them the file itself says that they name columns (True) or that none does (False)."""
+
+    fills: dict[Cell, str] = field(default_factory=dict)
+    stated: dict[Cell, bool] = field(default_factory=dict)
 
 
-def _shown(value: Any) -> str:
-    """A cell as a person reads it: numbers with all their digits, dates without midnight."""
+class _Sheet:
+    """The cells of one sheet. top, left: the place of the first one."""
+
+    def __init__(self, sheet: Any, parts: SheetParts) -> None:
+        self._top, self._left = sheet.start
+        self._parts = parts
+        self._looks = _Looks()
+        values = sheet.to_python(skip_empty_area=True)
+        self._add_styles(values)
+        self._rows: list[Row] = [[each if isinstance(each, Cell) else _cell(each) for each in row] for row in values]
+        for place, text in parts.texts.items():
+            self._change(place, text=unmarked(text))
+        for place, address in parts.links.items():
+            if cell := self._at(place):
+                self._change(place, text=linked(cell.text, address))
+        self._merge(sheet.merged_cell_ranges or ())
+        self._state()
+
+    def _at(self, place: tuple[int, int]) -> Cell | None:
+        """The cell at a row and column of the sheet that holds something."""
+        r, c = place[0] - self._top, place[1] - self._left
+        cell = self._rows[r][c] if 0 <= r < len(self._rows) and 0 <= c < len(self._rows[r]) else EMPTY
+        return None if cell is EMPTY else cell
+
+    def _change(self, place: tuple[int, int], **said: Any) -> None:
+        if cell := self._at(place):
+            self._rows[place[0] - self._top][place[1] - self._left] = replace(cell, **said)
+
+    def _add_styles(self, values: list[list[Any]]) -> None:
+        """Write the values of cells with a style as these show them, and keep how cells stand out."""
+        styled = iter(self._parts.styled)
+        for r, c, number in zip(styled, styled, styled, strict=True):
+            row, column = r - self._top, c - self._left
+            if not (0 <= row < len(values) and 0 <= column < len(values[row])) or values[row][column] in ("", None):
+                continue
+            style = self._parts.styles[number]
+            values[row][column] = cell = _cell(values[row][column], style)
+            if style.fill:
+                self._looks.fills[cell] = style.fill
+
+    def _merge(self, ranges: Sequence[Any]) -> None:
+        """Put the first cell of a merged range into all of its places: nobody sees what the others may hold."""
+        for (row, column), (last_row, last_column) in ranges:
+            first = self._at((row, column)) or EMPTY
+            for r in range(max(row - self._top, 0), min(last_row - self._top + 1, len(self._rows))):
+                cells = self._rows[r]
+                for c in range(max(column - self._left, 0), min(last_column - self._left + 1, len(cells))):
+                    cells[c] = first
+
+    def _state(self) -> None:
+        """Keep what the file says of names: tables and filters have a row of them, tables without any have none."""
+        for ranges, is_name in ((self._parts.headers, True), (self._parts.headless, False)):
+            for top, left, bottom, right in ranges:
+                for r in range(top, min(bottom + 1, self._top + len(self._rows))):
+                    cells = (self._at((r, c)) for c in range(max(left, 0), min(right + 1, self._left + 16_384)))
+                    self._looks.stated |= {cell: is_name for cell in cells if cell}
+
+    def taken_out(self) -> list[Block]:
+        """Blank the cells that nobody sees; returns them as blocks, with hidden rows and columns."""
+        parts, cells = self._parts, dict[HiddenReason, list[str]]()
+        for place, reason in parts.cells.items():
+            if cell := self._at(place):
+                cells.setdefault(reason, []).append(cell.text)
+                self._rows[place[0] - self._top][place[1] - self._left] = EMPTY
+        cells.setdefault(HiddenReason.STRUCK, []).extend(text for text in parts.struck.values() if text.strip())
+        by_row = [row for r, row in enumerate(self._rows, self._top) if r in parts.rows]
+        seen = [row for r, row in enumerate(self._rows, self._top) if r not in parts.rows]
+        by_column = [[cell for c, cell in enumerate(row, self._left) if c in parts.columns] for row in seen]
+        return [
+            *table_blocks(by_row, header_rows=0, hidden=HiddenReason.ROW),
+            *(table_blocks(by_column, header_rows=0, hidden=HiddenReason.COLUMN) if parts.columns else ()),
+            *(found for reason, texts in cells.items() for found in hidden_block("\n".join(texts), reason)),
+        ]
+
+    def seen(self) -> _Area:
+        """The rows and columns that are not hidden."""
+        parts = self._parts
+        numbers = [r for r in range(self._top, self._top + len(self._rows)) if r not in parts.rows]
+        rows = [self._rows[r - self._top] for r in numbers]
+        if parts.columns:
+            rows = [[cell for c, cell in enumerate(row, self._left) if c not in parts.columns] for row in rows]
+        return _Area(rows, numbers)
+
+    def blocks_of(self, area: _Area) -> list[Block]:
+        """A table with what the file says of its names: by itself, by frozen rows, by bold letters or by a fill."""
+        stated = [self._looks.stated.get(cell) for row in area.rows[:1] for cell in row if cell is not EMPTY]
+        if stated and all(each is False for each in stated):
+            return table_blocks(area.rows, header_rows=0)
+        named = self._stated_rows(area) or self._frozen_rows(area) or self._filled_rows(area)
+        if not named:
+            return table_blocks(area.rows)
+        changed: dict[Cell, Cell] = {EMPTY: EMPTY}
+        rows = [
+            [changed.setdefault(cell, replace(cell, is_name=r < named)) for cell in row]
+            for r, row in enumerate(area.rows[: named + 1])
+        ]
+        return table_blocks([*rows, *area.rows[named + 1 :]])
+
+    def _stated_rows(self, area: _Area) -> int:
+        """How many rows the names take that the file itself states, with those above them; 0 where it states none."""
+        for r, row in enumerate(area.rows[: MOST_HEADER_ROWS * 3]):
+            said = [cell for cell in row if cell is not EMPTY]
+            if said and all(self._looks.stated.get(cell) for cell in said):
+                return r + 1
+        return 0
+
+    def _frozen_rows(self, area: _Area) -> int:
+        """How many rows stay in view, if they are names: people also freeze what is no header."""
+        count = sum(number < self._parts.frozen for number in area.numbers)
+        titles = _titles(area.rows)
+        may_be = 0 < count - titles <= MOST_HEADER_ROWS and count < len(area.rows)
+        said = [cell.said for row in area.rows[titles:count] for cell in row if cell is not EMPTY]
+        return count if may_be and all(map(may_name, said)) else 0
+
+    def _filled_rows(self, area: _Area) -> int:
+        """How many rows at the top have a fill that no other has; a table with stripes has none."""
+        titles, fills = _titles(area.rows), self._looks.fills
+        coloured = [
+            {fills.get(cell, "") for cell in row if cell is not EMPTY} if self._may_be_names(row) else {""}
+            for row in area.rows[titles : titles + MOST_HEADER_ROWS]
+        ]
+        count = next((at for at, said in enumerate(coloured) if "" in said), len(coloured))
+        below = Counter(fills[cell] for row in area.rows[titles + count :] for cell in row if cell in fills)
+        is_used = any(fill in below for said in coloured[:count] for fill in said)
+        return 0 if is_used or not count or titles + count >= len(area.rows) else titles + count
+
+    def _may_be_names(self, row: Row) -> bool:
+        said = [cell.said for cell in row if cell is not EMPTY]
+        return bool(said) and all(map(may_name, said))
+
+
+def _titles(rows: Sequence[Row]) -> int:
+    """How many rows at the top hold one text alone."""
+    return next((r for r, row in enumerate(rows) if len({*row} - {EMPTY}) > 1), 0)
+
+
+_PLAIN = Style()
+
+
+def _cell(value: Any, style: Style = _PLAIN) -> Cell:
+    """A cell as it is shown; without a format numbers have all their digits, and days no midnight.
+
+    exact: the number itself, but for codes (00042, 123-45-6789), or the day.
+    """
+    shown = exact = ""
     match value:
+        case "" | None:
+            return EMPTY
         case bool():
             shown = "TRUE" if value else "FALSE"
         case int() | float():
-            shown = _Number(plain(value), value)
-        case datetime():
-            shown = value.isoformat(sep=" ", timespec="minutes").removesuffix(" 00:00")
+            exact = plain(value)
+            shown = (formatted(value, style.code) if style.code else None) or exact
+            exact = "" if shown == exact or _CODE.match(shown) else exact
+        case date() | time() | timedelta():
+            shown = shown_time(value, style.code)
+            exact = iso(value) if isinstance(value, date) else ""
         case _:
-            shown = str(value)
-    return shown
+            shown = unmarked(str(value))
+    return Cell(shown, "" if exact == shown else exact, style.is_bold)
 
 
-def _fill_merged(rows: Rows, sheet: Any) -> None:
-    """Write the text of a merged range into each of its cells, so that every row says all it means."""
-    top, left = sheet.start
-    for (row, column), (last_row, last_column) in sheet.merged_cell_ranges or ():
-        inside = [
-            (r, c)
-            for r in range(max(row, top) - top, min(last_row - top + 1, len(rows)))
-            for c in range(max(column, left) - left, min(last_column - left + 1, len(rows[r])))
-        ]
-        holds_first = inside and inside[0] == (row - top, column - left)
-        text = (
-            rows[inside[0][0]][inside[0][1]] if holds_first else ""
-        )  # else the first cell is empty, and none of the others is seen
-        for r, c in inside:
-            rows[r][c] = text
+# --- tables of a sheet ---------------------------------------------------------------------------------------------
 
 
-def _tables(rows: Rows) -> Iterator[Rows]:
+def _tables(area: _Area) -> Iterator[_Area]:
     """Tables of one sheet: apart by blank columns, and by blank rows where a new header follows."""
-    for area in _apart_by_rows(rows):
-        parts = _apart_by_columns(area)
+    for each in _apart_by_rows(area):
+        parts = _apart_by_columns(each)
         if len(parts) == 1:
-            yield area
+            yield each
         else:
             for part in parts:
                 yield from _tables(part)
 
 
-def _apart_by_rows(rows: Rows) -> Iterator[Rows]:
+def _apart_by_rows(area: _Area) -> Iterator[_Area]:
     """Rows between blank rows; what follows a blank row belongs to the same table unless it begins like a header."""
-    area: Rows = []
+    kept = _Area([], [])
     after_blank = False
-    for row in rows:
-        if any(row):
-            if after_blank and area and _is_header(row, area[-1]):
-                yield area
-                area = []
-            area.append(row)
-        after_blank = not any(row)
-    if area:
-        yield area
+    for row, number in zip(area.rows, area.numbers, strict=True):
+        is_blank = all(cell is EMPTY for cell in row)
+        if not is_blank:
+            if after_blank and kept.rows and _is_header(row, kept.rows[-1]):
+                yield kept
+                kept = _Area([], [])
+            kept.rows.append(row)
+            kept.numbers.append(number)
+        after_blank = is_blank
+    if kept.rows:
+        yield kept
 
 
-def _apart_by_columns(rows: Rows) -> list[Rows]:
+def _apart_by_columns(area: _Area) -> list[_Area]:
     """Columns between two or more blank ones, or between one where the heights differ; else it is only a spacer."""
-    columns = [[r for r, row in enumerate(rows) if i < len(row) and row[i]] for i in range(max(map(len, rows)))]
+    width = max(map(len, area.rows))
+    columns = [[r for r, row in enumerate(area.rows) if i < len(row) and row[i] is not EMPTY] for i in range(width)]
     filled = [i for i, column in enumerate(columns) if column]
     starts = [filled[0]]
     for last, i in pairwise(filled):
         heights_differ = (columns[i][0], columns[i][-1]) != (columns[last][0], columns[last][-1])
         if i - last > 2 or (i - last == 2 and heights_differ):
             starts.append(i)
-    return [[row[a:b] for row in rows] for a, b in pairwise([*starts, filled[-1] + 1])]
+    return [_Area([row[a:b] for row in area.rows], area.numbers) for a, b in pairwise([*starts, filled[-1] + 1])]
 
 
-def _is_header(row: list[str], before: list[str]) -> bool:
+def _is_header(row: Row, before: Row) -> bool:
     """Words in every filled cell, or other columns filled than before."""
-    filled = [i for i, cell in enumerate(row) if cell]
-    return all(not _is_number(row[i]) for i in filled) or not any(before[i] for i in filled)
-
-
-def _is_number(text: str) -> bool:
-    return isinstance(text, _Number) or text.replace(".", "", 1).replace("-", "", 1).isdecimal()
-
-
-def _table(rows: Rows) -> list[Block]:
-    """Lines with one text above a table are its title; the rest is the table, or text when it is a single cell."""
-    titles = 0
-    while titles < len(rows) - 1 and len({cell for cell in rows[titles] if cell}) == 1 and len(rows[titles]) > 1:
-        titles += 1
-    blocks = [found for row in rows[:titles] for found in block("paragraph", next(filter(None, row)))]
-    body = rows[titles:]
-    if len(body) == 1 and sum(map(bool, body[0])) == 1:
-        return [*blocks, *block("paragraph", next(filter(None, body[0])))]
-    shown, exact = pipe_table(body), pipe_table([[getattr(cell, "exact", cell) for cell in row] for row in body])
-    return [*blocks, *block("table", shown, exact=exact if exact != shown else "")]
+    filled = [i for i, cell in enumerate(row) if cell is not EMPTY]
+    return all(type_of(row[i].said) == "text" for i in filled) or all(before[i] is EMPTY for i in filled)
 
 
 parsers.add(XlsxParser.name, XlsxParser())

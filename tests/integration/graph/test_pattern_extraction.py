@@ -5,6 +5,7 @@ import pytest
 from knowledge.graph import kinds
 from knowledge.graph.names import Names
 from knowledge.graph.pattern_extraction import Directory, certain
+from knowledge.text.passage_blocks import PassageBlock
 
 PEOPLE, UNITS = Names(), Names()
 PEOPLE.add(["sun rui", "陈伟"])
@@ -13,7 +14,8 @@ DIRECTORY = Directory(PEOPLE, UNITS)
 
 
 def stated(text: str, *, is_first: bool = False) -> set[tuple[str, str, str]]:
-    said = certain(text, is_first=is_first, directory=DIRECTORY)
+    tables = [PassageBlock("table", 0, len(text), is_headed=True)] if text.startswith("|") else []
+    said = certain(text, tables, is_first=is_first, directory=DIRECTORY)
     return {(each.subject.said if each.subject else "", each.kind, each.object.said) for each in said.stated}
 
 

@@ -1,31 +1,19 @@
 """Token F1 of parsed files against the ground truth of other projects, beside a plain text extractor."""
 
 import json
-import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from knowledge.evaluation.parsing import token_f1
 from knowledge.parsers.base import load, parsers
 from knowledge.parsers.limits import ParseLimits
 from tests.evaluation_data import data_folder
 
 pytestmark = pytest.mark.data
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_TOKEN = re.compile(r"[a-z0-9]+|[\u4e00-\u9fff]")  # the tokens of the baseline's own measurement
 # One ground truth keeps words as line ends cut them ("rea- soning"), which we put together.
 TOLERANCE = 0.025
-
-
-def tokens(text: str) -> Counter[str]:
-    return Counter(_TOKEN.findall(_COMMENT.sub("", text).lower()))
-
-
-def token_f1(found: str, expected: str) -> float:
-    a, b = tokens(found), tokens(expected)
-    return 2 * (a & b).total() / (a.total() + b.total())
 
 
 def test_files_are_read_as_well_as_by_a_plain_extractor() -> None:
@@ -61,4 +49,4 @@ def test_translated_page_leaves_out_its_original_and_keeps_its_code() -> None:
     assert "当有节点加入集群时" in parsed.text
     assert "kubectl apply -f https://k8s.io/examples/controllers/daemonset.yaml" in parsed.text
     assert "{{<" not in parsed.text
-    assert {"heading", "list", "table", "code", "paragraph"} == {block.kind for block in parsed.blocks}
+    assert {"heading", "item", "table", "code", "paragraph"} == {block.kind for block in parsed.blocks}

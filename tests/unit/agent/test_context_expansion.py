@@ -29,7 +29,7 @@ STOCK = Passage(
     dense=0.85,
 )
 CLOSING = Passage(
-    "Closing the workshop\n\nThe last one to leave does this:\n\n1. Turn off the compressor.\n"
+    "## Closing the workshop\n\nThe last one to leave does this:\n\n1. Turn off the compressor.\n"
     "2. Lock the solvent cabinet. Leave the key at the gate.\n3. Switch on the alarm of the workshop.\n\nThe alarm is tested in May.",
     title="Workshop rules",
     dense=0.86,
@@ -108,7 +108,7 @@ def test_a_bold_head_is_not_shown_without_its_text(embedder: Embedder) -> None:
 def test_a_short_sentence_is_shown_with_the_heading_that_names_its_subject(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = "6. Next inspection\n\n4 March 2027 in Delft.\n\n7. Remarks\n\nNobody had any remarks on the report that was read out."
+    text = "## 6. Next inspection\n\n4 March 2027 in Delft.\n\n## 7. Remarks\n\nNobody had any remarks on the report that was read out."
     minutes = Passage(text, title="Safety round", dense=0.85)
     assert (
         shown("When is the next inspection?", [minutes, OTHER], embedder)[0]

@@ -106,7 +106,7 @@ def test_what_is_beside_the_point_is_not_shown(embedder: Embedder, monkeypatch: 
 
 
 def test_a_sentence_takes_the_heading_inside_its_passage_for_granted(embedder: Embedder) -> None:
-    text = "4. Rollback\n\nIt is done within 15 minutes.\n\n5. Approval\n\nIt is done within 30 minutes."
+    text = "## 4. Rollback\n\nIt is done within 15 minutes.\n\n## 5. Approval\n\nIt is done within 30 minutes."
     rules = Passage(text, title="Rules", dense=0.85)
     for question, expected in (("How long may a rollback take?", "15"), ("How long may an approval take?", "30")):
         reading = read(question, [rules], embedder)
@@ -115,7 +115,9 @@ def test_a_sentence_takes_the_heading_inside_its_passage_for_granted(embedder: E
 
 
 def test_words_that_name_a_section_are_answered_by_it(embedder: Embedder) -> None:
-    text = "4.1 年休假\n\n员工第一年享有 10 天年休假。\n\n4.2 病假\n\n每个自然年度前 10 个工作日的病假工资为 100%。"
+    text = (
+        "## 4.1 年休假\n\n员工第一年享有 10 天年休假。\n\n## 4.2 病假\n\n每个自然年度前 10 个工作日的病假工资为 100%。"
+    )
     leave = Passage(text, title="员工手册", heading_path=("第四章 假期",), dense=0.84)
     known = shares_of("年，假")  # no document says 年假
     assert "员工第一年享有 10 天年休假。" in read("年假", [leave], embedder, shares=known).quotes[0].text
@@ -164,7 +166,7 @@ def test_no_text_raises(question: str, text: str) -> None:
 
 def test_what_stands_on_every_page_and_bare_headings_are_not_quoted(embedder: Embedder) -> None:
     text = (
-        "MINUTES OF THE BOARD\n\nThe board meets in Delft.\n\n6. Next meeting\n\nThe next board meeting is on 16 October 2026.\n\n"
+        "# MINUTES OF THE BOARD\n\nThe board meets in Delft.\n\n## 6. Next meeting\n\nThe next board meeting is on 16 October 2026.\n\n"
         "Minutes of the Board of 17 July 2026 · Strictly confidential 1\n\nPage 3 of 4"
     )
     minutes = Passage(text, title="Minutes of the Board of 17 July 2026", dense=0.85)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.extractive.sentences import MAX_LENGTH, split
+from knowledge.text.passage_blocks import PassageBlock
 from tests.evaluation_data import data_folder
 
 
@@ -49,29 +50,34 @@ def test_without_the_abbreviation_the_same_full_stop_ends_the_sentence() -> None
 def test_a_table_row_is_said_with_its_header() -> None:
     rows = split("| Grade | Days |\n|---|---|\n| A | 15 |\n| B | |\n\n| C | 9 |")
     assert [(row.kind, row.text) for row in rows] == [
-        ("heading", "| Grade | Days |"),
         ("row", "Grade: A; Days: 15"),
         ("row", "Grade: B"),
-        ("row", "| C | 9 |"),  # of another table, whose header is not there
+        ("row", "C: 9"),  # of another table, which has no header: a key and its value
     ]
 
 
-def test_a_numbered_line_alone_is_a_heading_and_a_list_of_them_is_none() -> None:
-    kinds = {sentence.text: sentence.kind for sentence in split("All of it.\n\n4. Rollback\n\nIt takes 15 minutes.")}
-    assert kinds == {"All of it.": "prose", "4. Rollback": "heading", "It takes 15 minutes.": "prose"}
-    assert [sentence.kind for sentence in split("六、报告\n\n发现可疑事件应立即报告。")] == ["heading", "prose"]
-    steps = split("1. Stop the pump\n\n2. Close the valve\n\nThen wait.")
-    assert "heading" not in {sentence.kind for sentence in steps}
+def test_structure_is_read_from_the_blocks_and_never_guessed() -> None:
+    text = "Emergency line: 0571 555 0142\n\n4. Rollback\n\nIs there a trial?\n\n- a | b"
+    told = (("paragraph", 29), ("heading", 42), ("paragraph", 61), ("paragraph", 70))
+    starts = [0, *(end + 2 for _kind, end in told)]
+    blocks = tuple(PassageBlock(kind, start, end) for (kind, end), start in zip(told, starts, strict=False))
+    kinds = [(sentence.kind, sentence.text) for sentence in split(text, blocks)]
+    assert kinds == [
+        ("prose", "Emergency line: 0571 555 0142"),
+        ("heading", "4. Rollback"),
+        ("prose", "Is there a trial?"),
+        ("prose", "- a | b"),
+    ]
 
 
-def test_a_question_alone_heads_what_answers_it() -> None:
-    kinds = [sentence.kind for sentence in split("Is there a trial?\n\nYes. It lasts 30 days.\n\nWho pays? Nobody.")]
-    assert kinds == ["heading", "prose", "prose", "prose", "prose"]
-
-
-def test_a_numbered_heading_after_bullets_is_none_of_them() -> None:
-    kinds = [sentence.kind for sentence in split("- 罚款\n- 礼品\n\n八、报销流程\n\n先新建报销单。")]
-    assert kinds == ["item", "item", "heading", "prose"]
+def test_an_item_is_quoted_without_its_bullet_and_with_its_number() -> None:
+    text = "- Flights. By train\n  a) Hotels"
+    blocks = (PassageBlock("item", 0, 19, lead=2), PassageBlock("item", 20, 31, depth=1, lead=2, number="a)"))
+    assert [(each.text, each.kind) for each in split(text, blocks)] == [
+        ("Flights.", "item"),
+        ("By train", "item"),
+        ("a) Hotels", "item"),
+    ]
 
 
 def test_the_sentences_of_one_item_the_items_of_one_list_and_the_rows_of_one_table_belong_together() -> None:
@@ -83,7 +89,6 @@ def test_the_sentences_of_one_item_the_items_of_one_list_and_the_rows_of_one_tab
         ["One.", "Two."],
         ["a.", "And b.", "c"],
         ["1. d", "2. e"],
-        ["| N | M |"],
         ["N: x; M: 1", "N: y; M: 2"],
         ["Last."],
     ]

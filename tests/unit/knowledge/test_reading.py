@@ -1,6 +1,7 @@
 """Blocks as HTML: what is highlighted is exactly what was cited, and nothing of a document becomes markup of the page."""
 
 import re
+from collections.abc import Sequence
 from html import unescape
 
 import pytest
@@ -8,16 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.page_images import cited_boxes
-from knowledge.parsers.blocks import Block, ParsedDocument
+from knowledge.parsers.blocks import Block, ParsedDocument, item
 from knowledge.rendering import PART_LENGTH, Span, as_html, excerpt, part_at, parts, placed
 
 TABLE = "| Step | Minutes |\n| --- | --- |\n| Rinse | 5 |\n| Boil \\| cool | 12 |"
-LIST = "1. fill water\n2. run program 3\n   - twice"
-CODE = "```bash\necho 'a < b'\nexit 0\n```"
+LIST = (
+    *item("fill water", number="1."),
+    *item("run program 3", number="2."),
+    *item("twice", depth=1),
+)
+CODE = "echo 'a < b'\nexit 0"
 
 
 def document(*blocks: Block, page_count: int | None = None) -> ParsedDocument:
     return ParsedDocument(blocks=blocks, page_count=page_count)
+
+
+def table() -> Block:
+    return Block("table", TABLE, is_headed=True)
 
 
 def marked(html: str) -> list[str]:
@@ -31,48 +40,44 @@ def cite(parsed: ParsedDocument, words: str) -> Span:
 
 
 @pytest.mark.parametrize(
-    ("block", "words", "expected"),
+    ("blocks", "words", "expected"),
     [
-        (Block("paragraph", "One. Two & two. Three."), "Two & two.", ["Two & two."]),
-        (Block("heading", "Rolling updates", level=1), "Rolling", ["Rolling"]),
-        (Block("paragraph", "first line\nsecond line"), "line\nsecond", ["line", "second"]),
-        (Block("code", CODE), "echo 'a < b'", ["echo 'a < b'"]),
-        (Block("code", CODE), CODE, ["echo 'a < b'", "exit 0"]),
-        (Block("list", LIST), "run program", ["run program"]),
-        (Block("list", LIST), "2. run program 3", ["run program 3"]),
-        (Block("list", LIST), LIST, ["fill water", "run program 3", "twice"]),
-        (Block("table", TABLE), "| Rinse | 5 |", ["Rinse", "5"]),
-        (Block("table", TABLE), "Minutes", ["Minutes"]),
-        (Block("table", TABLE), "Minutes |\n| ---", ["Minutes"]),
-        (Block("list", "1. 1 egg\n2. 2 eggs"), "2 eggs", ["2 eggs"]),
-        (Block("list", "- boil:\n  ```sh\n  run --now\n  ```\n- eat"), "run --now", ["run --now"]),
-        (Block("table", TABLE), TABLE, ["Step", "Minutes", "Rinse", "5", "Boil | cool", "12"]),
+        ([Block("paragraph", "One. Two & two. Three.")], "Two & two.", ["Two & two."]),
+        ([Block("heading", "Rolling updates", level=1)], "Rolling", ["Rolling"]),
+        ([Block("paragraph", "first line\nsecond line")], "line\nsecond", ["line", "second"]),
+        ([Block("code", CODE)], "echo 'a < b'", ["echo 'a < b'"]),
+        ([Block("code", CODE)], CODE, ["echo 'a < b'", "exit 0"]),
+        (LIST, "run program", ["run program"]),
+        (LIST, "2. run program 3", ["2. run program 3"]),
+        (LIST, "1. fill water\n2. run program 3\n  - twice", ["1. fill water", "2. run program 3", "twice"]),
+        ([table()], "| Rinse | 5 |", ["Rinse", "5"]),
+        ([table()], "Minutes", ["Minutes"]),
+        ([table()], "Minutes |\n| ---", ["Minutes"]),
+        ([table()], TABLE, ["Step", "Minutes", "Rinse", "5", "Boil | cool", "12"]),
     ],
 )
-def test_the_cited_words_are_marked(block: Block, words: str, expected: list[str]) -> None:
-    parsed = document(Block("paragraph", "Before."), block, Block("paragraph", "After."))
+def test_the_cited_words_are_marked(blocks: Sequence[Block], words: str, expected: list[str]) -> None:
+    parsed = document(Block("paragraph", "Before."), *blocks, Block("paragraph", "After."))
     html = as_html(placed(parsed), cite(parsed, words))
     assert marked(html) == expected
     assert html.count('id="cited"') == 1
 
 
 def test_without_a_citation_nothing_is_marked() -> None:
-    parsed = document(Block("table", TABLE), Block("list", LIST), Block("code", CODE))
+    parsed = document(table(), *LIST, Block("code", CODE))
     assert "<mark" not in as_html(placed(parsed))
 
 
 def test_a_span_over_several_blocks_marks_each_of_them() -> None:
-    parsed = document(Block("heading", "Leave", level=2), Block("paragraph", "Ten days."), Block("list", "- more"))
+    parsed = document(Block("heading", "Leave", level=2), Block("paragraph", "Ten days."), *item("more"))
     assert marked(as_html(placed(parsed), Span(0, len(parsed.text)))) == ["Leave", "Ten days.", "more"]
 
 
-@pytest.mark.parametrize("kind", ["paragraph", "heading", "list", "table", "code"])
+@pytest.mark.parametrize("kind", ["paragraph", "heading", "item", "table", "code"])
 def test_markup_in_a_document_is_shown_and_not_obeyed(kind: str) -> None:
     evil = '<script>alert(1)</script><img src=x onerror="alert(1)"> ![i](http://evil.example/i.png) [a](javascript:x)'
     text = {
-        "list": f"- {evil}",
         "table": f"| a |\n| --- |\n| {evil} |",
-        "code": f"```\n{evil}\n```",
     }.get(kind, evil)
     html = as_html(placed(document(Block(kind, text, level=1 if kind == "heading" else None))))  # type: ignore[arg-type]
     assert "<script" not in html
@@ -85,10 +90,13 @@ def test_signs_of_our_own_in_a_document_mark_nothing() -> None:
     assert "<mark" not in as_html(placed(document(Block("paragraph", "a \ue000b\ue001 c"))))
 
 
+LINKED = Block(
+    "paragraph", "See a b for c.", links=((4, 7, "https://a.example/?b=1&c"), (12, 13, "mailto:c@d.example"))
+)
 BLOCKS = st.lists(
     st.one_of(
         st.text("ab <&\n。", min_size=1).filter(str.strip).map(lambda t: Block("paragraph", t)),
-        st.sampled_from([Block("table", TABLE), Block("list", LIST), Block("code", CODE)]),
+        st.sampled_from([table(), *LIST, Block("code", CODE), LINKED]),
     ),
     min_size=1,
     max_size=4,
@@ -104,17 +112,22 @@ def test_marks_add_nothing_to_the_page(blocks: list[Block], start: int, length: 
 
 
 def test_an_excerpt_of_a_table_keeps_its_header_row_and_offsets() -> None:
-    parsed = document(Block("paragraph", "Before."), Block("table", TABLE))
+    parsed = document(Block("paragraph", "Before."), table())
     row = cite(parsed, "| Boil \\| cool | 12 |")
     (piece,) = excerpt(parsed, row)
     assert piece.block.text == "| Step | Minutes |\n| --- | --- |\n| Boil \\| cool | 12 |"
     assert marked(as_html([piece], row)) == ["Boil | cool", "12"]
 
 
-def test_an_excerpt_of_code_keeps_its_fences() -> None:
-    parsed = document(Block("code", CODE))
-    (piece,) = excerpt(parsed, cite(parsed, "exit 0"))
-    assert piece.block.text == "```bash\nexit 0\n```"
+def test_links_lead_where_they_led_and_lists_nest() -> None:
+    html = as_html(placed(document(LINKED, *LIST)))
+    assert (
+        'See <a href="https://a.example/?b=1&amp;c" rel="noopener noreferrer nofollow" target="_blank">a b</a> for'
+        in html
+    )
+    assert html.endswith(
+        '<ol><li class="numbered">1. fill water</li><li class="numbered">2. run program 3<ul><li>twice</li></ul></li></ol>'
+    )
 
 
 def test_a_long_text_comes_in_parts_and_a_character_is_found_in_its_part() -> None:

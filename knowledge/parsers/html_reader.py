@@ -1,0 +1,495 @@
+"""An HTML page read from top to bottom (an lxml tree): its blocks in the order of the page, and behind each what nobody sees of it."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from knowledge.parsers.blocks import Block, BlockKind, block, hidden_block, item, linked, unmarked
+from knowledge.parsers.hidden import HiddenReason
+from knowledge.parsers.html_hidden import Look, Looks
+from knowledge.parsers.html_tables import header_rows, is_layout, is_name, sections_of, span_of
+from knowledge.parsers.lines import as_shown
+from knowledge.parsers.raised import lowered, raised
+from knowledge.parsers.tables import Cell, Grid, table_blocks
+
+_DROPPED = frozenset(("script", "style", "head", "nav", "select", "textarea", "input", "button"))
+_BLOCKS = frozenset(("address", "article", "aside", "body", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figure",
+                     "footer", "form", "header", "hgroup", "hr", "html", "legend", "li", "main", "optgroup", "p", "search", "section",
+                     "summary", "tr", "td", "th", "caption", "thead", "tbody", "tfoot"))  # fmt: skip
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_NOTE_ROLES = frozenset(("doc-footnote", "doc-endnote"))
+_NOTE_ID = re.compile(r"(?:user-content-)?(?:fn|footnote|endnote|cite_note)(?!ref)[-_:.]?\w", re.IGNORECASE)
+_LANGUAGE = re.compile(r"(?:^|\s)lang(?:uage)?-([^\s]+)")
+_WORD = re.compile(r"\w")
+_UNREAD_MATHS = frozenset(
+    ("mfrac", "msqrt", "mroot", "mtable", "munder", "mover", "munderover", "msubsup", "mmultiscripts")
+)
+_LINE = "\v"  # ends a line, where white space of the source does not
+
+Mode = Literal["blocks", "item", "flat"]
+"""What the end of a paragraph is: the end of a block, the end of a line in an item of a list, or one in a text without blocks."""
+
+
+@dataclass
+class _Piece:
+    """What people do not see, in one piece."""
+
+    text: str
+    reason: HiddenReason
+
+
+@dataclass
+class _Open:
+    """An element that changes the words inside it. start: how many parts of the text stand before them."""
+
+    written: Callable[[str], str]
+    start: int
+    is_raised: bool = False
+
+
+class Reader:
+    """One way through a page. losses: what is there and cannot be read."""
+
+    def __init__(self, tree: Any) -> None:
+        self.losses: dict[str, int] = {}
+        self._looks = Looks(tree)
+        self._found: list[Block | _Piece] = []
+        self._behind: list[_Piece] = []  # of the block that is being read
+        self._last: _Piece | None = None  # until something is seen
+        self._apart = False  # whether a line ended since the last text
+        self._parts: list[str] = []
+        self._open: list[_Open] = []
+        self._mode: Mode = "blocks"
+        self._kind: BlockKind = "paragraph"
+        self._item: tuple[int, str] | None = None  # depth and number of one that has not said anything yet
+        self._depth = 0
+        self._is_code = False
+        self._nested: list[tuple[Any, Look, str]] = []  # tables inside cells
+        self._notes = dict(_notes(tree))
+        self._due: list[Any] = []
+        self._numbers: dict[Any, str] = {}
+        for node in [*reversed(list(tree.itersiblings(preceding=True))), tree, *tree.itersiblings()]:
+            self._element(node, Look())
+        self._flush()
+
+    @property
+    def blocks(self) -> Iterator[Block]:
+        for each in self._found:
+            yield from [each] if isinstance(each, Block) else hidden_block(each.text, each.reason)
+
+    # --- text ------------------------------------------------------------------------------------------------------
+
+    def _text(self, text: str | None, look: Look) -> None:
+        if not text:
+            return
+        text = unmarked(text)
+        reason = look.why_unseen if text.strip() else None
+        if reason:
+            self._take(text, reason)
+            text = " "
+        elif text.strip():
+            self._last, self._apart = None, False
+        elif self._last:
+            self._last.text += " "
+        if self._is_code:
+            text = text.replace("\n", _LINE).replace(" ", "\u00a0") if self._mode == "flat" else text
+        self._parts.append(text)
+
+    def _take(self, text: str, reason: HiddenReason) -> None:
+        text = unmarked(text)
+        if self._last and self._last.reason is reason:
+            self._last.text += ("\n" if self._apart else "") + text
+        elif _WORD.search(text):
+            self._last = _Piece(text, reason)
+            self._behind.append(self._last)
+        self._apart = False
+
+    def _hide(self, element: Any, reason: HiddenReason) -> None:
+        """Take all that an element holds."""
+        is_block = (
+            element.tag in _BLOCKS or element.tag in _HEADINGS or element.tag in ("br", "table", "ul", "ol", "pre")
+        )
+        self._apart |= is_block
+        if element.tag == "img" and element.get("alt"):
+            self._take(element.get("alt"), reason)
+        for text in (element.text, *(part for child in element for part in (child, child.tail))):
+            if isinstance(text, str):
+                self._take(text, reason)
+            elif text is not None and isinstance(text.tag, str) and text.tag not in _DROPPED:
+                self._hide(text, reason)
+            elif text is not None:
+                self._comment(text)
+        self._apart |= is_block
+
+    def _comment(self, node: Any) -> None:
+        if callable(node.tag) and node.tag.__name__ == "Comment" and isinstance(node.text, str):
+            self._take(node.text, HiddenReason.COMMENT)
+
+    def _close(self, opened: _Open) -> None:
+        self._parts[opened.start :] = [opened.written("".join(self._parts[opened.start :]))]
+
+    def _said(self) -> str:
+        """Take the text that was read so far; what is open goes on behind it."""
+        for opened in reversed(self._open):
+            self._close(opened)
+            opened.start = 0
+        text, self._parts = "".join(self._parts), []
+        if self._is_code and self._mode != "flat":
+            return text
+        lines = (as_shown(line).strip(" ") for line in text.split(_LINE))
+        return "\n".join(line for line in lines if line)
+
+    def _inside(self, element: Any, look: Look) -> None:
+        self._text(element.text, look)
+        for child in element:
+            self._element(child, look)
+            self._text(child.tail, look)
+
+    def _flat(self, element: Any, look: Look) -> str:
+        """Return the text inside an element, without blocks."""
+        kept = self._parts, self._open, self._mode
+        self._parts, self._open, self._mode = [], [], "flat"
+        self._inside(element, look)
+        text = self._said()
+        self._parts, self._open, self._mode = kept
+        return text
+
+    # --- blocks ----------------------------------------------------------------------------------------------------
+
+    def _boundary(self) -> None:
+        """End a paragraph."""
+        self._apart = True
+        if self._mode == "blocks":
+            self._flush()
+        else:
+            self._parts.append(_LINE)
+
+    def _flush(self) -> None:
+        """End a block: what is hidden in it and the notes that it refers to stand behind it."""
+        self._apart = True
+        text = self._said()
+        if text and self._item:
+            depth, number = self._item
+            self._item = None
+            self._found += item(text, depth=depth, number=number)
+        elif text:
+            self._found += block(self._kind, text)
+        self._settle()
+
+    def _settle(self) -> None:
+        self._found += self._behind
+        self._behind = []
+        while self._due:
+            self._note(self._due.pop(0))
+
+    def _note(self, element: Any, look: Look | None = None) -> None:
+        """Write a footnote, once."""
+        if self._notes.pop(element, None) is None:
+            return
+        if look is None:
+            look = Look()
+            for around in [*reversed(list(element.iterancestors())), element]:
+                look = self._looks.of(around, look)
+        number = self._numbers.get(element, "")
+        text = self._flat(element, look)
+        self._found += block("footnote", f"{number} {text}".strip() if text else "", number=number)
+        self._settle()
+
+    # --- elements --------------------------------------------------------------------------------------------------
+
+    def _element(self, element: Any, above: Look) -> None:
+        tag = element.tag
+        if not isinstance(tag, str):
+            self._comment(element)
+            return
+        if tag in _DROPPED:
+            return
+        look = self._looks.of(element, above)
+        if tag in ("svg", "canvas"):
+            self._drawing(element)
+        if look.reason:
+            self._hide(element, look.reason)
+        elif element in self._notes and self._mode != "flat":
+            self._flush()
+            self._note(element, look)
+        elif element.get("id") is not None and element in self._numbers:
+            return  # a note that was written
+        elif handler := _HANDLERS.get(tag):
+            handler(self, element, look)
+        elif tag in _BLOCKS:
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+        else:
+            self._inside(element, look)
+
+    def _written(self, element: Any, look: Look, written: Callable[[str], str], *, is_raised: bool = False) -> None:
+        opened = _Open(written, len(self._parts), is_raised)
+        self._open.append(opened)
+        self._inside(element, look)
+        self._open.remove(opened)
+        self._close(opened)
+
+    def _heading(self, element: Any, look: Look) -> None:
+        if self._mode == "flat":
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+            return
+        self._flush()
+        self._found += block("heading", self._flat(element, look).replace("\n", " "), level=_HEADINGS[element.tag])
+        self._settle()
+
+    def _caption(self, element: Any, look: Look) -> None:
+        if self._mode == "flat":
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+            return
+        self._flush()
+        self._found += block("caption", self._flat(element, look))
+        self._settle()
+
+    def _quotation(self, element: Any, look: Look) -> None:
+        self._structure(element, look, kind="quotation")
+
+    def _structure(self, element: Any, look: Look, *, kind: BlockKind = "paragraph", mode: Mode = "blocks") -> None:
+        """Read what stands in blocks of its own, unless no blocks are made here."""
+        if self._mode == "flat":
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+            return
+        self._flush()
+        kept = self._kind, self._mode
+        self._kind, self._mode = kind, mode
+        self._inside(element, look)
+        self._flush()
+        self._kind, self._mode = kept
+
+    def _code(self, element: Any, look: Look) -> None:
+        kept, self._is_code = self._is_code, True
+        if self._mode == "flat":
+            self._boundary()
+            self._inside(element, look)
+            self._boundary()
+        else:
+            self._is_code = kept
+            self._flush()
+            self._is_code = True
+            named = " ".join(each.get("class") or "" for each in (element, *element.iterchildren("code")))
+            language = found[1] if (found := _LANGUAGE.search(named)) else ""
+            mode, self._mode = self._mode, "item"
+            self._inside(element, look)
+            text = self._said().replace(_LINE, "\n")
+            self._mode = mode
+            self._found += block("code", text, language=language)
+            self._settle()
+        self._is_code = kept
+
+    def _list(self, element: Any, look: Look) -> None:
+        if self._mode != "flat":
+            self._flush()
+        self._depth += 1
+        numbers = _numbers(element)
+        self._text(element.text, look)
+        for child in element:
+            if child.tag == "li":
+                self._list_item(child, look, next(numbers))
+            else:
+                self._element(child, look)
+            self._text(child.tail, look)
+        self._depth -= 1
+        self._boundary()
+
+    def _list_item(self, element: Any, above: Look, number: str) -> None:
+        look = self._looks.of(element, above)
+        if look.reason or element in self._notes or element in self._numbers:
+            self._element(element, above)
+            return
+        if self._mode == "flat":
+            self._boundary()
+            self._parts.append(f"{number} " if number else "")
+            self._inside(element, look)
+            self._boundary()
+            return
+        self._flush()
+        self._item = (self._depth - 1, number)
+        self._structure(element, look, kind=self._kind, mode="item")
+        self._item = None
+
+    def _link(self, element: Any, look: Look) -> None:
+        address = unmarked(element.get("href") or "")
+        target = address[1:] if address.startswith("#") else ""
+        if address.startswith("#") and not _WORD.search("".join(element.itertext())):
+            return  # "¶" beside a heading, "↩" behind a note
+        note = next((each for each, name in self._notes.items() if name == target), None) if target else None
+        if note is not None and note not in self._numbers:
+            said = "".join(element.itertext()).strip()
+            is_raised = any(opened.is_raised for opened in self._open) or element.find(".//sup") is not None
+            self._numbers[note] = raised(said) if is_raised else said
+            self._due.append(note)
+        if any(opened.is_raised for opened in self._open):
+            self._inside(element, look)
+        else:
+            self._written(element, look, lambda words: _linked(words, address))
+
+    def _raised(self, element: Any, look: Look) -> None:
+        self._written(element, look, raised if element.tag == "sup" else lowered, is_raised=True)
+
+    def _line_end(self, element: Any, look: Look) -> None:
+        self._apart = True
+        self._parts.append(_LINE)
+
+    def _picture(self, element: Any, look: Look) -> None:
+        if element.get("alt"):
+            self._apart = True
+            self._take(element.get("alt"), look.why_unseen or HiddenReason.PICTURE)
+            self._apart = True
+
+    def _reading(self, element: Any, look: Look) -> None:
+        """Set off how the characters before it are read."""
+        self._written(element, look, lambda words: f"({words.strip()})" if words.strip() else words)
+
+    def _drawing(self, element: Any) -> None:
+        is_figure = element.get("role") == "img" or next(element.iterancestors("figure"), None) is not None
+        if is_figure and not "".join(element.itertext()).strip():
+            self.losses["charts"] = self.losses.get("charts", 0) + 1
+
+    def _formula(self, element: Any, look: Look) -> None:
+        said = element.get("alttext") or element.findtext(".//annotation")
+        if said:
+            self._text(said, look)
+        elif next(element.iterdescendants(*_UNREAD_MATHS), None) is not None:
+            self.losses["equations"] = self.losses.get("equations", 0) + 1
+        else:
+            self._inside(element, look)
+
+    def _placed(self, element: Any, look: Look) -> None:
+        """Read a base and its index, of a formula."""
+        self._text(element.text, look)
+        for place, child in enumerate(element):
+            if place == 0:
+                self._element(child, look)
+            else:
+                self._written(
+                    child, self._looks.of(child, look), raised if element.tag == "msup" else lowered, is_raised=True
+                )
+
+    # --- tables ----------------------------------------------------------------------------------------------------
+
+    def _table(self, element: Any, look: Look) -> None:
+        if self._mode == "flat":
+            self._nested.append((element, look, ""))
+            return
+        self._flush()
+        if is_layout(element):
+            self._structure(element, look, kind=self._kind)
+            return
+        kept, self._nested = self._nested, []
+        for caption in element.iterchildren("caption"):
+            self._element(caption, look)
+        rows = self._rows(element, look)
+        self._found += table_blocks(rows, header_rows=header_rows(element, rows))
+        self._settle()
+        nested, self._nested = self._nested, kept
+        for inner, inner_look, row_name in nested:
+            self._found += block("caption", row_name)
+            self._table(inner, inner_look)
+
+    def _rows(self, table: Any, look: Look) -> list[list[Cell]]:
+        grid = Grid()
+        is_headed = next(table.iterchildren("thead"), None) is not None
+        for section, rows in sections_of(table):
+            around = look if section is table else self._looks.of(section, look)
+            for row in rows:
+                row_look = self._looks.of(row, around)
+                if row_look.reason:
+                    self._hide(row, row_look.reason)
+                    continue
+                found = list(row.iterchildren("td", "th"))
+                cells: list[tuple[Cell, int, int]] = []
+                for each in found:
+                    cell_look = self._looks.of(each, row_look)
+                    if cell_look.reason:
+                        self._hide(each, cell_look.reason)
+                        continue
+                    before = len(self._nested)
+                    text = self._flat(each, cell_look)
+                    row_name = next((cell.text for cell, _, _ in cells if cell.said), "")
+                    self._nested[before:] = [(inner, of, row_name) for inner, of, _ in self._nested[before:]]
+                    named = is_name(each, section, is_headed=is_headed, is_alone=len(found) == 1 and bool(grid.rows))
+                    cells.append(
+                        (Cell(text, is_name=named), span_of(each, "colspan"), span_of(each, "rowspan") or 1_000)
+                    )
+                grid.add_row(cells)
+            grid.end_section()
+        return grid.rows
+
+
+def _linked(words: str, address: str) -> str:
+    bare = words.strip()
+    return words.replace(bare, linked(bare, address), 1) if bare else words
+
+
+def _notes(tree: Any) -> Iterator[tuple[Any, str]]:
+    """The footnotes of a page, with their ids."""
+    targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
+    for element in tree.iter("aside", "li", "div", "p", "dd", "section"):
+        name = element.get("id") or ""
+        if element.get("role") in _NOTE_ROLES or (name in targets and _NOTE_ID.match(name)):
+            yield element, name
+
+
+def _numbers(element: Any) -> Iterator[str]:
+    """The numbers of the items of a list, as the page shows them; "" for bullets."""
+    items = list(element.iterchildren("li"))
+    step = -1 if element.get("reversed") is not None else 1
+    number = _whole(element.get("start"), len(items) if step < 0 else 1)
+    for each in items:
+        number = _whole(each.get("value"), number)
+        yield f"{_counted(number, element.get('type') or '1')}." if element.tag == "ol" else ""
+        number += step
+    while True:
+        yield ""
+
+
+def _whole(said: str | None, otherwise: int) -> int:
+    return int(said) if said and re.fullmatch(r"\s*-?\d{1,9}\s*", said) else otherwise
+
+
+def _counted(number: int, kind: str) -> str:
+    """A number in digits, letters or Roman numerals."""
+    if kind in ("a", "A") and number > 0:
+        letters = ""
+        while number > 0:
+            number, rest = divmod(number - 1, 26)
+            letters = chr(ord(kind) + rest) + letters
+        return letters
+    if kind in ("i", "I") and 0 < number < 4000:
+        found = ""
+        for value, sign in _ROMAN:
+            found += sign * (number // value)
+            number %= value
+        return found if kind == "i" else found.upper()
+    return str(number)
+
+
+_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"),
+          (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
+_HANDLERS: dict[str, Callable[[Reader, Any, Look], None]] = {
+    **dict.fromkeys(_HEADINGS, Reader._heading),
+    **dict.fromkeys(("figcaption", "caption"), Reader._caption),
+    **dict.fromkeys(("ul", "ol", "menu"), Reader._list),
+    **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), Reader._code),
+    **dict.fromkeys(("sup", "sub"), Reader._raised),
+    **dict.fromkeys(("msup", "msub"), Reader._placed),
+    "blockquote": Reader._quotation,
+    "a": Reader._link,
+    "br": Reader._line_end,
+    "img": Reader._picture,
+    "rt": Reader._reading,
+    "math": Reader._formula,
+    "table": Reader._table,
+}

@@ -1,0 +1,70 @@
+"""Tables of HTML: which rows they have, what their marks say of names, and which are there for the layout alone."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from knowledge.parsers.tables import Row
+
+_NUMBER = re.compile(r"\s*(\d{1,6})")
+_OF_ROWS = frozenset(("row", "rowgroup"))
+
+
+def span_of(cell: Any, name: str) -> int:
+    """Return how many places a cell takes; 0 for rows is all that are left of its section."""
+    found = _NUMBER.match(cell.get(name) or "")
+    return int(found[1]) if found else 1
+
+
+def sections_of(table: Any) -> list[tuple[Any, list[Any]]]:
+    """Return the parts of a table with their rows as they stand on the page: the head first, the foot last."""
+    parts: list[tuple[Any, list[Any]]] = []
+    for child in table.iterchildren("thead", "tbody", "tfoot", "tr"):
+        if child.tag != "tr":
+            parts.append((child, list(child.iterchildren("tr"))))
+        elif parts and parts[-1][0] is table:
+            parts[-1][1].append(child)
+        else:
+            parts.append((table, [child]))
+    return sorted(parts, key=lambda part: {"thead": 0, "tfoot": 2}.get(part[0].tag, 1))
+
+
+def _cells(table: Any) -> Iterator[Any]:
+    return (cell for _, rows in sections_of(table) for row in rows for cell in row.iterchildren("td", "th"))
+
+
+def is_layout(table: Any) -> bool:
+    """Tell whether a table only places things beside one another: nothing in it is marked, and it holds more than lines of text."""
+    if (table.get("role") or "").lower() in ("presentation", "none"):
+        return True
+    cells = list(_cells(table))
+    if len(cells) < 2:
+        return True
+    is_marked = any(cell.tag == "th" for cell in cells) or any(True for _ in table.iterchildren("thead", "caption"))
+    return not is_marked and next(table.iterdescendants("table", "h1", "h2", "h3", "h4", "h5", "h6"), None) is not None
+
+
+def is_name(cell: Any, section: Any, *, is_headed: bool, is_alone: bool) -> bool:
+    """Tell whether a cell is marked as the name of columns. is_headed: whether the table has a `thead`. is_alone: in its row."""
+    if is_headed:
+        return bool(section.tag == "thead")
+    return cell.tag == "th" and not is_alone and (cell.get("scope") or "").lower() not in _OF_ROWS
+
+
+def header_rows(table: Any, rows: Sequence[Row]) -> int | None:
+    """Return how many rows below the titles name columns; None where the marks say nothing."""
+    said = [row for row in rows if any(cell.said for cell in row)]
+    is_headed = next(table.iterchildren("thead"), None) is not None
+    marked = 0
+    while marked < len(said) and all(cell.is_name for cell in said[marked] if cell.said):
+        marked += 1
+    if marked == len(said):
+        return None
+    if marked:
+        titles = 0
+        while titles < marked and len(said[titles]) > 1 and all(cell is said[titles][0] for cell in said[titles]):
+            titles += 1
+        return marked - titles
+    names_rows = [row for row in sections_of(table) for tr in row[1] for row in [tr] if row.find("td") is not None]
+    has_row_names = bool(names_rows) and all(next(tr.iterchildren("td", "th")).tag == "th" for tr in names_rows)
+    return 0 if is_headed or has_row_names else None

@@ -1,0 +1,96 @@
+"""`evaluate_parsing` and `make_tables`: the figures of a case made by hand, of a wrong reference, and of tables made at random."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from knowledge.evaluation.parsing import Score, expected_of, numbers_in, ours, reported_in, tables_in_html
+from knowledge.parsers.base import load
+
+PAGE = """<h1>Curing</h1><p>Cure for 1½ hours at 10<sup>12</sup> ohm, then pay €1,234.50 or 7.5%.</p>
+<table><thead><tr><th rowspan=2>Ramp</th><th colspan=2>Load</th></tr><tr><th>static</th><th>moving</th></tr></thead>
+<tr><td>LB-1</td><td>9 t</td><td>6 t</td></tr></table>"""
+TEXT = """# Curing
+
+Cure for 1½ hours at 10¹² ohm, then pay €1,234.50 or 7.5%.
+
+| Ramp | Load › static | Load › moving |
+| --- | --- | --- |
+| LB-1 | 9 t | 6 t |
+"""
+EXPECTED = [
+    {"source": "curing.html", "cell": "9 t", "row": ["LB-1"], "column": ["Load", "static"]},
+    {"source": "curing.html", "cell": "6 t", "row": ["LB-1"], "column": ["Load", "moving"]},
+    {"source": "curing.html", "part": "formulas", "text": "=B2*2"},
+]
+BEST = {"numbers_unchanged": 1.0, "headers_right": 1.0, "token_f1": 1.0, "unreported_losses": 1, "files": 1}
+
+
+def evaluated(folder: Path, text: str = TEXT, expected: list[dict[str, Any]] = EXPECTED) -> dict[str, dict[str, Any]]:
+    (folder / "curing.html").write_text(PAGE, "utf-8")
+    (folder / "curing.md").write_text(text, "utf-8")
+    (folder / "pairs.json").write_text(json.dumps([{"source": "curing.html", "groundtruth": "curing.md"}]))
+    (folder / "expected.json").write_text(json.dumps(expected))
+    call_command("evaluate_parsing", str(folder), "--json", str(folder / "out.json"))
+    return json.loads((folder / "out.json").read_text())  # type: ignore[no-any-return]
+
+
+def test_a_case_made_by_hand_beside_the_peers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = evaluated(tmp_path)
+    assert found["ours"] == BEST
+    assert list(found) == ["ours", "markitdown", "unstructured"]
+    assert all(set(each) == set(BEST) for each in found.values())
+    assert found["markitdown"]["headers_right"] == 0.0, "Markdown has one row of names"
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["numbers_unchanged", *found]
+
+
+def test_what_is_wrong_lowers_the_figure_that_says_so(tmp_path: Path) -> None:
+    assert evaluated(tmp_path, TEXT.replace("1½", "1¼"))["ours"]["numbers_unchanged"] == round(8 / 9, 4)
+    other = [dict(EXPECTED[0], column=["Load", "moving"]), dict(EXPECTED[1], row=["LB-2"])]
+    assert evaluated(tmp_path, expected=other)["ours"] == BEST | {"headers_right": 0.0, "unreported_losses": 0}
+    assert evaluated(tmp_path, TEXT.replace("hours", "days"))["ours"]["token_f1"] < 1
+
+
+def test_numbers_are_words_with_their_signs() -> None:
+    said = "From −3 °C to 10⁻³ m, 1½ h, **€1,234.50**, 7.5%, (42), 共1345个 and 2<sup>6</sup>; see [3](https://x.org)."
+    assert set(numbers_in(said)) == {"−3", "10⁻³", "1½", "€1,234.50", "7.5%", "42", "1345", "2⁶", "3](https://x.org"}
+
+
+def test_a_table_without_marks_is_read_both_ways_and_a_group_titles_its_rows() -> None:
+    (table,) = tables_in_html(
+        "<table><tr><td>Ramp</td><td>Load</td></tr><tr><td>North</td></tr><tr><td>A</td><td>9</td></tr></table>"
+    )
+    found = set(reported_in(table))
+    assert {(("A",), ("Load",), "9"), (("A",), (), "9"), (("North", "A"), ("Load",), "9")} <= found
+    assert (("A",), ("Ramp",), "9") not in found
+
+
+def test_tables_made_at_random_are_the_same_again_and_read_as_they_are(tmp_path: Path) -> None:
+    load()
+    for name in ("first", "again"):
+        call_command("make_tables", str(tmp_path / name), "--seed", "7", "--count", "24")
+    first, again = (json.loads((tmp_path / name / "expected.json").read_text()) for name in ("first", "again"))
+    assert first == again
+    score = Score()
+    for source, known in expected_of(tmp_path / "first").items():
+        score.add(known, ours(tmp_path / "first" / source))
+    assert score.figures["numbers_unchanged"] == 1.0
+    assert score.figures["headers_right"] >= 0.98  # type: ignore[operator]
+    assert score.figures["unreported_losses"] == 0
+
+
+def test_what_it_lacks_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CommandError, match="holds neither pairs"):
+        call_command("evaluate_parsing", str(tmp_path))
+    (tmp_path / "expected.json").write_text(json.dumps(EXPECTED))
+    with pytest.raises(CommandError, match="has no file curing"):
+        call_command("evaluate_parsing", str(tmp_path))
+    (tmp_path / "curing.html").write_text(PAGE)
+    monkeypatch.setitem(sys.modules, "markitdown", None)
+    with pytest.raises(CommandError, match="markitdown is not installed; pip install -r requirements"):
+        call_command("evaluate_parsing", str(tmp_path))
