@@ -8,6 +8,7 @@ from agent.state import EvidenceItem
 
 MOST_CHARACTERS = 12_000  # of one tool's output: about 4,000 tokens of English, 8,000 of Chinese
 PASSAGE_CHARACTERS = 2_000  # of one passage in it
+_FORGED = re.compile(r"&lt;(?=\s*/?\s*evidence\b)", re.IGNORECASE)
 _FENCE = re.compile(r'<evidence [^<>]*? title="([^"<>]*)">|</evidence>')
 
 
@@ -35,6 +36,11 @@ def fenced_facts(kind: str, lines: Iterable[str]) -> str:
 def unfenced(output: str) -> str:
     """What an output says, without our fences: titles and places in them, the evidence, and whatever stands beside it."""
     return html.unescape(_FENCE.sub(r"\1", output))
+
+
+def as_written(output: str) -> str:
+    """An output with its fences, and the text in them as the documents have it; only what looks like a fence of ours stays escaped."""
+    return html.unescape(_FORGED.sub("&amp;lt;", output))
 
 
 def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None, is_unapproved: bool = False) -> str:

@@ -73,6 +73,7 @@ class Run:
     comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a conversation, as the model would
     call it. expression: what to calculate. allowed_call: what the person allowed just now. goes_on: it began with that. read_as: without
     slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it together with the question before.
+    answers_in: the language, zh or en, in which the person wants the last answer again; "" otherwise.
     history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what was done
     differently from what they would expect. found: what the searches brought; findings: all evidence, by its id. told_inside: what tools
     brought from inside the house, which never leaves it. named_by: the passage that says what the query is about. how_read: the question
@@ -100,6 +101,7 @@ class Run:
     title: str = ""
     expression: str = ""
     asks_about: str = ""
+    answers_in: str = ""
     allowed_call: AllowedCall | None = None
     goes_on: bool = False
     read_as: str = ""

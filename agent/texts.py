@@ -27,6 +27,7 @@ NOTHING_IN_SCOPE = _("There is nothing in the chosen scope that you may read. Ch
 ASKABLE_FOLDERS = _("These folders may hold it, and you may ask for access to them: %(names)s.")
 LIMIT_CAME_FIRST = _("A limit was reached before the search was done; a narrower question may help.")
 RIGHTS_CHANGED = _("What you may read changed while this was answered. Ask again.")
+QUOTED_AS_WRITTEN = _("Without a language model, quotations stay in the language of their documents.")
 READ_AS = _("I read: %(question)s")
 FIRST_PART_NOT_CONFIRMED = _("The documents you may read do not confirm the first part of the question.")
 FIRST_PART_CLOSEST = _(

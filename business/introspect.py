@@ -6,7 +6,8 @@ until a person writes one. Columns whose names speak of pay or secrets are draft
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import count
 
 import psycopg
 from psycopg import sql
@@ -14,7 +15,6 @@ from psycopg import sql
 from business.address import Address
 from business.guard.rewrite import quoted
 from business.inference.catalog import SAMPLED_ROWS, Column, Reference, Table, declared_references, tables_of
-from business.inference.chinese import with_chinese
 from business.inference.counts import with_besides, with_nouns, with_states
 from business.inference.flags import flag_values, is_numbered_flag, written_flag
 from business.inference.identifiers import UNITS, Identifiers
@@ -121,7 +121,7 @@ def layer_of(
             if connection.broken:
                 break
     taken = _Taken(models, names)
-    models = with_chinese([model.model_copy(update={"synonyms": _shorter(model, taken, names)}) for model in models])
+    models = [model.model_copy(update={"synonyms": _shorter(model, taken, names)}) for model in models]
     return SemanticLayer(name=name, time_zone=time_zone, semantic_models=tuple(models))
 
 
@@ -147,14 +147,18 @@ def _model(
     """references: columns, and the table each points to."""
     columns = [column for column in table.columns if column.name not in forbidden]
     open_names = {column.name for column in columns}
-    entities = [Entity(name=table.name, type="primary", expr=table.key)] if table.key in open_names else []
-    entities += [Entity(name=to, type="foreign", expr=column) for column, to in references if column in open_names]
+    name = name_of(table.name)
+    entities = [Entity(name=name, type="primary", expr=table.key)] if table.key in open_names else []
+    entities += [
+        Entity(name=name_of(to), type="foreign", expr=column) for column, to in references if column in open_names
+    ]
     org = next((column for column in ORG_COLUMNS if column in {c.name for c in table.columns}), None)
-    dimensions = tuple(_dimensions(connection, table, columns, {entity.expr for entity in entities}, names))
+    keys = {entity.expr for entity in entities}
+    dimensions = tuple(_dimensions(connection, table, columns, keys, names))
     made = dated(table, dimensions)
     dimensions = (*dimensions, made) if made else dimensions
     return SemanticModel(
-        name=table.name,
+        name=name,
         schema=table.schema,
         table=table.name,
         description=Words(en=table.comment),
@@ -165,6 +169,17 @@ def _model(
         measures=(_measure(table, names),),
         forbidden_columns=forbidden,
     )
+
+
+def name_of(place: str) -> str:
+    """Return the name of a table or a column as a layer writes it, without spaces and control characters."""
+    return re.sub(r"[\s\x00-\x1f]+", "_", place.strip())[:63] or "unnamed"
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Return a name, or the first with a number behind it, that no column of the table has."""
+    numbered = (f"{name[:58]}_{number}" for number in count(2))
+    return name if name not in taken else next(each for each in numbered if each not in taken)
 
 
 def _dimensions(
@@ -181,9 +196,13 @@ def _dimensions(
     person = None if title else person_of(table, said)
     if person:
         yield _person(connection, table, person)
+    taken = {column.name for column in table.columns}
     for column in columns:
         is_key, is_title = column.name in keys, column.name == title
         one = _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
+        if one.name != column.name:
+            one = one.model_copy(update={"name": _free(one.name, taken)})
+            taken.add(one.name)
         if dates[column.name]:
             yield one.model_copy(update={"expr": dates[column.name], "type": "time", "values": ()})
             continue
@@ -214,7 +233,7 @@ def _dimension(
         plain_expr = f"btrim({plain_expr})"
         values = tuple({value.value.strip(): Value(value=value.value.strip()) for value in values}.values())
     return Dimension(
-        name=column.name,
+        name=name_of(column.name),
         expr=plain_expr,
         type="categorical" if is_flag and column.category == "N" else _kind(column),
         description=Words(en=column.comment),
@@ -259,7 +278,7 @@ def _person(connection: psycopg.Connection, table: Table, names: tuple[str, str]
 
 def _measure(table: Table, names: Identifiers) -> Measure:
     """How many rows there are; where rows say of how many they are, those numbers added up."""
-    name = f"number_of_{table.name}"[:63]
+    name = f"number_of_{name_of(table.name)}"[:63]
     count = next(
         (column.name for column in table.columns if column.name.lower() in _COUNTS and column.category == "N"), ""
     )

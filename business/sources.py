@@ -374,7 +374,7 @@ def draft(
             return described(source)
         time_zone = source.semantic_layer.time_zone
         if source.engine == Engine.MYSQL:
-            fresh = draft_views(source.address, source.name, time_zone=time_zone)
+            fresh = draft_views(source.address, source.name, time_zone=time_zone, unread=unread)
         else:
             fresh = draft_layer(
                 source.address,

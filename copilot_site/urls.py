@@ -32,6 +32,7 @@ admin.ModelAdmin.get_changeform_initial_data = with_ids_only(  # type: ignore[me
 )
 
 handler400 = "copilot_site.lib.error_pages.bad_request"
+handler404 = "copilot_site.lib.error_pages.not_found"
 handler500 = "copilot_site.lib.error_pages.server_error"
 
 lead_to(open_pages)

@@ -18,6 +18,7 @@ from agent.attribution.answer_language import is_in_other_language
 from agent.attribution.check import Evidence, check_cited
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.judge import judged
+from agent.attribution.no_answer import is_no_answer
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.standing import is_unapproved, tell_unapproved
 from agent.attribution.verdict import Verdict
@@ -88,7 +89,8 @@ class _LooksFirst(WrappedModel):
 @dataclass
 class Writer:
     """One answer in the making. dropped: sentences that were left out, by why; counts alone are kept. lost: the results of queries
-    that they were about. waiting: sentences from the first one on that the judge is to read. abstains: the model says that nothing answers.
+    that they were about. waiting: sentences from the first one on that the judge is to read. abstains: the model says that nothing answers,
+    in the word that it was told or in its own; then a sentence may still follow that does.
     """
 
     run: Run
@@ -134,11 +136,12 @@ class Writer:
                     if isinstance(statement, Thinking):
                         yield (statement,)
                         continue
-                    if not (is_last or self.kept or self.waiting) and self._is_in_other_language(statement.text):
+                    is_first = not (is_last or self.kept or self.waiting or is_no_answer(statement.text))
+                    if is_first and self._is_in_other_language(statement.text):
                         break
                     if events := await self._taken(statement):
                         yield events
-                    if self.abstains or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
+                    if NO_ANSWER in statement.text or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
                         return
                 else:
                     return
@@ -182,7 +185,8 @@ class Writer:
     def _language(self) -> str:
         """The asker's: of what they wrote, where that tells, else of their pages."""
         run = self.run
-        return language_of(run.question) or language_of(run.state.input.normalized_query) or run.language[:2]
+        told = run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query)
+        return told or run.language[:2]
 
     async def settled(self, *, is_asked: bool) -> AsyncIterator[Together]:
         """The events of the sentences that waited. is_asked: False where the judge is not asked, and facts alone decide."""
@@ -243,7 +247,7 @@ class Writer:
 
     async def _taken(self, statement: CitedStatement) -> Together:
         """The events of a sentence that can leave now; one that is open, or comes after an open one, waits."""
-        if NO_ANSWER in statement.text:
+        if NO_ANSWER in statement.text or is_no_answer(statement.text):
             self.abstains = not self.kept and not self.waiting
             return ()
         checked = await worked(self._compared, statement)
@@ -387,7 +391,7 @@ class Writer:
         if run.workings:
             blocks.append("\n".join(["<calculations>", *map(escaped, run.workings), "</calculations>"]))
         content = "\n".join([*blocks, "", run.state.input.normalized_query])
-        if is_again:
+        if is_again or run.answers_in:
             content = f"{content}\n\n{run.use(prompt('answer_language', self._language))}"
         return [
             {"role": "system", "content": dated(system, timezone.localdate())},

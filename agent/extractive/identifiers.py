@@ -5,21 +5,65 @@ A similarity sees KG-400 and KG-600 as nearly the same, and a person who asks fo
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
+from knowledge.retrieval.term_weights import share_of_passages
 from knowledge.text.normalise import normalise
+from knowledge.text.terms import term_id, terms
 
 _SPELT = re.compile(r"[A-Za-z]*[a-z][A-Z][\w-]*|[A-Z]{2,}[\w-]*|[\w-]*\d[\w,-]*(?:\.\w[\w,-]*)*", re.ASCII)
 _CODE = re.compile(r"[A-Za-z]{1,5}-?\d{2,}(?:-[A-Za-z\d]+)*")
 _LABEL = re.compile(r"[A-Za-z]+-?\d.*|\d+(?:\.\d+){2,}")  # a number in it counts nothing: KG-400, E5, 4.6.2
 _LETTER = re.compile(r"(?<![\w'’.&-])[A-Z](?![A-Za-z0-9_'’&-]|\.[A-Z])", re.ASCII)
 _HAN_ASKS = re.compile("[\u3400-\u9fff]")
+_EXACT = re.compile(r"\w[\w@.+/-]*\w", re.ASCII)
+_NO_NAME = re.compile(r"\d{1,3}|(?:19|20)\d\d")  # amounts and years
+_CODED = re.compile(r"[\d@]")
+FEW, SHARE = 5, 0.01  # passages of a base that hold what is rare there, or share of them; by hand
+_SPACED = re.compile(r"(?<![\w-])([A-Za-z]{1,5}) (\d{2,})(?![\w-])", re.ASCII)
 _FIRST_CELL = re.compile(r"(?:[^;]*?: )?([^;]+)")
 
 
 def identifiers_in(text: str) -> frozenset[str]:
     """The codes that a text names, in lower case: letters and at least two digits."""
     return frozenset(found.lower() for found in spelt_names(text) if _CODE.fullmatch(found))
+
+
+@dataclass(frozen=True)
+class ExactName:
+    """A rare word of a question that ordinary language does not know: a version, a code, an address, a product. terms: ids, all of which
+    a text has that holds it. is_coded: whether it has a digit or is an address, so that nothing else is meant.
+    """
+
+    terms: frozenset[int]
+    is_coded: bool
+
+
+def exact_names(question: str, frequencies: Mapping[int, int], passages: int) -> list[ExactName]:
+    """Return the exact names of a question that documents hold. frequencies: {term id: passages of the base that hold it}."""
+    most = max(FEW, SHARE * passages)
+    found = []
+    for word in dict.fromkeys(_EXACT.findall(normalise(question))):
+        parts = terms(word)
+        ids = frozenset(map(term_id, parts))
+        is_rare = any(0 < frequencies.get(term_id(part), 0) <= most and not share_of_passages(part) for part in parts)
+        if is_rare and ids <= frequencies.keys() and not _NO_NAME.fullmatch(word):
+            found.append(ExactName(ids, _CODED.search(word) is not None))
+    return found
+
+
+def spelt_as_in(question: str, texts: Iterable[str]) -> str:
+    """Return the question with each code as the documents write it: “PPR 9087” as PPR-9087 or PPR9087, where a text has that."""
+    if not _SPACED.search(question):
+        return question
+    known = frozenset[str]().union(*map(identifiers_in, texts))
+
+    def written(code: re.Match[str]) -> str:
+        ways = (f"{code[1]}-{code[2]}", f"{code[1]}{code[2]}")
+        return next((way for way in ways if way.lower() in known), code[0])
+
+    return _SPACED.sub(written, question)
 
 
 def letters_in(text: str) -> frozenset[str]:

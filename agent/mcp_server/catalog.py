@@ -9,16 +9,27 @@ from typing import Any, Final
 from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
+from agent.fencing import as_written
 from agent.mcp_server.ask import AskArgs, ask
 from agent.mcp_server.caller import Caller, Reply
 from agent.mcp_server.listing import ListDocumentsArgs, list_documents
-from agent.tools.base import ToolArgs, ToolContext, ToolMistake, Words, find, specification, why_closed
+from agent.tools.base import (
+    ToolArgs,
+    ToolContext,
+    ToolMistake,
+    Words,
+    current_name,
+    find,
+    specification,
+    why_closed,
+)
 from agent.tools.calling import call_tool, sentence_of
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.one_line import one_line
 from knowledge.retrieval.search import Scope
 
 
@@ -89,15 +100,19 @@ async def call(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply
 
 
 async def _shared(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
+    known = current_name(name)
+    if known not in SHARED:
+        return Reply(f"Error: there is no tool {one_line(name)[:80]!r} here.", is_error=True)
+    if not caller.principal.may_use(SHARED[known]):
+        return Reply(f"Error: {known} needs an API token with the scope “{SHARED[known]}”.", is_error=True)
     context = ToolContext(caller.principal, Scope(), caller.language)
-    allowed = [*_allowed(caller.principal), *OWN]
     try:
-        called = await call_tool(name, json.dumps(arguments), allowed=allowed, ctx=context)
+        called = await call_tool(name, json.dumps(arguments), allowed=[known], ctx=context)
     except CopilotError as error:  # the person is gone, a model does not answer
         return Reply(f"Error: {error}", is_error=True)
     if called.result.findings:
         await sync_to_async(_note_shown)(caller.principal, called.name, called.result.findings)
-    return Reply(called.result.output, called.result.data, is_error=not called.result.success)
+    return Reply(as_written(called.result.output), called.result.data, is_error=not called.result.success)
 
 
 def _note_shown(principal: Principal, tool: str, findings: Any) -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.fencing import bounded, fenced_facts
+from agent.fencing import as_written, bounded, fenced_facts
 from agent.mcp_server.caller import Caller, Reply
 from agent.tools.base import ToolArgs
 from audit.actions import Action
@@ -58,4 +58,4 @@ def _listed(caller: Caller, args: ListDocumentsArgs) -> Reply:
     record(principal, Action.TOOL_CALLED, detail={"tool": "list_documents", "count": len(rows)})
     lines = (one_line("- " + ", ".join(f"{name}={value}" for name, value in row.items() if value)) for row in rows)
     said = f"{total} {what}; {len(rows)} from {args.offset} on:\n{fenced_facts('list', lines)}"
-    return Reply(bounded(said), {"total": total, "offset": args.offset, "items": rows})
+    return Reply(as_written(bounded(said)), {"total": total, "offset": args.offset, "items": rows})

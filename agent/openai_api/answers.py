@@ -172,11 +172,6 @@ def _with(piece: str, mark: str) -> str:
     return f"{words} {mark}{piece[len(words) :]}"
 
 
-def error_body(sentence: str, code: str) -> dict[str, Any]:
-    """What OpenAI's clients raise, with our sentence."""
-    return {"error": {"message": sentence, "type": code, "code": code, "param": None}}
-
-
 def frame(body: Mapping[str, Any]) -> bytes:
     return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
 

@@ -136,7 +136,7 @@ class ChatCompletionRequest(QuestionRequest):
 
 
 class InputItem(ChatMessage):
-    """A message. What else the API knows as input (calls of tools, reasoning) is none."""
+    """A message. Calls of tools, which the API knows as input, too, are none."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and data.get("type") not in (None, "message"):
@@ -146,12 +146,14 @@ class InputItem(ChatMessage):
 
 @extend_schema_field(OpenApiTypes.ANY)
 class Input(serializers.Field[list[dict[str, Any]], Any, list[dict[str, Any]], Any]):
-    """One question, or the messages of a conversation."""
+    """One question, or the messages of a conversation; what a model thought between them is passed over."""
 
     items = serializers.ListField(child=InputItem(), max_length=MOST_MESSAGES, allow_empty=False)
 
     def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
         given = [{"role": "user", "content": data}] if isinstance(data, str) else data
+        if isinstance(given, list):
+            given = [each for each in given if not (isinstance(each, Mapping) and each.get("type") == "reasoning")]
         return list(self.items.run_validation(given))
 
     def to_representation(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:

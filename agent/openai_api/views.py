@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.openai_api import responses
-from agent.openai_api.answers import Answer, error_body, frame, frames
+from agent.openai_api.answers import Answer, frame, frames
 from agent.openai_api.asking import DEFAULT, begun
 from agent.openai_api.growth import pieces
 from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
@@ -27,6 +27,7 @@ from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.deferred_response import Later
+from copilot_site.lib.error_pages import openai_error
 from copilot_site.lib.errors import NotFound
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.waiting import require_waiting
@@ -42,7 +43,7 @@ class OpenAIView(PrincipalView):
     def handle_exception(self, exc: Exception) -> Response:
         refused: Response = super().handle_exception(exc)
         if "detail" in refused.data:
-            refused.data = error_body(refused.data["detail"], refused.data.get("code", "failed"))
+            refused.data = openai_error(refused.data["detail"], refused.data.get("code", "failed"))
             refused.content_type = "application/json"
         return refused
 
@@ -54,9 +55,29 @@ class Models(OpenAIView):
         "List profiles and the embedder as models of OpenAI's API", answer=OpenApiTypes.OBJECT, problems=(401, 403)
     )
     def get(self, request: Request) -> Response:
-        names = [DEFAULT, *usable_profiles(self.principal).values_list("name", flat=True), engine().space]
-        rows = [{"id": name, "object": "model", "created": 0, "owned_by": "copilot"} for name in names]
-        return Response({"object": "list", "data": rows})
+        return Response({"object": "list", "data": [_model(name) for name in _model_names(self.principal)]})
+
+
+class OneModel(OpenAIView):
+    token_scopes = {"get": (TokenScope.CHAT, TokenScope.SEARCH)}
+
+    @operation(
+        "Read a profile or the embedder as a model of OpenAI's API",
+        answer=OpenApiTypes.OBJECT,
+        problems=(401, 403, 404),
+    )
+    def get(self, request: Request, model: str) -> Response:
+        if model not in _model_names(self.principal):
+            raise NotFound(_("There is no model “%(name)s”.") % {"name": model[:80]})
+        return Response(_model(model))
+
+
+def _model_names(principal: Principal) -> list[str]:
+    return [DEFAULT, *usable_profiles(principal).values_list("name", flat=True), engine().space]
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "copilot"}
 
 
 class ChatCompletions(OpenAIView):
@@ -111,7 +132,7 @@ async def _whole(principal: Principal, answer: Answer, shown: Callable[[Answer],
         async for _piece in grown:
             pass
     if answer.error:
-        return JsonResponse(error_body(answer.error, "failed"), status=HTTPStatus.INTERNAL_SERVER_ERROR)
+        return JsonResponse(openai_error(answer.error, "failed"), status=HTTPStatus.INTERNAL_SERVER_ERROR)
     answer.close()
     return JsonResponse(shown(answer))
 
@@ -125,7 +146,7 @@ async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> 
             elif piece:
                 yield frame(answer.chunk({"content": piece}))
     if answer.error:
-        yield frame(error_body(answer.error, "failed"))
+        yield frame(openai_error(answer.error, "failed"))
     else:
         last = {"content": answer.close(), "annotations": answer.annotations}
         yield frames(

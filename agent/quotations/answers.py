@@ -9,9 +9,10 @@ from agent.answerability.classifier import Verdict, confirmed, judge
 from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
 from agent.evidence import cited_span
 from agent.extractive.closest import closest
+from agent.extractive.identifiers import exact_names, spelt_as_in
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.reader import Reading, read
-from agent.quotations.named_section import named_section
+from agent.quotations.named_section import named_section, numbered_section
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.rerank.maxsim import shortfalls
 from knowledge.retrieval.search import Found, Hit
@@ -33,7 +34,7 @@ def concluded(reading: Reading) -> tuple[tuple[Quote, ...], Verdict]:
     those alone that are seen to belong to it.
     """
     verdict = judge(reading)
-    if section := named_section(reading):
+    if section := numbered_section(reading) or named_section(reading):
         return section, Verdict(True, None, verdict.score)
     return (confirmed(reading) if verdict.ok else reading.quotes), verdict
 
@@ -44,8 +45,9 @@ def closest_of(
     """The passages that come closest, each with its best sentence, a line each after the sentence that says what they are; None where
     none speaks of the matter. across: what documents of the other language say, which comes first. Raises what the embedder raises.
     """
-    shares = found.asked.weights if found.asked else None
-    quotes = closest(question, passages_of(found), embedder, shares=shares)
+    asked = found.asked
+    exact = exact_names(question, asked.frequencies, asked.corpus_chunks) if asked else ()
+    quotes = closest(question, passages_of(found), embedder, shares=asked.weights if asked else None, exact=exact)
     sentences = [CitedSentence(lead, ())]
     spans: list[CitedSpan] = []
     for answer in [across, cited(quotes, found) if quotes else None]:
@@ -73,9 +75,10 @@ def read_found(question: str, found: Found, embedder: Embedder) -> Reading:
     """The best sentences of what was found, before any verdict: what an evaluation measures. Raises what the embedder raises."""
     if found.asked is None:
         return read(question, [], embedder)
-    asked = found.asked
+    asked, passages = found.asked, passages_of(found)
     matter = matter_weights(asked.question.text, asked.frequencies, asked.corpus_chunks)
-    return read(question, passages_of(found), embedder, shares=asked.weights, matter=matter)
+    question = spelt_as_in(question, (f"{each.heading}\n{each.text}" for each in passages))
+    return read(question, passages, embedder, shares=asked.weights, matter=matter)
 
 
 def passages_of(found: Found) -> list[Passage]:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
-from agent.rule_routing.context_dependence import asks, is_vague
+from agent.rule_routing.context_dependence import asks, is_vague, language_asked
 from agent.state import Route
 from business.pipeline import QUESTION_LENGTH
 from knowledge.text.chinese_script import simplified
@@ -76,7 +76,7 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
         return Ruling(Route.REFUSE, refusal)
     if is_greeting(question):
         return Ruling(Route.CLARIFY, GREETING)
-    if not earlier and is_vague(question):
+    if language_asked(question) or (not earlier and is_vague(question)):
         return Ruling(Route.CLARIFY, "unclear")
     if is_arithmetic(question):
         return Ruling(Route.CALC, "calculate", expression=question)

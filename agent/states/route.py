@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from pydantic import BaseModel, Field, model_validator
 
+from agent import texts
 from agent.conversations.history import Earlier, understood
 from agent.data_coverage import read_by_words
 from agent.events import AgentQuery, Event, Thinking
@@ -17,7 +18,7 @@ from agent.prompting import prompt
 from agent.providers.base import ModelError, ModelUnreadable
 from agent.providers.structured import ask_for
 from agent.revocation import require_visible
-from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
+from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, language_asked, leaning_of
 from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 from agent.rule_routing.intents import (
@@ -75,6 +76,9 @@ class RouteAnswer(BaseModel):
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
     """Complete the question with what it leans on, and choose the way."""
     earlier = await sync_to_async(_earlier)(run) if run.is_follow_up else None
+    if earlier is not None and (language := language_asked(run.state.input.normalized_query)):
+        _ask_in(run, language, earlier)
+        earlier = None
     is_confirmed = not run.allowed_call and await sync_to_async(_is_confirmed)(run)
     is_chosen = not run.allowed_call and _choose(run, earlier)
     asks = (
@@ -82,6 +86,7 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
         and not is_chosen
         and not run.allowed_call
         and not is_greeting(run.state.input.normalized_query)
+        and not language_asked(run.state.input.normalized_query)
     )
     by_model = await _by_model(run) if run.model and asks else None
     by_rules = _as_allowed if run.allowed_call else _as_asked if is_confirmed or is_chosen else _by_rules
@@ -115,6 +120,15 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if run.state.plan.subtasks:
         yield Thinking(content=_told(run), done=True)
     yield Goto(way)
+
+
+def _ask_in(run: Run, language: str, earlier: Earlier) -> None:
+    """Ask the question before once more, to be answered in this language."""
+    run.answers_in, run.language = language, "zh-hans" if language == "zh" else "en"
+    run.state.input.normalized_query, run.earlier_query = earlier.question, None
+    if run.is_by_words:
+        with override(run.language):
+            run.tell(str(texts.QUOTED_AS_WRITTEN))
 
 
 def _told(run: Run) -> str:

@@ -3,6 +3,7 @@
 The protocol's library compares each operation with each member, which is a minute for two thousand of both.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -12,6 +13,7 @@ from scim2_models import PatchOp, PatchOperation, PayloadTooLargeException, Reso
 from scim2_server.conditions import Conditions
 from scim2_server.service import ScimService
 
+from authz.scim.known_keys import require_known, with_known_operations
 from authz.scim.resources import Group, GroupMember
 from copilot_site.lib.json_input import loads
 
@@ -21,10 +23,23 @@ _ONE = re.compile(r'members\[value eq "([^"\\]{1,200})"\]', re.IGNORECASE)
 
 
 class BoundedService(ScimService):
+    """Every read method raises InvalidValueException for a key that the standard does not have."""
+
+    def read_creation(self, resource_type: ResourceType, body: bytes, content_type: str | None) -> Resource[Any]:
+        require_known(resource_type, _json(body))
+        return super().read_creation(resource_type, body, content_type)
+
+    def read_replacement(self, resource_type: ResourceType, body: bytes, content_type: str | None) -> Resource[Any]:
+        require_known(resource_type, _json(body))
+        return super().read_replacement(resource_type, body, content_type)
+
     def read_patch(self, resource_type: ResourceType, body: bytes, content_type: str | None) -> "PatchOp[Any]":
         """As of the base class. Raises PayloadTooLargeException before anything is checked that would take long."""
-        if (count := _operations_in(body)) > MOST_OPERATIONS:
+        given = _json(body)
+        if (count := _operations_in(given)) > MOST_OPERATIONS:
             raise _too_large(count, MOST_OPERATIONS)
+        if (known := with_known_operations(resource_type, given)) != given:
+            body = json.dumps(known).encode()
         return super().read_patch(resource_type, body, content_type)
 
     def apply_patch(
@@ -82,12 +97,16 @@ def _with(group: Group, changes: Iterable[Change]) -> Group | None:
     return None if set(members) == before else group
 
 
-def _operations_in(body: bytes) -> int:
-    """Count the operations of a body; 0 for what is no PATCH, which the library refuses."""
+def _json(body: bytes) -> Any:
+    """A body as JSON; None for what is none, which the library refuses."""
     try:
-        given = loads(body.decode())
+        return loads(body.decode())
     except ValueError:
-        return 0
+        return None
+
+
+def _operations_in(given: Any) -> int:
+    """Count the operations of a body; 0 for what is no PATCH, which the library refuses."""
     found = [value for name, value in given.items() if name.lower() == "operations"] if isinstance(given, dict) else []
     return max((len(each) for each in found if isinstance(each, list)), default=0)
 

@@ -147,7 +147,8 @@ class Identifiers:
         return _shared([column.lower() for column in columns], least=_PREFIX)
 
     def _words(self, name: str, *, is_table: bool = False) -> list[str]:
-        return [word for part in _parts(name) for word in self._cut(part, is_table=is_table)]
+        """The words of a name; of one that is all spaces, "unnamed"."""
+        return [word for part in _parts(name) for word in self._cut(part, is_table=is_table)] or ["unnamed"]
 
     def _cut(self, part: str, *, is_table: bool) -> list[str]:
         """A part of a name as the fewest known words that make it up, or as it is; of a table’s, more than one where it can."""

@@ -55,25 +55,31 @@ def dated(table: Table, dimensions: tuple[Dimension, ...]) -> Dimension | None:
     month = next((c for c in table.columns if c.name.lower() == "month"), None)
     values = next((one.values for one in dimensions if month is not None and one.name == month.name), ())
     number = _month(month, values) if month else "1"
-    date = f"make_date({year.name}::int, {number or 1}, 1)"
+    column = _bare(year)
+    date = f"make_date({column}::int, {number or 1}, 1)"
     return Dimension(
         name=NAME,
-        expr=f"CASE WHEN {year.name} BETWEEN 1 AND 9999 THEN {date} END",
+        expr=f"CASE WHEN {column} BETWEEN 1 AND 9999 THEN {date} END",
         type="time",
         time_granularity="month" if month and number else "year",
         description=Words(en=f"the first day of the {'month' if month and number else 'year'}"),
     )
 
 
+def _bare(column: Column) -> str:
+    """A year or a month as an expression, quoted where it has capitals."""
+    return column.name if column.name.islower() else quoted(column.name)
+
+
 def _month(column: Column, values: tuple[Value, ...]) -> str:
     """The number of a month as an expression; "" for a column of something else."""
     names = {value.value.strip() for value in values}
     if column.category == "N":
-        return f"CASE WHEN {column.name} BETWEEN 1 AND 12 THEN {column.name}::int END"
+        return f"CASE WHEN {_bare(column)} BETWEEN 1 AND 12 THEN {_bare(column)}::int END"
     for known in (_MONTHS, tuple(month[:3] for month in _MONTHS)):
         if names and names <= set(known):
             listed = ", ".join(f"'{month}'" for month in known)
-            return f"array_position(ARRAY[{listed}], btrim({column.name}::text))"
+            return f"array_position(ARRAY[{listed}], btrim({_bare(column)}::text))"
     return ""
 
 

@@ -14,7 +14,7 @@ from business.account_faults import Fault
 from business.address import Address
 from business.inference.catalog import Column
 from business.inference.temporary_tables import copied, scratch
-from business.introspect import layer_of
+from business.introspect import Unread, layer_of
 from business.limits import Limits
 from business.mysql.session import excess, named, reading, rows_of
 from business.semantic_layer.model import SemanticLayer
@@ -22,6 +22,7 @@ from business.table_faults import missing_table
 from copilot_site.lib.errors import InvalidInput
 
 SAMPLED_ROWS = 20_000  # of each view, for a draft
+LONGEST_NAME = 63  # bytes of a name in PostgreSQL
 DRAFTING = Limits(seconds=60)
 _TABLES = "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name"
 _COLUMNS = """
@@ -80,19 +81,25 @@ def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
     yield from (missing_table(name) for name in tables if name not in kinds)
 
 
-def draft(address: Address, name: str, *, time_zone: str) -> SemanticLayer:
-    """What names and the first rows of the views show. Views declare no keys. Raises SourceUnavailable, SqlRefused."""
+def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None = None) -> SemanticLayer:
+    """What names and the first rows of the views show. Views declare no keys. Raises SourceUnavailable, SqlRefused.
+
+    unread: told of what is left out; a name longer than PostgreSQL's cannot be read by the grammar that guards statements.
+    """
     columns: dict[str, list[Column]] = {}
     with scratch() as postgres, reading(address, limits=DRAFTING) as connection:
         for table, column, kind in rows_of(connection, _COLUMNS, (address.database,)):
-            if kind.lower() in _TYPES:
+            if len(column.encode()) > LONGEST_NAME:
+                if unread is not None:
+                    unread(f"{table}.{column}", _("its name is too long"))
+            elif kind.lower() in _TYPES:
                 columns.setdefault(table, []).append(Column(column, *_TYPES[kind.lower()], ""))
         tables = []
         for table, found in columns.items():
             listed = ", ".join(named(each.name) for each in found)
             rows = rows_of(connection, f"SELECT {listed} FROM {named(table)} LIMIT {SAMPLED_ROWS}")  # noqa: S608
             tables.append(copied(postgres, table, found, (_plain(row, found) for row in rows)))
-        layer = layer_of(postgres, name, tables, [], time_zone=time_zone)
+        layer = layer_of(postgres, name, tables, [], time_zone=time_zone, unread=unread)
     models = tuple(each.model_copy(update={"table_schema": address.database}) for each in layer.semantic_models)
     return layer.model_copy(update={"semantic_models": models})
 

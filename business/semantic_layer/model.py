@@ -16,7 +16,8 @@ from knowledge.text.language import language_of
 Aggregation = Literal["count", "count_distinct", "sum", "avg", "min", "max"]
 DimensionType = Literal["categorical", "time", "number", "boolean"]
 Granularity = Literal["day", "month", "year"]
-NAME = r"^[^\s\x00-\x1f]{1,63}$"
+NAME = r"^[^\s\x00-\x1f]{1,63}$"  # of a part of a layer
+PLACE = r"^[^\x00]{1,64}$"  # of a table or a column, as databases name them
 
 
 class Part(BaseModel):
@@ -77,7 +78,7 @@ class Entity(Part):
 
     name: str = Field(pattern=NAME)
     type: Literal["primary", "unique", "foreign"]
-    expr: str = Field(pattern=NAME)
+    expr: str = Field(pattern=PLACE)
 
 
 class Value(Part):
@@ -157,7 +158,7 @@ class SemanticModel(Named):
     """One table."""
 
     table_schema: str = Field(default="public", alias="schema")
-    table: str = Field(pattern=NAME)
+    table: str = Field(pattern=PLACE)
     org_unit: OrgUnit | None = None
     defaults: Defaults = Defaults()
     entities: tuple[Entity, ...] = ()

@@ -2,6 +2,7 @@
 
 import sys
 from http import HTTPStatus
+from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -10,11 +11,13 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
+from django.views.defaults import page_not_found
 
 from copilot_site.lib.errors import Unavailable, as_ours, status_of
 
 PROGRAMS = ("/api/", "/v1/", "/mcp")
 """Where programs ask: what is refused there is never a page."""
+OPENAI = "/v1/"  # … and in the form of OpenAI's API
 
 
 class NothingIsKept(MiddlewareMixin):
@@ -60,14 +63,21 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     else:
         status, sentence = HTTPStatus.BAD_REQUEST, _("What was sent cannot be used.")
     if _is_for_programs(request):
-        return _problem_document(status, sentence)
+        return _problem_document(request, status, sentence)
     return HttpResponse(render_to_string("400.html", {"sentence": sentence}), status=status)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler404`: an address that is none, as a problem for programs."""
+    if f"{request.path_info}/".startswith(PROGRAMS):
+        return _problem_document(request, HTTPStatus.NOT_FOUND, _("There is no such address."))
+    return page_not_found(request, exception)
 
 
 def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
     """The page (or, where HTML is not accepted, the JSON) for an error. sentence: what is wrong, for people."""
     if request.path_info.startswith(PROGRAMS):
-        return _problem_document(status, sentence)
+        return _problem_document(request, status, sentence)
     if not request.accepts("text/html"):
         return JsonResponse({"status": status, "detail": sentence}, status=status)
     template = f"{status}.html" if status in {403, 404} else "400.html"
@@ -80,7 +90,7 @@ def bare_error(request: HttpRequest, status: int, sentence: str, *, retry_after_
     retry_after_s: after so many seconds the same may go well; a page that was asked for asks again by itself.
     """
     if _is_for_programs(request):
-        answer = _problem_document(status, sentence)
+        answer = _problem_document(request, status, sentence)
     else:
         template = "500.html" if retry_after_s is None else "503.html"
         answer = HttpResponse(render_to_string(template, {"sentence": sentence}), status=status)
@@ -96,12 +106,19 @@ def _is_for_programs(request: HttpRequest) -> bool:
     return request.path_info.startswith(PROGRAMS) or not request.accepts("text/html")
 
 
-def _problem_document(status: int, sentence: str) -> HttpResponse:
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence}
+def _problem_document(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
     code = {400: "invalid", 404: "not_found", 413: "too_large", 429: "too_many", 503: "unavailable"}.get(
         status, "failed"
     )
+    if f"{request.path_info}/".startswith(OPENAI):
+        return JsonResponse(openai_error(sentence, code), status=status)
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence}
     return JsonResponse(body | {"code": code}, status=status, content_type="application/problem+json")
+
+
+def openai_error(sentence: str, code: str) -> dict[str, Any]:
+    """What OpenAI's clients raise, with our sentence."""
+    return {"error": {"message": sentence, "type": code, "code": code, "param": None}}
 
 
 def _answer(request: HttpRequest, status: int, error: Exception) -> HttpResponse:

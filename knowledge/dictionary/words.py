@@ -2,7 +2,7 @@
 
 import math
 import re
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from knowledge.dictionary.cedict import DictionaryMissing, index_file
 from knowledge.retrieval.term_weights import WORDS, share_of_passages
 from knowledge.text.chinese_script import simplified
 from knowledge.text.everyday import everyday_rates
-from knowledge.text.terms import is_han, terms
+from knowledge.text.terms import is_han
 
 Rendering = tuple[str, ...]  # English stems that together translate a word
 
@@ -36,20 +36,6 @@ class Dictionary:
         """What a Chinese word means, each meaning in English stems; none where the dictionary does not have it."""
         found = self._renderings.get(word)
         return tuple(tuple(said.split(" ")) for said in found[0].decode().split("/")) if found else ()
-
-    def chinese(self, english: str) -> tuple[str, ...]:
-        """The everyday Chinese words that mean an English one: those that mean it first of all, of these the common ones first."""
-        return self._chinese.get(tuple(terms(english)), ())
-
-    @cached_property
-    def _chinese(self) -> dict[Rendering, tuple[str, ...]]:
-        """By what they mean; two seconds the first time in a process."""
-        found: dict[Rendering, list[tuple[int, float, str]]] = {}
-        for word, said in self._renderings.iteritems():
-            if len(word) > 1 and word in _rates():
-                for place, rendering in enumerate(said.decode().split("/")):
-                    found.setdefault(tuple(rendering.split(" ")), []).append((place, -_rates()[word], word))
-        return {rendering: tuple(word for _place, _rate, word in sorted(words)) for rendering, words in found.items()}
 
     def words(self, text: str) -> list[str]:
         """The Chinese words of a text in order, in simplified characters: the cut that everyday speech makes likeliest."""

@@ -259,6 +259,8 @@ def unmarked(source: str) -> str:
 
 def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
     """A text without marks, and the links that they told."""
+    if _WORDS not in text:
+        return text, ()
     parts: list[str] = []
     links: list[Link] = []
     length = place = 0
@@ -267,7 +269,7 @@ def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
         length += found.start() - place
         links.append((length, length + len(found[1]), found[2]))
         length, place = length + len(found[1]), found.end()
-    return ("".join([*parts, text[place:]]), tuple(links)) if links else (text, ())
+    return "".join([*parts, text[place:]]), tuple(links)
 
 
 def block(kind: BlockKind, text: str, **fields: Any) -> list[Block]:

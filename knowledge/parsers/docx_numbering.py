@@ -27,7 +27,7 @@ class _Level:
         custom = next((each.get(f"{W}format") for each in tree.iter(f"{W}numFmt") if each.get(VAL) == "custom"), None)
         self.form = custom or value_of(tree, "numFmt") or "decimal"
         self.text = value_of(tree, "lvlText") or ""
-        self.start = whole(value_of(tree, "start") or "1")
+        self.start = whole(value_of(tree, "start"))  # none is 0, as the standard has it
         self.style = value_of(tree, "pStyle")
         self.is_legal = is_on(tree.find(f"{W}isLgl"))
         restart = value_of(tree, "lvlRestart")
@@ -108,7 +108,9 @@ def _shown(levels: dict[int, _Level], level: int, counts: dict[int, int]) -> str
     def number(found: re.Match[str]) -> str:
         place = int(found[1]) - 1
         form = levels[place].form if place in levels else "decimal"
-        return written_number(counts.get(place, 1), "decimal" if own.is_legal and form != "none" else form)
+        if form in ("bullet", "none"):
+            return ""
+        return written_number(counts.get(place, 1), "decimal" if own.is_legal else form)
 
     return _PLACE.sub(number, own.text).strip()
 

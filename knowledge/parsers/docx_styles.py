@@ -51,6 +51,7 @@ class Styles:
     def __init__(self, tree: Any | None) -> None:
         self._styles: dict[str, Any] = {}
         self._defaults: dict[str, str] = {}
+        self._chains: dict[str, list[Any]] = {}
         self._looks: dict[tuple[str, str], Look] = {}
         self._base = _NOTHING
         self.lists: dict[str, str] = {}
@@ -69,7 +70,12 @@ class Styles:
     def chain(self, properties: Any, tag: str, kind: str) -> list[Any]:
         """The style that properties name (the default one of its kind where they name none), and those it is based on."""
         following = value_of(properties, tag)
-        following = self._defaults.get(kind) if following is None else following
+        following = self._defaults.get(kind, "") if following is None else following
+        if following not in self._chains:
+            self._chains[following] = self._chain(following)
+        return self._chains[following]
+
+    def _chain(self, following: str | None) -> list[Any]:
         found: list[Any] = []
         while following in self._styles and self._styles[following] not in found:
             found.append(self._styles[following])

@@ -19,6 +19,7 @@ JOINED = " › "
 """Between the names of a column in several header rows."""
 MOST_HEADER_ROWS = 3  # where the types of cells tell
 MOST_SPAN_COLUMNS, MOST_SPAN_ROWS = 200, 1_000
+_MOST_LOOKED_AT = 500  # rows, for what types tell
 _LONGEST_NAME = 80  # characters
 _TELLS = 0.8  # share of a column's cells that are of one type, where the type tells
 _AMOUNT = re.compile(
@@ -37,16 +38,19 @@ class Cell:
     """One cell. text: as the original shows it, links by `blocks.linked`. exact: the typed value where it is another. is_name: whether
     the format marks it as a name of columns. A cell that spans several places stands in each of them, the same object.
 
-    said: the text on one line, without its links.
+    shown: the text on one line, with its links; said: without them.
     """
 
     text: str = ""
     exact: str = ""
     is_name: bool = False
+    shown: str = field(init=False)
     said: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "said", " ".join(cleaned(taken_links(self.text)[0]).split()) if self.text else "")
+        shown = " ".join(cleaned(self.text).split())
+        object.__setattr__(self, "shown", shown)
+        object.__setattr__(self, "said", taken_links(shown)[0])
 
 
 EMPTY = Cell()
@@ -107,20 +111,18 @@ def table_blocks(
     body = _with_groups(grid[head:], names) if head < len(grid) else []
     if not body:  # names without rows: what they say is kept as a row
         names, body = [], grid
-    shown = _pipe(names, [[cell.text for cell in row] for row in body])
-    has_exact = any(cell.exact for row in body for cell in row)
-    exact = _pipe(names, [[cell.exact or cell.said for cell in row] for row in body]) if has_exact else ""
-    return [*captions, *block(kind, shown, **(fields | {"is_headed": bool(names), "exact": exact}))]
+    head_row, is_headed = [names] if names else [], bool(names)
+    shown = pipe_table([*head_row, *([cell.shown for cell in row] for row in body)], is_headed=is_headed)
+    exact = ""
+    if any(cell.exact for row in body for cell in row):
+        typed = ([cell.exact or cell.said for cell in row] for row in body)
+        exact = pipe_table([*head_row, *typed], is_headed=is_headed)
+    return [*captions, *block(kind, shown, **(fields | {"is_headed": is_headed, "exact": exact}))]
 
 
 def _as_paragraph(caption: Block) -> Block:
     """Return a caption that announces nothing as a paragraph."""
     return replace(caption, kind="paragraph")
-
-
-def _pipe(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    said = [[cleaned(cell) for cell in row] for row in rows]
-    return pipe_table([names, *said] if names else said, is_headed=bool(names))
 
 
 def _trimmed(rows: Sequence[Sequence[Cell]]) -> list[Row]:
@@ -187,7 +189,7 @@ def _told_by_types(grid: list[Row]) -> int:
             return 0
         if any(cell is below and cell.said for cell, below in zip(last, grid[head], strict=True)):
             continue  # a name reaches further down
-        if not _is_spanned(last) and _names_columns(last, _names(grid[:head])) and _types_change(last, body):
+        if not _is_spanned(last) and _names_columns(last, _names(grid[:head])) and _types_change(last, body[:_MOST_LOOKED_AT]):
             return head
     return 0
 

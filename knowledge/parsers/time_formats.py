@@ -7,6 +7,7 @@ import re
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from locale import windows_locale
+from typing import Literal
 
 from knowledge.parsers.number_formats import sections
 
@@ -19,7 +20,9 @@ _TOKEN = re.compile(
     r"|(?P<part>y+|e+|m+|d+|a{3,4}|h+|s+)|(?P<fraction>\.0+)|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
-_NOT_READ = re.compile(r"\[\$-(?:F800|F400|\d*1[0-9A-F]{6})\]|[#?]|General", re.IGNORECASE)  # by country, other calendars
+_NOT_READ = re.compile(
+    r"\[\$-(?:F800|F400|\d*1[0-9A-F]{6})\]|[#?]|General", re.IGNORECASE
+)  # by country, other calendars
 _COUNTRY = re.compile(r"\[\$[^\]-]*-([0-9A-F]{3,4})\]", re.IGNORECASE)
 _WEEKDAYS = "一二三四五六日"
 
@@ -77,7 +80,9 @@ def _at(value: Moment, tokens: tuple[Token, ...], country: str = "") -> str:
     has_half = any("/" in text for kind, text in tokens if kind == "part")
     moment, elapsed = _moment(value)
     places = max((len(text) - 1 for kind, text in tokens if kind == "part" and text[0] == "."), default=0)
-    moment += timedelta(microseconds=0 if places else 500_000)  # kept as a share of a day, which is seldom a whole second
+    moment += timedelta(
+        microseconds=0 if places else 500_000
+    )  # kept as a share of a day, which is seldom a whole second
     elapsed += timedelta(microseconds=0 if places else 500_000)
     sign = "-" if isinstance(value, timedelta) and value < timedelta() else ""
     return sign + "".join(
@@ -111,7 +116,7 @@ def _name(text: str, moment: datetime, country: str) -> str:
         get_day_names(locale=language)
     except (UnknownLocaleError, ValueError):
         language = "en"
-    width = "wide" if len(text) > 3 else "abbreviated"
+    width: Literal["wide", "abbreviated"] = "wide" if len(text) > 3 else "abbreviated"
     if text[0] == "d":
         return str(get_day_names(width, locale=language)[moment.weekday()]).rstrip(".")
     name = str(get_month_names(width, locale=language)[moment.month]).rstrip(".")
@@ -129,7 +134,7 @@ def _part(text: str, moment: datetime, elapsed: timedelta, *, has_half: bool) ->
             return f"{moment.year:04d}" if width > 2 or text[0] == "e" else f"{moment.year % 100:02d}"
         case "a" if "/" not in text:
             return ("星期" if width == 4 else "") + _WEEKDAYS[moment.weekday()]
-        case "." :
+        case ".":
             return f".{moment.microsecond:06d}"[: len(text)]
         case "m" | "d" | "h" | "n" | "s":
             number = {"m": moment.month, "d": moment.day, "h": hour, "n": moment.minute, "s": moment.second}[text[0]]

@@ -23,7 +23,11 @@ _DAY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
 
 def decimal_mark(cells: Iterable[str]) -> str:
     """Return "." or ",": the sign before the decimals in all cells that can be read in one way only; "" where these tell nothing."""
-    told = {_mark_of(found["digits"].strip()) for cell in cells if (found := _NUMBER.fullmatch(cell))}
+    told = {
+        _mark_of(found["digits"].strip())
+        for cell in cells
+        if not cell.isdecimal() and (found := _NUMBER.fullmatch(cell))
+    }
     told.discard("")
     return told.pop() if len(told) == 1 else ""
 
@@ -35,8 +39,11 @@ def _mark_of(digits: str) -> str:
 
 
 def plain_number(cell: str, mark: str) -> str:
-    """Return a number without groups, currency and per cent; "" for what is none. mark: the table's own (`decimal_mark`)."""
-    found = _NUMBER.fullmatch(cell.strip())
+    """Return a number without groups, currency and per cent; "" for what is none, or is plain as it stands.
+
+    mark: the table's own (`decimal_mark`).
+    """
+    found = None if cell.isdecimal() else _NUMBER.fullmatch(cell.strip())
     if not found:
         return ""
     digits = found["digits"].strip()

@@ -175,7 +175,9 @@ def _styles(archive: ZipFile) -> dict[str, Style]:
     if "xl/styles.xml" not in archive.namelist():
         return {}
     tree = etree.fromstring(archive.read("xl/styles.xml"))
-    formats = BUILT_IN | OF_TIMES | {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
+    formats = (
+        BUILT_IN | OF_TIMES | {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
+    )
     fonts = list(tree.iterfind("{*}fonts/{*}font"))
     fills = list(tree.iterfind("{*}fills/{*}fill"))
     known: dict[str, Style] = {}

@@ -5,6 +5,7 @@ every process of this product, and it brings three packages for texts that nobod
 """
 
 import gzip
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,9 +20,21 @@ def everyday_rates(language: str) -> dict[str, float]:
     language: en or zh. The file has a header, then lists of words, each a hundredth of a power of ten rarer than the one before.
     Source: Speer, wordfreq 3.1, 2023 (zenodo.org/records/7199437). Raises ModuleNotFoundError where the package is missing.
     """
+    return {word: 10 ** (-place / 100) for place, words in enumerate(_lists(f"small_{language}")) for word in words}
+
+
+def is_rare_english(words: Iterable[str]) -> bool:
+    """Return whether the longer English list, of 320,000 words and many of their slips, has one of these. It is read anew each time: a
+    third of a second, where keeping it would take 40 MB. Raises ModuleNotFoundError where the package is missing.
+    """
+    wanted = set(words)
+    return bool(wanted) and any(not wanted.isdisjoint(listed) for listed in _lists("large_en"))
+
+
+def _lists(name: str) -> list[list[str]]:
     spec = find_spec("wordfreq")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("The package wordfreq is not installed", name="wordfreq")
-    with gzip.open(Path(spec.origin).parent / "data" / f"small_{language}.msgpack.gz") as file:
+    with gzip.open(Path(spec.origin).parent / "data" / f"{name}.msgpack.gz") as file:
         _header, *lists = msgpack.load(file)
-    return {word: 10 ** (-place / 100) for place, words in enumerate(lists) for word in words}
+    return list(lists)

@@ -72,6 +72,8 @@ def normalise(text: str) -> str:
 
 
 def _settled(text: str, form: Callable[[str], str]) -> str:
+    if text.isascii() and text.isprintable():
+        return text
     text = _NEWLINES.sub("\n", text).translate(_TABLE)
     if text.isascii():
         return text

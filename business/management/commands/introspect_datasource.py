@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         with one_sentence():
             source = source_named(options["name"])
-            layer = draft(None, source, progress=self._told)
+            layer = draft(None, source, progress=self._told, unread=self._left_out)
             if options["save"]:
                 save_layer(None, source, layer)
         self.stdout.write(written(layer))
@@ -29,3 +29,6 @@ class Command(BaseCommand):
     def _told(self, done: int, count: int, name: str) -> None:
         """How far it is, beside the layer and not in it."""
         self.stderr.write(f"{done} of {count}: {name}")
+
+    def _left_out(self, place: str, why: str) -> None:
+        self.stderr.write(f"left out: {place}: {why}")

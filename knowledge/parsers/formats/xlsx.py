@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from knowledge.parsers.number_formats import formatted, plain
 from knowledge.parsers.precheck import check_ooxml, check_sheets
 from knowledge.parsers.tables import EMPTY, MOST_HEADER_ROWS, Cell, Row, may_name, table_blocks, type_of
 from knowledge.parsers.time_formats import iso, shown_time
-from knowledge.parsers.xlsx_parts import SheetParts, sheet_parts
+from knowledge.parsers.xlsx_parts import SheetParts, Style, sheet_parts
 
 _CODE = re.compile(r"\(?0\d|\(?\d+[-) ]+\d+(?![\d/])")  # no amount: leading zeros, or digits in groups; 1 1/2 is one
 
@@ -94,8 +94,8 @@ class _Sheet:
         self._parts = parts
         self._looks = _Looks()
         values = sheet.to_python(skip_empty_area=True)
-        self._rows = [[_cell(value) for value in row] for row in values]
         self._add_styles(values)
+        self._rows: list[Row] = [[each if isinstance(each, Cell) else _cell(each) for each in row] for row in values]
         for place, text in parts.texts.items():
             self._change(place, text=unmarked(text))
         for place, address in parts.links.items():
@@ -114,17 +114,17 @@ class _Sheet:
         if cell := self._at(place):
             self._rows[place[0] - self._top][place[1] - self._left] = replace(cell, **said)
 
-    def _add_styles(self, values: Sequence[Sequence[Any]]) -> None:
-        """Write numbers and days as their cells show them, and keep how cells stand out."""
+    def _add_styles(self, values: list[list[Any]]) -> None:
+        """Write the values of cells with a style as these show them, and keep how cells stand out."""
         styled = iter(self._parts.styled)
         for r, c, number in zip(styled, styled, styled, strict=True):
-            if not (cell := self._at((r, c))):
+            row, column = r - self._top, c - self._left
+            if not (0 <= row < len(values) and 0 <= column < len(values[row])) or values[row][column] in ("", None):
                 continue
-            style, value = self._parts.styles[number], values[r - self._top][c - self._left]
-            changed = replace(_formatted(cell, value, style.code), is_name=style.is_bold)
-            self._rows[r - self._top][c - self._left] = changed
+            style = self._parts.styles[number]
+            values[row][column] = cell = _cell(values[row][column], style)
             if style.fill:
-                self._looks.fills[changed] = style.fill
+                self._looks.fills[cell] = style.fill
 
     def _merge(self, ranges: Sequence[Any]) -> None:
         """Put the first cell of a merged range into all of its places: nobody sees what the others may hold."""
@@ -187,9 +187,9 @@ class _Sheet:
     def _stated_rows(self, area: _Area) -> int:
         """How many rows the names take that the file itself states, with those above them; 0 where it states none."""
         for r, row in enumerate(area.rows[: MOST_HEADER_ROWS * 3]):
-            if said := [cell for cell in row if cell is not EMPTY]:
-                if all(self._looks.stated.get(cell) for cell in said):
-                    return r + 1
+            said = [cell for cell in row if cell is not EMPTY]
+            if said and all(self._looks.stated.get(cell) for cell in said):
+                return r + 1
         return 0
 
     def _frozen_rows(self, area: _Area) -> int:
@@ -222,29 +222,30 @@ def _titles(rows: Sequence[Row]) -> int:
     return next((r for r, row in enumerate(rows) if len({*row} - {EMPTY}) > 1), 0)
 
 
-def _cell(value: Any) -> Cell:
-    """A cell without a format: numbers with all their digits, days without midnight."""
+_PLAIN = Style()
+
+
+def _cell(value: Any, style: Style = _PLAIN) -> Cell:
+    """A cell as it is shown; without a format numbers have all their digits, and days no midnight.
+
+    exact: the number itself, but for codes (00042, 123-45-6789), or the day.
+    """
+    shown = exact = ""
     match value:
         case "" | None:
             return EMPTY
         case bool():
-            return Cell("TRUE" if value else "FALSE")
+            shown = "TRUE" if value else "FALSE"
         case int() | float():
-            return Cell(plain(value))
+            exact = plain(value)
+            shown = (formatted(value, style.code) if style.code else None) or exact
+            exact = "" if shown == exact or _CODE.match(shown) else exact
         case date() | time() | timedelta():
-            return Cell(iso(value))
+            shown = shown_time(value, style.code)
+            exact = iso(value) if isinstance(value, date) else ""
         case _:
-            return Cell(unmarked(str(value)))
-
-
-def _formatted(cell: Cell, value: Any, code: str) -> Cell:
-    """The same cell as its format shows it. exact: the number itself, but for codes (00042, 123-45-6789), or the day."""
-    if not code or isinstance(value, str | bool):
-        return cell
-    if isinstance(value, int | float):
-        shown = formatted(value, code)
-        return Cell(shown, "" if _CODE.match(shown) else plain(value)) if shown else cell
-    return Cell(shown_time(value, code), iso(value) if isinstance(value, datetime | date) else "")
+            shown = unmarked(str(value))
+    return Cell(shown, "" if exact == shown else exact, style.is_bold)
 
 
 # --- tables of a sheet ---------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_only_supported_sentences_are_shown(handbook: Handbook) -> None:
     assert row.notice == "What its sources do not say was left out of the answer."
 
 
-@pytest.mark.parametrize("written", ["NO_ANSWER", "[1]", *UNSAID])
+@pytest.mark.parametrize("written", ["NO_ANSWER", "I do not know. [1]", "资料没有提到。[1]", "[1]", *UNSAID])
 @pytest.mark.parametrize("near", [True, False])
 def test_when_nothing_is_supported_the_run_abstains(
     handbook: Handbook, written: str, judged: Judged, *, near: bool
@@ -92,7 +92,7 @@ def test_when_nothing_is_supported_the_run_abstains(
     """And shows what was read, where that comes near; never what was not supported."""
     judged(confirms=True, near=near)
     base, _manual, _secret = handbook
-    is_read = written != "NO_ANSWER"  # who says that nothing answers is not asked again
+    is_read = written in {"[1]", *UNSAID}  # who says that nothing answers is not asked again
     with modelled(routes(), SEARCH, DONE, says(written), *[judges()] * (written in UNSAID), *[reads()] * is_read):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)

@@ -2,7 +2,9 @@
 
 import pytest
 
+from agent.extractive.candidates import term_ids
 from agent.extractive.closest import MOST, NEAR, NEAR_WITHOUT_RERANKER, closest, is_near
+from agent.extractive.identifiers import exact_names
 from agent.extractive.passages import Passage
 from knowledge.embedding.base import Embedder
 
@@ -38,3 +40,43 @@ def test_what_a_search_cannot_but_bring_is_not_shown(embedder: Embedder) -> None
 def test_without_late_interaction_the_cosine_tells(coverage: float | None) -> None:
     assert is_near(passage(LEAVE, coverage=coverage, dense=NEAR_WITHOUT_RERANKER))
     assert not is_near(passage(LEAVE, coverage=coverage, dense=NEAR_WITHOUT_RERANKER - 0.01))
+
+
+NOTES = "## v2.3.1\n\nFixed: the reader reports no error.\n\n## v2.3.0\n\nAdded: visitors, by mail to gate-admin@kontor.example."
+FREQUENT = dict.fromkeys(term_ids(NOTES), 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What changed in v2.3.1?", "Fixed: the reader reports no error."),
+        ("2.3.0", "Added: visitors, by mail to gate-admin@kontor.example."),
+        ("Who is gate-admin@kontor.example?", "Added: visitors, by mail to gate-admin@kontor.example."),
+        ("版本v2.3.1有什么变化？", "Fixed: the reader reports no error."),
+    ],
+)
+def test_a_rare_exact_name_is_near_whatever_the_likeness(embedder: Embedder, question: str, said: str) -> None:
+    passages = [passage(LEAVE), passage(NOTES, coverage=NEAR - 0.3)]
+    exact = exact_names(question, FREQUENT, 20)
+    assert [quote.text for quote in closest(question, passages, embedder, exact=exact)] == [said]
+    assert said not in [quote.text for quote in closest(question, passages, embedder)]
+
+
+def test_a_product_is_near_beside_what_resembles_the_question(embedder: Embedder) -> None:
+    passages = [passage(LEAVE), passage("The Gatekeeper opens doors.", coverage=NEAR - 0.3)]
+    exact = exact_names("What is Gatekeeper?", dict.fromkeys(term_ids("gatekeeper"), 1), 20)
+    assert [quote.passage for quote in closest("What is Gatekeeper?", passages, embedder, exact=exact)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("question", "frequencies"),
+    [
+        ("What changed in v2.4.1?", FREQUENT),  # no document holds it
+        ("What changed in v2.3.1?", dict.fromkeys(FREQUENT, 50)),  # it is everywhere
+        ("What changed in 2019?", dict.fromkeys(term_ids("2019"), 1)),
+        ("Are 300 enough?", dict.fromkeys(term_ids("300"), 1)),
+        ("Is the reader fixed?", FREQUENT),  # ordinary words
+    ],
+)
+def test_what_is_ordinary_or_frequent_is_no_exact_name(question: str, frequencies: dict[int, int]) -> None:
+    assert exact_names(question, frequencies, 100) == []

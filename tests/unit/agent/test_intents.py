@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.rule_routing.context_dependence import Lean, in_one_text, leaning_of
+from agent.rule_routing.context_dependence import Lean, in_one_text, language_asked, leaning_of
 from agent.rule_routing.intents import rule
 from agent.state import Route
 
@@ -138,3 +138,49 @@ def test_a_long_text_is_no_question_on_data() -> None:
     question = "How many customers do we have by region?"
     assert rule(question).route is Route.SQL
     assert rule(f"{question} {'please ' * 100}").route is Route.DOC
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "whole"),
+    [
+        ("And PPR-1777?", "What is the cost of PPR 9087?", "What is the cost of PPR-1777?"),
+        ("那PPR-1777呢？", "PPR-9087的费用是多少？", "PPR-1777的费用是多少？"),
+        ("What about v2.3.0?", "What changed in v2.3.1?", "What changed in v2.3.0?"),
+        ("And clause 3.2?", "What does clause 3.1 say?", "What does clause 3.2 say?"),
+        ("What about in 2025?", "How many days of leave were there in 2024?", "How many days of leave were there in 2025?"),
+        ("And for b@kontor.example?", "Who is a@kontor.example?", "Who is b@kontor.example?"),
+        # another kind, two of a kind, or more than a name: both are asked
+        ("And KM-12?", "What is the cost of PPR-9087?", "What is the cost of PPR-9087 (KM-12)?"),
+        ("And PPR-3333?", "Is PPR-1111 or PPR-2222 dearer?", "Is PPR-1111 or PPR-2222 dearer (PPR-3333)?"),
+        ("And the torque of PPR-1777?", "What is the cost of PPR-9087?", "What is the cost of PPR-9087 (the torque of PPR-1777)?"),
+    ],
+)  # fmt: skip
+def test_another_thing_of_its_kind_takes_the_place_of_the_first(question: str, earlier: str, whole: str) -> None:
+    assert in_one_text(question, earlier) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("In English please", "en"),
+        ("in english, please.", "en"),
+        ("Please answer in Chinese", "zh"),
+        ("Can you say that again in English?", "en"),
+        ("English please!", "en"),
+        ("Translate it into Chinese", "zh"),
+        ("用中文说", "zh"),
+        ("请用英文回答", "en"),
+        ("用中文再说一遍", "zh"),
+        ("翻译成英文", "en"),
+        ("請用中文回答。", "zh"),
+        ("Is English spoken at work?", ""),
+        ("Who translates contracts into Chinese?", ""),
+        ("In English companies", ""),
+        ("用中文写的合同在哪里？", ""),
+        ("please", ""),
+        ("用", ""),
+    ],
+)
+def test_a_wish_for_a_language_is_no_question(text: str, language: str) -> None:
+    assert language_asked(text) == language
+    assert rule(text).route is Route.CLARIFY or not language

@@ -8,7 +8,7 @@ from agent.extractive.candidates import candidates_in, of_the_matter, shares_of,
 from agent.extractive.passages import Passage
 from agent.extractive.questions import analyse
 from agent.extractive.reader import Reading
-from agent.quotations.named_section import LONGEST, MOST, named_section
+from agent.quotations.named_section import LONGEST, MOST, named_section, numbered_section
 from knowledge.text.terms import term_id
 
 RULES = Passage(
@@ -89,3 +89,39 @@ def test_a_long_section_is_begun() -> None:
     shown = found("What do the deployment rules say about rollback?", Passage(text, title="Deployment Rules"))
     assert len(shown) == MOST
     assert sum(map(len, shown)) <= LONGEST
+
+
+CONTRACT = Passage(
+    "1 Scope\n\n- 1.1 The provider stores the goods.\n\n3 Liability\n\n- 3.1 The provider pays up to 35,000 euros.\n"
+    "- 3.2 The following is never covered:\n\n4 Termination\n\n- 4.1 A notice of 90 days, see clause 3.1.\n- 4.10 By letter.",
+    title="Service agreement",
+)
+GUIDE = Passage("Boots are worn.", title="Site guide", heading_path=("3.2 Clothing",))
+VERTRAG = Passage("第三条 付款\n\n货款在三十日内支付。\n\n第四条 交货\n\n货物送至仓库。", title="采购合同")
+
+
+@pytest.mark.parametrize(
+    ("question", "passages", "expected"),
+    [
+        ("What does clause 3.1 say?", (CONTRACT,), ["3.1 The provider pays up to 35,000 euros."]),
+        (
+            "What is in section 3.2 of the service agreement?",
+            (GUIDE, CONTRACT),
+            ["3.2 The following is never covered:"],
+        ),
+        ("What does section 3.2 of the site guide say?", (CONTRACT, GUIDE), ["Boots are worn."]),
+        ("Clause 4.1", (CONTRACT,), ["4.1 A notice of 90 days, see clause 3.1."]),
+        ("第3.1条写了什么？", (CONTRACT,), ["3.1 The provider pays up to 35,000 euros."]),
+        ("采购合同第三条说什么？", (VERTRAG,), ["货款在三十日内支付。"]),
+        ("What does clause 3.3 say?", (CONTRACT,), []),
+        ("What does section 3.2 say?", (CONTRACT, GUIDE), []),  # of which document?
+        ("What does clause 3.1 of the lease say?", (CONTRACT,), []),  # another document
+        ("When does clause 4.1 end?", (CONTRACT,), []),  # one fact
+        ("What does clause 35 say?", (CONTRACT,), []),
+    ],
+)
+def test_the_clause_of_a_number_answers(question: str, passages: tuple[Passage, ...], expected: list[str]) -> None:
+    shares = shares_of(question)
+    measured = candidates_in(analyse(question), passages, shares)
+    reading = Reading(analyse(question), passages, measured, (), shares, shares, (), None)
+    assert [each.text for each in numbered_section(reading)] == expected

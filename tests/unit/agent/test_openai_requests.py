@@ -65,3 +65,18 @@ def test_a_picture_in_the_question_itself_is_refused(form: type[OpenAIInput], na
 def test_what_is_no_content_is_refused_in_earlier_turns_too(content: Any) -> None:
     with pytest.raises(ValidationError, match="Send text"):
         ChatCompletionRequest.checked({"model": "copilot", "messages": [{"role": "user", "content": content}, ASKED]})
+
+
+def test_what_a_model_thought_is_passed_over() -> None:
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": None}
+    given = ResponseRequest.checked({"model": "copilot", "input": [SHOWN, thought, ANSWERED, ASKED]})
+    assert given["questions"] == ["What is this?", "How much leave is there?"]
+    with pytest.raises(ValidationError, match="input"):
+        ResponseRequest.checked({"model": "copilot", "input": [thought]})
+
+
+@pytest.mark.parametrize(("form", "name"), [(ChatCompletionRequest, "messages"), (ResponseRequest, "input")])
+def test_a_refusal_of_an_earlier_answer_is_passed_over(form: type[OpenAIInput], name: str) -> None:
+    refused = {"role": "assistant", "content": [{"type": "refusal", "refusal": "I cannot."}]}
+    given = form.checked({"model": "copilot", name: [ASKED, {**refused, "refusal": "I cannot."}, ASKED]})
+    assert given["questions"] == ["How much leave is there?"] * 2

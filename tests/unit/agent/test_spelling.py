@@ -23,3 +23,14 @@ def test_a_slip_of_the_finger_is_mended(question: str, mended: str) -> None:
 
 def test_a_word_that_a_passage_says_stays() -> None:
     assert respelt("who manages a deplyoment", ["A deplyoment is a unit of ours."]) == ""
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "summarise", "summarised", "summarising", "finalise", "authorise", "standardise", "anonymised", "instalments", "generalise",
+        "capitalise", "virtualise", "paediatric", "anaemia", "unlabelled", "harbours", "summarize", "virtualization",
+    ],
+)  # fmt: skip
+def test_a_word_stays_in_british_and_in_american_spelling(word: str) -> None:
+    assert respelt(f"please {word} the rules", []) == ""

@@ -1,0 +1,117 @@
+"""Versions, codes, addresses and clause numbers are found as they stand; a follow-up and a wish for another language go on from them."""
+
+import pytest
+from django.utils.translation import override
+
+from agent import texts
+from agent.conversations.sessions import create_session
+from agent.events import AgentQuery, StopReason
+from agent.models import Session
+from authz.principal import Principal
+from tests.factories import make_base, make_document, make_user
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, routes, sent
+from tests.modelserver import says
+
+pytestmark = pytest.mark.django_db
+
+NOTES = """# Gatekeeper release notes
+
+## v2.3.1
+
+Fixed: the badge reader no longer reports error E-1407 after a power cut. At most 5,000 badges.
+
+## v2.3.0
+
+Added: visitors may be registered by mail to gate-admin@kontor.example. At most 3,500 badges.
+"""
+REQUESTS = "\n\n".join(
+    f"## PPR-{number}\n\nThe request PPR-{number} asks for {what}. It was filed by the line team. Cost: {cost} euros."
+    for number, what, cost in (
+        (1044, "another seam at the left door", 4098), (1777, "a new torque for the hinge", 2336), (9078, "a wiring loom", 7966),
+        (9088, "a lower speed of the belt", 7887), (9807, "another glue for the badge", 1273), (2087, "a fan above the oven", 6706),
+        (9087, "a wider rinse basin", 3350),
+    )
+)  # fmt: skip
+AGREEMENT = """# Service agreement
+
+3 Liability
+
+- 3.1 The provider is liable for loss of goods up to 35,000 euros a year.
+- 3.2 Damage by frost is never covered.
+
+4 Termination
+
+- 4.1 Either party may end this agreement, see clause 3.1 for what remains due.
+"""
+
+
+def library() -> Principal:
+    base = make_base("Kontor")
+    for name, text in (("notes.md", NOTES), ("requests.md", f"# Requests\n\n{REQUESTS}"), ("agreement.md", AGREEMENT)):
+        make_document(base, name, text, ingested=True)
+    return Principal.of(make_reader(base))
+
+
+def test_a_rare_exact_name_is_never_nothing_found() -> None:
+    reader = library()
+    for question, expected in (
+        ("v2.3.1", "badge reader"),
+        ("What changed in v2.3.1?", "badge"),
+        ("gate-admin@kontor.example", "visitors may be registered"),
+        ("E-1407", "badge reader"),
+        ("PPR-9087", "PPR-9087 asks for a wider rinse basin"),
+        ("PPR 9087", "PPR-9087 asks for a wider rinse basin"),
+        ("What does clause 3.1 say?", "35,000 euros"),
+        ("第3.2条", "frost"),
+    ):
+        said = words(asked(reader, question))
+        assert expected in said, (question, said)
+    assert "v9.9.9" not in words(events := asked(reader, "What changed in v9.9.9?"))
+    assert stored(events).stop_reason == StopReason.NO_EVIDENCE
+
+
+def said_of(reader: Principal, session: Session, question: str) -> tuple[str, str, str]:
+    """Reason, answer, and the question as it was understood."""
+    events = asked(reader, question, session)
+    return stored(events).stop_reason, words(events), of(events, AgentQuery)[-1].content
+
+
+def test_a_follow_up_about_another_code_is_answered_of_that_one_alone() -> None:
+    reader = library()
+    session = create_session(reader)
+    assert said_of(reader, session, "What is the cost of PPR 9087?")[:2] == ("ok", "PPR-9087: Cost: 3350 euros.[1]")
+    understood = "What is the cost of PPR-1777?"
+    assert said_of(reader, session, "And PPR-1777?") == ("ok", "PPR-1777: Cost: 2336 euros.[1]", understood)
+
+
+def test_without_a_model_the_last_question_is_answered_in_the_words_of_the_other_language(handbook: Handbook) -> None:
+    reader = Principal.of(make_reader(handbook[0]))
+    session = create_session(reader)
+    before = said_of(reader, session, LEAVE)
+    events = asked(reader, "用中文说", session)
+    assert (stored(events).stop_reason, words(events), of(events, AgentQuery)[-1].content) == before
+    with override("zh-hans"):
+        assert stored(events).notice == str(texts.QUOTED_AS_WRITTEN)
+
+
+def test_a_model_writes_the_last_answer_in_the_language_that_is_wanted(handbook: Handbook) -> None:
+    reader = Principal.of(make_reader(handbook[0]))
+    session = create_session(reader)
+    chinese, judged = (
+        "员工每个日历年有 30 天年假 [1]。",
+        judges("supported", quote="30 days of annual leave", sentences=[1]),
+    )
+    with modelled(
+        routes(), SEARCH, DONE, says(THIRTY), routes(question=LEAVE), SEARCH, DONE, says(chinese), judged
+    ) as server:
+        asked(reader, LEAVE, session)
+        answer = words(asked(reader, "in Chinese please", session))
+    assert answer == chinese.replace(" [1]。", "。[1]")
+    assert LEAVE in sent(server.requests[4])
+    assert "请用中文" in sent(server.requests[7])
+
+
+def test_a_wish_for_a_language_is_no_question_where_nothing_was_asked() -> None:
+    events = asked(make_user(), "In English please")
+    assert stored(events).stop_reason == StopReason.NEED_CLARIFY

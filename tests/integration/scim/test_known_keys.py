@@ -1,0 +1,102 @@
+"""A key that this service does not understand is refused, and nothing is changed; what the standard has and is not kept is passed over."""
+
+from typing import Any
+
+import pytest
+
+from authz.models import DirectoryAccount
+from tests.integration.scim.program import GROUP, USER, Program
+
+pytestmark = pytest.mark.django_db
+ENTERPRISE = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
+WORK = [{"value": "a@x.example", "type": "work", "primary": True}]
+
+
+def kept(pk: str) -> tuple[str, str, str]:
+    user = DirectoryAccount.objects.get(pk=pk).user
+    return user.username, user.last_name, user.email
+
+
+def test_what_entra_sends_without_a_path_is_applied_as_a_whole(scim: Program) -> None:
+    pk = scim.make_user("kim", emails=WORK)
+    change = {"name.familyName": "Ortmann", 'emails[type eq "work"].value': "kim3@x.example", "title": "Engineer"}
+    assert scim.patch(f"Users/{pk}", {"op": "Replace", "value": change}).status_code in {200, 204}
+    assert kept(pk) == ("kim", "Ortmann", "kim3@x.example")
+    added = {'emails[type eq "home"].value': "home@x.example"}
+    assert scim.patch(f"Users/{pk}", {"op": "Add", "value": added}).status_code in {200, 204}
+    shown = {each["type"]: each["value"] for each in scim.get(f"Users/{pk}").data["emails"]}
+    assert shown == {"work": "kim3@x.example", "home": "home@x.example"}
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "replace", "value": {"name.familyName": "Ortmann", "nickname.first": "K"}},
+        {"op": "replace", "value": {"name": {"familyName": "Ortmann", "sirname": "x"}}},
+        {"op": "replace", "value": {'emails[type eq "work"].address': "b@x.example"}},
+        {"op": "replace", "value": {"emails": [{"value": "b@x.example", "kind": "work"}]}},
+        {"op": "replace", "value": {"urn:example:2.0:User:department": "HR"}},
+        {"op": "replace", "value": {"surname": "Ortmann"}},
+        {"op": "replace", "path": "surname", "value": "Ortmann"},
+        {"op": "replace", "path": "name.surname", "value": "Ortmann"},
+        {"op": "replace", "path": "name", "value": {"surname": "Ortmann"}},
+        {"op": "replace", "path": f"{ENTERPRISE}:floor", "value": "3"},
+        {"op": "replace", "path": ENTERPRISE, "value": {"floor": "3"}},
+        {"op": "replace", "path": "name.familyName", "values": "Ortmann"},
+    ],
+)
+def test_a_change_with_an_unknown_key_is_refused_as_a_whole(scim: Program, operation: dict[str, Any]) -> None:
+    pk = scim.make_user("kim", emails=WORK)
+    first = {"op": "replace", "path": "name.givenName", "value": "Kim"}
+    answer = scim.patch(f"Users/{pk}", first, operation)
+    assert answer.status_code == 400, answer.content
+    assert "Nothing was changed" in answer.data["detail"]
+    assert kept(pk) == ("kim", "", "a@x.example")
+    assert DirectoryAccount.objects.get(pk=pk).user.first_name == ""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"surname": "Ortmann"},
+        {"name.familyName": "Ortmann"},
+        {"name": {"surname": "Ortmann"}},
+        {"emails": [{"value": "b@x.example", "kind": "work"}]},
+        {"urn:example:2.0:User": {"floor": "3"}},
+        {ENTERPRISE: {"floor": "3"}},
+    ],
+)
+def test_a_resource_with_an_unknown_key_is_refused(scim: Program, more: dict[str, Any]) -> None:
+    pk = scim.make_user("kim", emails=WORK)
+    assert scim.send("POST", "Users", {"schemas": [USER], "userName": "lee"} | more).status_code == 400
+    assert scim.send("PUT", f"Users/{pk}", {"schemas": [USER], "userName": "kim"} | more).status_code == 400
+    assert kept(pk) == ("kim", "", "a@x.example")
+    assert scim.found("Users") == {"kim"}
+
+
+def test_what_the_standard_has_is_taken_and_passed_over(scim: Program) -> None:
+    body = {
+        "schemas": [USER, ENTERPRISE], "id": "theirs", "meta": {"resourceType": "User"}, "userName": "kim", "displayName": "Kim",
+        "nickName": "K", "locale": "en", "timezone": "Europe/Berlin", "password": "x", "preferredLanguage": "en", "TITLE": "Engineer",
+        "phoneNumbers": [{"value": "1", "type": "work"}], "addresses": [{"type": "work", "locality": "Oslo"}], "groups": [],
+        "roles": [{"value": "r", "primary": True}], "photos": [], "active": True,
+        ENTERPRISE: {"department": "HR", "manager": {"value": "7", "$ref": "Users/7"}, "employeeNumber": "9"},
+    }  # fmt: skip
+    answer = scim.send("POST", "Users", body)
+    assert answer.status_code == 201, answer.content
+    pk = answer.data["id"]
+    assert scim.send("PUT", f"Users/{pk}", body).status_code == 200
+    passed = {f"{ENTERPRISE}:department": "IT", f"{ENTERPRISE}:manager.value": "8", "locale": "de"}
+    assert scim.patch(f"Users/{pk}", {"op": "add", "value": passed}).status_code in {200, 204}
+
+
+def test_a_group_is_read_the_same_way(scim: Program) -> None:
+    mei = scim.make_user("mei")
+    member = {"value": mei, "$ref": f"Users/{mei}", "display": "Mei", "type": "User"}
+    made = scim.send("POST", "Groups", {"schemas": [GROUP], "displayName": "HR", "members": [member]})
+    assert made.status_code == 201, made.content
+    for body in ({"description": "ours"}, {"members": [{"value": mei, "role": "owner"}]}):
+        assert scim.send("POST", "Groups", {"schemas": [GROUP], "displayName": "Ops"} | body).status_code == 400
+    pk = made.data["id"]
+    refused = scim.patch(f"Groups/{pk}", {"op": "replace", "value": {"displayName": "People", "owner": mei}})
+    assert (refused.status_code, scim.found("Groups")) == (400, {"HR"})
