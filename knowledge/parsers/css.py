@@ -36,7 +36,19 @@ _KEYWORDS = {
     "position": re.compile(f"static|relative|absolute|fixed|(?:-webkit-)?sticky{_GLOBAL}"),
 }  # fmt: skip
 _LENGTHS = frozenset(
-    "font-size opacity width height max-width max-height left top right bottom text-indent".split()
+    [
+        "font-size",
+        "opacity",
+        "width",
+        "height",
+        "max-width",
+        "max-height",
+        "left",
+        "top",
+        "right",
+        "bottom",
+        "text-indent",
+    ]
 )
 _COLOURS = frozenset(("color", "background-color", "-webkit-text-fill-color"))
 
@@ -146,14 +158,18 @@ def _test_of(node: Any) -> Test:
         return _around(node.combinator, _test_of(node.left), _test_of(node.right))
     plain, tests = [], []
     for each in node.simple_selectors:
-        if isinstance(each, parsing.MatchesAnySelector | parsing.SpecificityAdjustmentSelector | parsing.NegationSelector):
+        if isinstance(
+            each, parsing.MatchesAnySelector | parsing.SpecificityAdjustmentSelector | parsing.NegationSelector
+        ):
             is_not = isinstance(each, parsing.NegationSelector)
             tests.append(_any_of([_test_of(inner.parsed_tree) for inner in each.selector_list], is_not=is_not))
         else:
             plain.append(each)
     if plain:
         tree = parsing.CompoundSelector(plain)
-        tests.insert(0, compiling.CompiledSelector(SimpleNamespace(parsed_tree=tree, specificity=0, pseudo_element=None)).test)
+        tests.insert(
+            0, compiling.CompiledSelector(SimpleNamespace(parsed_tree=tree, specificity=0, pseudo_element=None)).test
+        )
     return tests[0] if len(tests) == 1 else lambda element: all(test(element) for test in tests)
 
 

@@ -5,8 +5,8 @@ from operator import eq, ge, gt, le, lt
 
 from knowledge.parsers.css_values import SCREEN_PX, px
 
-_SIZES = {name: SCREEN_PX[0] for name in ("width", "inline-size", "device-width")}
-_SIZES |= {name: SCREEN_PX[1] for name in ("height", "block-size", "device-height")}
+_SIZES = dict.fromkeys(("width", "inline-size", "device-width"), SCREEN_PX[0])
+_SIZES |= dict.fromkeys(("height", "block-size", "device-height"), SCREEN_PX[1])
 _FEATURES = {"orientation": "landscape", "prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference",
              "hover": "hover", "any-hover": "hover", "pointer": "fine", "any-pointer": "fine", "scripting": "enabled",
              "color": "8", "display-mode": "browser", "update": "fast", "forced-colors": "none",

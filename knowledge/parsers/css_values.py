@@ -13,7 +13,17 @@ from knowledge.parsers.hidden import WHITE, Colour
 SCREEN_PX = (1280.0, 720.0)  # width and height that styles are asked about
 PX_PER_POINT = 96 / 72
 
-_PX_OF = {"px": 1.0, "pt": PX_PER_POINT, "pc": 16.0, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "lh": 20.0, "rlh": 20.0}
+_PX_OF = {
+    "px": 1.0,
+    "pt": PX_PER_POINT,
+    "pc": 16.0,
+    "em": 16.0,
+    "rem": 16.0,
+    "ex": 8.0,
+    "ch": 8.0,
+    "lh": 20.0,
+    "rlh": 20.0,
+}
 _PX_OF |= {"cm": 37.8, "mm": 3.78, "q": 0.945, "in": 96.0, "": 1.0, "%": SCREEN_PX[0] / 100}
 _PX_OF |= {f"{kind}v{axis}": SCREEN_PX[axis in "hb" or len(axis) > 1] / 100 for kind in ("", "s", "l", "d")
            for axis in ("w", "h", "i", "b", "min", "max")}  # fmt: skip

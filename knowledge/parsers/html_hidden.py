@@ -34,7 +34,9 @@ _NEVER_SHOWN = frozenset(("template", "noscript", "noframes", "noembed", "datali
                           "object", "progress", "meter", "rp", "annotation", "annotation-xml"))  # fmt: skip
 _NOT_OF_A_DRAWING = frozenset(("title", "desc", "metadata", "defs", "symbol"))  # of SVG
 _OF_TABLES = frozenset(("table", "thead", "tbody", "tfoot", "tr", "td", "th"))  # they grow with what they hold
-_ATTRIBUTES = frozenset(("style", "hidden", "popover", "color", "text", "bgcolor", "background", "fill", "opacity", "font-size"))
+_ATTRIBUTES = frozenset(
+    ("style", "hidden", "popover", "color", "text", "bgcolor", "background", "fill", "opacity", "font-size")
+)
 _SIDES = ("top", "right", "bottom", "left")
 _LOGICAL = {"inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
             "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",

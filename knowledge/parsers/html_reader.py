@@ -22,7 +22,9 @@ _NOTE_ROLES = frozenset(("doc-footnote", "doc-endnote"))
 _NOTE_ID = re.compile(r"(?:user-content-)?(?:fn|footnote|endnote|cite_note)(?!ref)[-_:.]?\w", re.IGNORECASE)
 _LANGUAGE = re.compile(r"(?:^|\s)lang(?:uage)?-([^\s]+)")
 _WORD = re.compile(r"\w")
-_UNREAD_MATHS = frozenset(("mfrac", "msqrt", "mroot", "mtable", "munder", "mover", "munderover", "msubsup", "mmultiscripts"))
+_UNREAD_MATHS = frozenset(
+    ("mfrac", "msqrt", "mroot", "mtable", "munder", "mover", "munderover", "msubsup", "mmultiscripts")
+)
 _LINE = "\v"  # ends a line, where white space of the source does not
 
 Mode = Literal["blocks", "item", "flat"]
@@ -105,7 +107,9 @@ class Reader:
 
     def _hide(self, element: Any, reason: HiddenReason) -> None:
         """Take all that an element holds."""
-        is_block = element.tag in _BLOCKS or element.tag in _HEADINGS or element.tag in ("br", "table", "ul", "ol", "pre")
+        is_block = (
+            element.tag in _BLOCKS or element.tag in _HEADINGS or element.tag in ("br", "table", "ul", "ol", "pre")
+        )
         self._apart |= is_block
         if element.tag == "img" and element.get("alt"):
             self._take(element.get("alt"), reason)
@@ -369,7 +373,9 @@ class Reader:
             if place == 0:
                 self._element(child, look)
             else:
-                self._written(child, self._looks.of(child, look), raised if element.tag == "msup" else lowered, is_raised=True)
+                self._written(
+                    child, self._looks.of(child, look), raised if element.tag == "msup" else lowered, is_raised=True
+                )
 
     # --- tables ----------------------------------------------------------------------------------------------------
 
@@ -414,7 +420,9 @@ class Reader:
                     row_name = next((cell.text for cell, _, _ in cells if cell.said), "")
                     self._nested[before:] = [(inner, of, row_name) for inner, of, _ in self._nested[before:]]
                     named = is_name(each, section, is_headed=is_headed, is_alone=len(found) == 1 and bool(grid.rows))
-                    cells.append((Cell(text, is_name=named), span_of(each, "colspan"), span_of(each, "rowspan") or 1_000))
+                    cells.append(
+                        (Cell(text, is_name=named), span_of(each, "colspan"), span_of(each, "rowspan") or 1_000)
+                    )
                 grid.add_row(cells)
             grid.end_section()
         return grid.rows

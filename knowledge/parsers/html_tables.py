@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from knowledge.parsers.tables import Cell, Row
+from knowledge.parsers.tables import Row
 
 _NUMBER = re.compile(r"\s*(\d{1,6})")
 _OF_ROWS = frozenset(("row", "rowgroup"))

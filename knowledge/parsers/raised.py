@@ -15,12 +15,13 @@ _TAGGED = re.compile(r"<(sup|sub)\b[^<>]*>([^<>]*)</\1\s*>", re.IGNORECASE)
 
 
 def raised(text: str) -> str:
-    """A superscript in plain text: in raised characters where there are such, else behind a ^; ordinals and marks (th, TM) as they are."""
-    return _set_off(text, _RAISED, "^")
+    """A superscript in plain text: in raised characters where there are such, else ^(…); ordinals and marks (th, TM) as they are."""
+    bare = without_marks(text).strip()
+    return text if len(bare) > 1 and bare.isalpha() else _set_off(text, _RAISED, "^")
 
 
 def lowered(text: str) -> str:
-    """A subscript in plain text: in lowered characters where there are such, else behind a _."""
+    """A subscript in plain text: in lowered characters where there are such, else _(…)."""
     return _set_off(text, _LOWERED, "_")
 
 
@@ -45,10 +46,10 @@ def _set_off(text: str, table: dict[int, int], mark: str) -> str:
     """With the marks of hidden pieces where they were: these hold numbers of their own."""
     words = without_marks(text)
     bare = words.strip()
-    if not bare or (len(bare) > 1 and bare.isalpha()):
+    if not bare:
         return text
     if all(ord(char) in table for char in bare):
         words = words.translate(table)
     elif bare[0].isalnum():
-        words = words.replace(bare, mark + bare, 1)
+        words = words.replace(bare, f"{mark}({bare})" if len(bare) > 1 else mark + bare, 1)
     return with_mark(words, all_marks(text))

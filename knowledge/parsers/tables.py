@@ -189,7 +189,11 @@ def _told_by_types(grid: list[Row]) -> int:
             return 0
         if any(cell is below and cell.said for cell, below in zip(last, grid[head], strict=True)):
             continue  # a name reaches further down
-        if not _is_spanned(last) and _names_columns(last, _names(grid[:head])) and _types_change(last, body[:_MOST_LOOKED_AT]):
+        if (
+            not _is_spanned(last)
+            and _names_columns(last, _names(grid[:head]))
+            and _types_change(last, body[:_MOST_LOOKED_AT])
+        ):
             return head
     return 0
 

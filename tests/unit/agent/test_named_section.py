@@ -97,7 +97,7 @@ CONTRACT = Passage(
     title="Service agreement",
 )
 GUIDE = Passage("Boots are worn.", title="Site guide", heading_path=("3.2 Clothing",))
-VERTRAG = Passage("第三条 付款\n\n货款在三十日内支付。\n\n第四条 交货\n\n货物送至仓库。", title="采购合同")
+VERTRAG = Passage("## 第三条 付款\n\n货款在三十日内支付。\n\n## 第四条 交货\n\n货物送至仓库。", title="采购合同")
 
 
 @pytest.mark.parametrize(
