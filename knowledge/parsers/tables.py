@@ -115,7 +115,8 @@ def table_blocks(
     notes = [found for row in grid[below:] for found in block("paragraph", _one(row), **fields)]
     grid = grid[:below]
     head = min(header_rows, len(grid)) if header_rows is not None else _header_rows(grid)
-    if not grid or (len(grid[0]) == 1 and not head and len(grid) <= _MOST_BOX_LINES):
+    are_lines = not head and all(len({cell for cell in row if cell.said}) == 1 for row in grid)
+    if are_lines and (len(grid) <= _MOST_BOX_LINES or len(grid[0]) > 1):
         lines = [found for row in grid for found in block("paragraph", _one(row), **fields)]
         return [*map(_as_paragraph, captions), *lines, *notes]
     names = _names(grid[:head])
@@ -216,7 +217,9 @@ def _names_columns(row: Row) -> bool:
 
 def may_name(text: str) -> bool:
     """Whether a text may be the name of a column: words, a period (2024, Q1), a short mark (CO2), no amount and no day."""
-    return len(text) <= _LONGEST_NAME and (type_of(text) in ("text", "code") or _PERIOD.fullmatch(text) is not None)
+    return len(text) <= _LONGEST_NAME and (
+        type_of(text) in ("text", "code", "choice") or _PERIOD.fullmatch(text) is not None
+    )
 
 
 def _types_change(names: Row, body: list[Row]) -> bool:
