@@ -6,7 +6,7 @@ from typing import Any
 
 from knowledge.parsers.docx_styles import UNKNOWN, Look, Styles, fill_of
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.word_names import W, whole
+from knowledge.parsers.ooxml_names import W, whole
 
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _OLD_SHAPES = "{urn:schemas-microsoft-com:vml}"

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from knowledge.parsers.list_numbers import written_number
-from knowledge.parsers.word_names import VAL, W, is_on, value_of, whole
+from knowledge.parsers.ooxml_names import VAL, W, is_on, value_of, whole
 
 _PLACE = re.compile(r"%([1-9])")
 DEEPEST = 8
+_LONGEST_TEXT = 100  # characters in front of a paragraph
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class _Level:
     def __init__(self, tree: Any) -> None:
         custom = next((each.get(f"{W}format") for each in tree.iter(f"{W}numFmt") if each.get(VAL) == "custom"), None)
         self.form = custom or value_of(tree, "numFmt") or "decimal"
-        self.text = value_of(tree, "lvlText") or ""
+        self.text = (value_of(tree, "lvlText") or "")[:_LONGEST_TEXT]
         self.start = whole(value_of(tree, "start"))  # none is 0, as the standard has it
         self.style = value_of(tree, "pStyle")
         self.is_legal = is_on(tree.find(f"{W}isLgl"))
@@ -117,4 +118,5 @@ def _shown(levels: dict[int, _Level], level: int, counts: dict[int, int]) -> str
 
 def _levels(tree: Any) -> Iterator[tuple[int, _Level]]:
     for each in tree.iterchildren(f"{W}lvl"):
-        yield whole(each.get(f"{W}ilvl")), _Level(each)
+        if 0 <= (level := whole(each.get(f"{W}ilvl"))) <= DEEPEST:
+            yield level, _Level(each)

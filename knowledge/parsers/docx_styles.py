@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from knowledge.parsers.blocks import BlockKind
-from knowledge.parsers.word_names import VAL, W, is_on, value_of, whole
+from knowledge.parsers.ooxml_names import VAL, W, is_on, value_of, whole
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _KINDS: dict[str, BlockKind] = {
@@ -18,6 +18,7 @@ _THEME = {"background1": "FFFFFF", "light1": "FFFFFF", "text1": "000000", "dark1
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(pt|pc|pi|in|cm|mm)?")
 _HALF_POINTS_OF = {"": 1.0, "pt": 2.0, "pc": 24.0, "pi": 24.0, "in": 144.0, "cm": 56.7, "mm": 5.67}
 _MOST_CLEAR = 95_000  # thousandths of a per cent that one sees through
+_LONGEST_CHAIN = 50  # styles based on one another
 UNKNOWN = "unknown"  # a colour that we do not work out
 
 
@@ -77,7 +78,7 @@ class Styles:
 
     def _chain(self, following: str | None) -> list[Any]:
         found: list[Any] = []
-        while following in self._styles and self._styles[following] not in found:
+        while following in self._styles and self._styles[following] not in found and len(found) < _LONGEST_CHAIN:
             found.append(self._styles[following])
             following = value_of(found[-1], "basedOn")
         return found

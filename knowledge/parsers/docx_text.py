@@ -14,20 +14,17 @@ from knowledge.parsers.ooxml_drawings import (
     CHART,
     DIAGRAM,
     NEW_CHART,
-    RELATION,
     VERSIONS,
-    A,
-    M,
     address_of,
     chosen,
     diagram_blocks,
     formulas,
     related_tree,
     symbol,
-)  # fmt: skip
+)
+from knowledge.parsers.ooxml_names import RELATION, VAL, A, M, W, is_on
 from knowledge.parsers.ooxml_pictures import name_of
 from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
-from knowledge.parsers.word_names import VAL, W, is_on
 
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _OLD = "{urn:schemas-microsoft-com:office:office}"
@@ -214,6 +211,8 @@ class Text:
                 number, note = self._source.note(child, hidden)
                 self._add(number, hidden)
                 self.behind += note
+            elif name == "fldChar":
+                self._add(_check_box(child), hidden)
             elif name == "commentReference":
                 self.behind += self._source.comment(child)
             elif name == "ruby":  # characters with their pronunciation above them
@@ -272,6 +271,15 @@ _READERS: dict[str, Callable[[Text, Any, Place], None]] = {
     f"{_OLD}OLEObject": Text._object,
     f"{_DRAWN}docPr": Text._description,
 }
+
+
+def _check_box(field: Any) -> str:
+    """The box that a field of an older form draws."""
+    box = field.find(f"{W}ffData/{W}checkBox")
+    if box is None:
+        return ""
+    said = box.find(f"{W}checked") if box.find(f"{W}checked") is not None else box.find(f"{W}default")
+    return "☒" if is_on(said) else "☐"
 
 
 def _symbol(sign: Any) -> str:

@@ -13,10 +13,10 @@ from knowledge.parsers.docx_styles import UNKNOWN, Styles, fill_of
 from knowledge.parsers.docx_text import PAGE_NUMBER, PartOf, Text, flow
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.list_numbers import written_number
-from knowledge.parsers.ooxml_drawings import RELATION, related_tree, tree_of
+from knowledge.parsers.ooxml_drawings import related_tree, tree_of
+from knowledge.parsers.ooxml_names import RELATION, W, is_on, value_of, whole
 from knowledge.parsers.raised import raised
 from knowledge.parsers.tables import EMPTY, MOST_SPAN_COLUMNS, Cell, table_blocks
-from knowledge.parsers.word_names import W, is_on, value_of, whole
 
 _FLOW = {f"{W}p", f"{W}tbl", f"{W}altChunk"}
 _LONGEST_HEADING = 300  # characters: a longer paragraph in the style of a heading is a clause

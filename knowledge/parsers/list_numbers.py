@@ -93,7 +93,7 @@ _SAME = {
 def written_number(number: int, form: str) -> str:
     """Write a number in a format by Word's name for it (`w:numFmt`); in digits where the name says nothing to us."""
     if form.startswith("0"):  # of one's own: "001, 002, 003, ..."
-        return f"{number:0{len(form.split(',', maxsplit=1)[0].strip())}}"
+        return str(number).zfill(min(len(form.split(",", maxsplit=1)[0].strip()), _MOST_LETTERS))
     return _FORMATS.get(_SAME.get(form, form), str)(number)
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from knowledge.parsers.blocks import Block, block
 from knowledge.parsers.number_formats import formatted, plain
+from knowledge.parsers.ooxml_names import A, whole
 from knowledge.parsers.tables import JOINED, Cell, table_blocks
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _AXES = ("catAx", "dateAx", "serAx", "valAx")
 _MOST_POINTS = 20_000  # of one series: more than a chart can show
 _Column = tuple[str, dict[int, Cell]]
@@ -63,7 +63,7 @@ def _words(title: Any) -> str:
     """The words of a title: typed, or kept from a cell."""
     if title is None:
         return ""
-    lines = ("".join(each.itertext(f"{_A}t")) for each in title.iter(f"{_A}p"))
+    lines = ("".join(each.itertext(f"{A}t")) for each in title.iter(f"{A}p"))
     typed = " ".join(line.strip() for line in lines if line.strip())
     return typed or " ".join(each.text or "" for each in title.iter(f"{_C}v")).strip()
 
@@ -83,9 +83,9 @@ def _points(series: Any, *names: str) -> dict[int, Cell]:
 def _level(kept: Any, code: str) -> Iterator[tuple[int, Cell]]:
     is_number = "num" in kept.tag.rpartition("}")[2]
     for _, point in zip(range(_MOST_POINTS), kept.iterchildren(f"{_C}pt"), strict=False):
-        place, said = point.get("idx", ""), (point.findtext(f"{_C}v") or "").strip()
-        if place.isdecimal() and said:
-            yield int(place), _number(said, point.get("formatCode") or code) if is_number else Cell(said)
+        said = (point.findtext(f"{_C}v") or "").strip()
+        if said:
+            yield whole(point.get("idx")), _number(said, point.get("formatCode") or code) if is_number else Cell(said)
 
 
 def _number(said: str, code: str) -> Cell:
@@ -101,7 +101,9 @@ def _number(said: str, code: str) -> Cell:
 def _joined(levels: Sequence[dict[int, Cell]]) -> dict[int, Cell]:
     """Categories of several levels, the innermost first: an outer one holds until the next of its level."""
     found: dict[int, Cell] = {}
-    for place, inner in sorted(levels[0].items()):
-        outer = [next((level[at].text for at in range(place, -1, -1) if at in level), "") for level in levels[1:]]
-        found[place] = Cell(JOINED.join(part for part in [*reversed(outer), inner.text] if part))
+    outer = [""] * (len(levels) - 1)
+    for place in sorted({place for level in levels for place in level}):
+        outer = [level[place].text if place in level else held for level, held in zip(levels[1:], outer, strict=True)]
+        if place in levels[0]:
+            found[place] = Cell(JOINED.join(part for part in [*reversed(outer), levels[0][place].text] if part))
     return found

@@ -7,10 +7,8 @@ from typing import Any
 from lxml import etree
 
 from knowledge.parsers.blocks import Block, item
+from knowledge.parsers.ooxml_names import A, M, whole
 
-A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 NEW_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
 DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
@@ -64,7 +62,7 @@ def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
     for each in tree.iter(f"{DIAGRAM}cxn"):
         if each.get("type", "parOf") == "parOf":
             order = each.get("srcOrd", "")
-            below.setdefault(each.get("srcId"), []).append((int(order) if order.isdecimal() else 0, each.get("destId")))
+            below.setdefault(each.get("srcId"), []).append((whole(order), each.get("destId")))
     said: list[tuple[int, str]] = []
     seen: set[str | None] = set()
 

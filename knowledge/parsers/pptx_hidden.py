@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.ooxml_drawings import A
+from knowledge.parsers.ooxml_names import A, whole
 
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _FILLS = ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
@@ -115,8 +115,8 @@ def _scale(group: Any) -> Callable[[float, float], tuple[float, float]]:
     """From the coordinates inside a group to those around it."""
     frame = group.element.find(f"{P}grpSpPr/{A}xfrm")
     parts = [frame.find(f"{A}{name}") if frame is not None else None for name in ("chOff", "chExt")]
-    begin_x, begin_y = (int(parts[0].get(axis, 0)) if parts[0] is not None else 0 for axis in ("x", "y"))
-    wide, high = (int(parts[1].get(axis, 0)) if parts[1] is not None else 0 for axis in ("cx", "cy"))
+    begin_x, begin_y = (whole(parts[0].get(axis)) if parts[0] is not None else 0 for axis in ("x", "y"))
+    wide, high = (whole(parts[1].get(axis)) if parts[1] is not None else 0 for axis in ("cx", "cy"))
     factor_x, factor_y = (group.width / wide if wide else 1.0), (group.height / high if high else 1.0)
     return lambda x, y: (group.left + (x - begin_x) * factor_x, group.top + (y - begin_y) * factor_y)
 
@@ -128,15 +128,15 @@ def _meet(a: Area, b: Area) -> bool:
 def _drawn(run: Any) -> HiddenReason | None:
     """Return why letters are not seen, whatever is behind them."""
     size = _said(run, "sz")
-    scale = next((each.get("fontScale", "") for each in _body(run).iter(f"{A}normAutofit")), "")
-    points = int(size) / 100 if str(size or "").isdecimal() else _USUAL_POINTS
-    if points * (int(scale) / 100_000 if scale.isdecimal() else 1.0) < SMALLEST_POINTS:
+    scale = whole(next((each.get("fontScale") for each in _body(run).iter(f"{A}normAutofit")), None)) or 100_000
+    points = whole(size) / 100 if size else _USUAL_POINTS
+    if points * scale / 100_000 < SMALLEST_POINTS:
         return HiddenReason.TOO_SMALL
     if _said(run, "noFill") is not None and _said(run, "ln") is None:
         return HiddenReason.INVISIBLE
     fill = _said(run, "solidFill")
     alphas = [each.get("val", "") for each in fill.iter(f"{A}alpha")] if fill is not None else []
-    return HiddenReason.INVISIBLE if any(each.isdecimal() and int(each) < _LEAST_ALPHA for each in alphas) else None
+    return HiddenReason.INVISIBLE if any(whole(each) < _LEAST_ALPHA for each in alphas) else None
 
 
 def _body(run: Any) -> Any:
@@ -160,7 +160,7 @@ def level_of(paragraph: Any) -> int:
     """The level of a paragraph, from 0 to 8."""
     properties = paragraph.find(f"{A}pPr") if paragraph is not None else None
     said = properties.get("lvl", "0") if properties is not None else "0"
-    return min(int(said), 8) if said.isdecimal() else 0
+    return min(max(whole(said), 0), 8)
 
 
 def _colour(fill: Any, is_white: bool) -> Colour | None:

@@ -16,17 +16,15 @@ from knowledge.parsers.ooxml_drawings import (
     CHART,
     DIAGRAM,
     NEW_CHART,
-    RELATION,
     VERSIONS,
-    A,
-    M,
     address_of,
     chosen,
     diagram_blocks,
     formulas,
     related_tree,
     tree_of,
-)  # fmt: skip
+)
+from knowledge.parsers.ooxml_names import RELATION, A, M, whole
 from knowledge.parsers.ooxml_pictures import pictures_in
 from knowledge.parsers.pieces import Piece, seen_text, unseen_blocks
 from knowledge.parsers.pptx_hidden import P, Sight, layout_elements, level_of
@@ -139,7 +137,7 @@ class _Slide:
             else:
                 scheme, start = mark.get("type", ""), mark.get("startAt", "1")
                 last = counts.get(level, ("", 0))
-                number = last[1] + 1 if last[0] == scheme else int(start) if start.isdecimal() else 1
+                number = last[1] + 1 if last[0] == scheme else whole(start)
                 counts[level] = scheme, number
                 found = item(text, depth=level, number=slide_number(number, scheme))
             yield from (replace(each, page=self._number) for each in found)
@@ -200,9 +198,7 @@ class _Slide:
                     continue
                 pieces = [self._paragraph(each, shape, hidden) for each in cell.iterfind(f"{A}txBody/{A}p")]
                 unseen += [found for each in pieces for found in unseen_blocks(each, page=self._number)]
-                columns, rows = (
-                    int(said) if (said := cell.get(name, "1")).isdecimal() else 1 for name in ("gridSpan", "rowSpan")
-                )
+                columns, rows = (whole(cell.get(name, "1")) for name in ("gridSpan", "rowSpan"))
                 if number < head:
                     head = max(head, number + rows)  # what hangs down from a row of names has names beside it
                 text = "\n".join(said for each in pieces if (said := seen_text(each)).strip())

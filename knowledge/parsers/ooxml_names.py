@@ -1,9 +1,12 @@
-"""Names in the XML of Word, and how its values are read."""
+"""Names in the XML of Office files, and how their values are read. W: of Word, A: of drawings, M: of formulas."""
 
 import re
 from typing import Any
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 VAL = f"{W}val"
 _WHOLE = re.compile(r"-?\d{1,12}")
 
