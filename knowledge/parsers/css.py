@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
@@ -27,30 +28,19 @@ Declarations = Mapping[str, tuple[str, bool]]
 _VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
 _MOST_DEPTH = 10  # of rules in rules, and of brackets in brackets
 _LONGEST_SELECTOR = 2_000  # characters; rules in rules repeat those around them
-_WORDS = re.compile(r"[a-z-]+(?: [a-z-]+)*")
-_GLOBAL = r"|inherit|initial|unset|revert|revert-layer"
-_KEYWORDS = {
-    "display": re.compile(r"(?:(?:none|contents|block|inline|flow(?:-root)?|flex|grid|ruby(?:-[a-z-]+)?|table(?:-[a-z-]+)?|list-item|"
-                          rf"run-in|inline-[a-z]+|-webkit-[a-z-]+|-ms-[a-z-]+|math)(?: |$))+{_GLOBAL}"),
-    "visibility": re.compile(f"visible|hidden|collapse{_GLOBAL}"),
-    "position": re.compile(f"static|relative|absolute|fixed|(?:-webkit-)?sticky{_GLOBAL}"),
-}  # fmt: skip
-_LENGTHS = frozenset(
-    [
-        "font-size",
-        "opacity",
-        "width",
-        "height",
-        "max-width",
-        "max-height",
-        "left",
-        "top",
-        "right",
-        "bottom",
-        "text-indent",
-    ]
-)
-_COLOURS = frozenset(("color", "background-color", "-webkit-text-fill-color"))
+_LENGTHS = ("font-size", "opacity", "width", "height", "max-width", "max-height", "left", "top", "right", "bottom",
+            "text-indent")  # fmt: skip
+_COLOURS = ("color", "background-color", "-webkit-text-fill-color")
+_GLOBAL = r"inherit|initial|unset|revert|revert-layer|.*var\(.*"
+_DISPLAY = (r"(?:(?:none|contents|block|inline|flow(?:-root)?|flex|grid|ruby(?:-[a-z-]+)?|table(?:-[a-z-]+)?|list-item|run-in|"
+            r"inline-[a-z]+|-webkit-[a-z-]+|-ms-[a-z-]+|math)(?: |$))+")  # fmt: skip
+_VALID: dict[str, Callable[[str], Any]] = {  # what a browser takes, of what decides whether text is seen
+    "display": re.compile(f"{_DISPLAY}|{_GLOBAL}").fullmatch,
+    "visibility": re.compile(f"visible|hidden|collapse|{_GLOBAL}").fullmatch,
+    "position": re.compile(f"static|relative|absolute|fixed|(?:-webkit-)?sticky|{_GLOBAL}").fullmatch,
+    **dict.fromkeys(_LENGTHS, re.compile(rf"{LENGTH.pattern}|.*\(.*|[a-z-]+(?: [a-z-]+)*").fullmatch),
+    **dict.fromkeys(_COLOURS, is_colour),
+}
 
 
 class _Element(ElementWrapper):  # type: ignore[misc]
@@ -78,6 +68,8 @@ class Stylesheet:
         self._rules: dict[str, list[_Rule]] = defaultdict(list)
         self._last_frames: dict[str, Declarations] = {}
         self._order = 0
+        self._named = {sign + name for element in tree.iter("*") for sign, names in (
+            ("", element.tag), ("#", element.get("id")), (".", element.get("class"))) if names for name in names.split()}  # fmt: skip
         for source in sources:
             self._read(tinycss2.parse_stylesheet(source, skip_comments=True, skip_whitespace=True))
         page = _Element.from_html_root(tree).iter_subtree() if self._rules else ()
@@ -114,13 +106,13 @@ class Stylesheet:
         for node in nodes:
             if node.type not in ("at-rule", "qualified-rule") or node.content is None or depth > _MOST_DEPTH:
                 continue
-            prelude = tinycss2.serialize(node.prelude).strip()
+            prelude = _text_of(node.prelude)
             inside = tinycss2.parse_blocks_contents
             if node.type == "qualified-rule":
                 self._read(inside(node.content), _nested(prelude, around), is_layered=is_layered, depth=depth + 1)
             elif node.lower_at_keyword.endswith("keyframes"):
                 frames = {name.strip(): declared(inside(each.content)) for each in tinycss2.parse_rule_list(node.content)
-                          if each.type == "qualified-rule" for name in tinycss2.serialize(each.prelude).split(",")}  # fmt: skip
+                          if each.type == "qualified-rule" for name in _text_of(each.prelude).split(",")}  # fmt: skip
                 self._last_frames[prelude.lower()] = frames.get("to") or frames.get("100%") or {}
             elif applies(node.lower_at_keyword, prelude.lower()):
                 rules = inside(node.content) if around else tinycss2.parse_rule_list(node.content)
@@ -132,24 +124,40 @@ class Stylesheet:
             return
         try:
             found = [each for each in parsing.parse(prelude) if each.pseudo_element is None]
+            found = [each for each in found if _needed(each.parsed_tree) <= self._named]
             tests = [_test_of(each.parsed_tree) for each in found]
         except (SelectorError, NotImplementedError, RecursionError):  # browsers drop what they do not understand
             return
         for selector, fits in zip(found, tests, strict=True):
             self._order += 1
             rule = _Rule(fits, declarations, (not is_layered, selector.specificity, self._order))
-            self._rules[_key_of(selector.parsed_tree)].append(rule)
+            last = getattr(selector.parsed_tree, "right", selector.parsed_tree)
+            self._rules[next(iter(_names(last)), "*")].append(rule)
 
 
-def _key_of(node: Any) -> str:
-    """Return what an element must have for the selector to be about it: its id, a class, its tag, or "*" for anything."""
-    simple = (node.right if isinstance(node, parsing.CombinedSelector) else node).simple_selectors
-    for kind, sign, name in ((parsing.IDSelector, "#", "ident"), (parsing.ClassSelector, ".", "class_name"),
-                             (parsing.LocalNameSelector, "", "lower_local_name")):  # fmt: skip
-        for each in simple:
-            if isinstance(each, kind):
-                return sign + str(getattr(each, name))
-    return "*"
+_SIGNS = (
+    (parsing.IDSelector, "#", "ident"),
+    (parsing.ClassSelector, ".", "class_name"),
+    (parsing.LocalNameSelector, "", "lower_local_name"),
+)
+
+
+def _names(compound: Any) -> list[str]:
+    """Return what an element must have: ids, classes and its tag, the rarest first."""
+    found = (
+        (sign, getattr(each, name))
+        for kind, sign, name in _SIGNS
+        for each in compound.simple_selectors
+        if isinstance(each, kind)
+    )
+    return [sign + name for sign, name in found]
+
+
+def _needed(node: Any) -> set[str]:
+    """Return what a page must have somewhere for a selector to be about anything."""
+    if isinstance(node, parsing.CombinedSelector):
+        return _needed(node.left) | _needed(node.right)
+    return set(_names(node))
 
 
 def _test_of(node: Any) -> Test:
@@ -158,23 +166,24 @@ def _test_of(node: Any) -> Test:
         return _around(node.combinator, _test_of(node.left), _test_of(node.right))
     plain, tests = [], []
     for each in node.simple_selectors:
-        if isinstance(
-            each, parsing.MatchesAnySelector | parsing.SpecificityAdjustmentSelector | parsing.NegationSelector
-        ):
+        if "of" in (
+            getattr(part, "value", "") for part in getattr(each, "arguments", ())
+        ):  # counts again for each element
+            raise SelectorError("not read")
+        if hasattr(each, "selector_list") and not isinstance(each, parsing.RelationalSelector):
+            inner = [_test_of(one.parsed_tree) for one in each.selector_list]
             is_not = isinstance(each, parsing.NegationSelector)
-            tests.append(_any_of([_test_of(inner.parsed_tree) for inner in each.selector_list], is_not=is_not))
+            tests.append(partial(_fits_any, inner, is_not=is_not))
         else:
             plain.append(each)
     if plain:
-        tree = parsing.CompoundSelector(plain)
-        tests.insert(
-            0, compiling.CompiledSelector(SimpleNamespace(parsed_tree=tree, specificity=0, pseudo_element=None)).test
-        )
+        tree = SimpleNamespace(parsed_tree=parsing.CompoundSelector(plain), specificity=None, pseudo_element=None)
+        tests.insert(0, compiling.CompiledSelector(tree).test)
     return tests[0] if len(tests) == 1 else lambda element: all(test(element) for test in tests)
 
 
-def _any_of(tests: list[Test], *, is_not: bool) -> Test:
-    return lambda element: any(test(element) for test in tests) is not is_not
+def _fits_any(tests: list[Test], element: Any, *, is_not: bool) -> bool:
+    return any(test(element) for test in tests) is not is_not
 
 
 def _around(combinator: str, left: Test, right: Test) -> Test:
@@ -209,30 +218,25 @@ def _nested(prelude: str, around: str) -> str:
     return prelude.replace("&", above) if "&" in prelude else f"{above} {prelude}"
 
 
+def _text_of(tokens: Sequence[Any]) -> str:
+    """Return a value or a selector as text without comments; "" for brackets in thousands of brackets."""
+    try:
+        return str(tinycss2.serialize([each for each in tokens if each.type != "comment"]).strip())
+    except RecursionError:
+        return ""
+
+
 def declared(nodes: Sequence[Any]) -> Declarations:
     """Return the declarations of a block, without those that a browser would drop."""
     found: dict[str, tuple[str, bool]] = {}
     for node in nodes:
         if node.type != "declaration":
             continue
-        value = tinycss2.serialize([each for each in node.value if each.type != "comment"]).strip().lower()
+        value = _text_of(node.value).lower()
         is_weaker = found.get(node.lower_name, ("", False))[1] and not node.important
-        if value and not is_weaker and _is_valid(node.lower_name, value):
+        if value and not is_weaker and _VALID.get(node.lower_name, bool)(value):
             found[node.lower_name] = (value, node.important)
     return found
-
-
-def _is_valid(name: str, value: str) -> bool:
-    """Tell whether a browser takes the value; asked of what decides whether text is seen."""
-    if "var(" in value:
-        return True
-    if name in _KEYWORDS:
-        return _KEYWORDS[name].fullmatch(value) is not None
-    if name in _COLOURS:
-        return is_colour(value)
-    if name in _LENGTHS:
-        return LENGTH.fullmatch(value) is not None or "(" in value or _WORDS.fullmatch(value) is not None
-    return True
 
 
 def resolved(style: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:

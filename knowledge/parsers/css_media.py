@@ -5,14 +5,10 @@ from operator import eq, ge, gt, le, lt
 
 from knowledge.parsers.css_values import SCREEN_PX, px
 
-_SIZES = dict.fromkeys(("width", "inline-size", "device-width"), SCREEN_PX[0])
-_SIZES |= dict.fromkeys(("height", "block-size", "device-height"), SCREEN_PX[1])
-_FEATURES = {"orientation": "landscape", "prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference",
-             "hover": "hover", "any-hover": "hover", "pointer": "fine", "any-pointer": "fine", "scripting": "enabled",
-             "color": "8", "display-mode": "browser", "update": "fast", "forced-colors": "none",
-             "prefers-contrast": "no-preference"}  # fmt: skip
+_SIZES = {"width": SCREEN_PX[0], "inline-size": SCREEN_PX[0], "height": SCREEN_PX[1], "block-size": SCREEN_PX[1]}
+_FEATURES = {"orientation": "landscape", "prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference", "hover": "hover",
+             "any-hover": "hover", "pointer": "fine", "scripting": "enabled", "prefers-contrast": "no-preference"}  # fmt: skip
 _OPERATORS = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq}
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 _FEATURE = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _RANGE = re.compile(r"(?:(.+?)\s*(<=?|>=?|=)\s*)?([a-z-]+)\s*(?:(<=?|>=?|=)\s*(.+))?")
 
@@ -49,5 +45,6 @@ def _has(feature: str) -> bool:
     match = _RANGE.fullmatch(feature)
     if not match or match[3] not in _SIZES:
         return _FEATURES.get(feature, "none") not in ("none", "no-preference", "light")
-    bounds = [(_MIRRORED.get(match[2] or ""), px(match[1])), (match[4], px(match[5]))]
-    return all(bound is not None and _OPERATORS[how](_SIZES[match[3]], bound) for how, bound in bounds if how)
+    size = _SIZES[match[3]]
+    sides = [(px(match[1]), match[2], size), (size, match[4], px(match[5]))]
+    return all(a is not None and b is not None and _OPERATORS[how](a, b) for a, how, b in sides if how)

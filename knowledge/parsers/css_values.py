@@ -30,7 +30,6 @@ _PX_OF |= {f"{kind}v{axis}": SCREEN_PX[axis in "hb" or len(axis) > 1] / 100 for 
 LENGTH: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)")
 _IN_FORMULA = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)")
 _FORMULA = re.compile(r"(?:calc|min|max|clamp)\(.{1,200}\)")
-_MIXED = re.compile(r"color-mix\(in [^,]*,(.*)\)")
 _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv,
 }  # fmt: skip
@@ -87,10 +86,6 @@ def shade(said: str) -> Shade | None:
     """Read a colour; None for what is not understood."""
     if said in _SYSTEM:
         return _SYSTEM[said], 1.0
-    if mixed := _MIXED.fullmatch(said):
-        found = [shade(re.sub(r"\s*\d+%\s*", "", part)) for part in split(mixed[1])]
-        first, second = found if len(found) == 2 else (None, None)
-        return (over(first[0], second[0], 0.5), 1.0) if first and second else None
     try:
         colour = parse_color(said)
         red, green, blue = _rgb(colour)

@@ -4,12 +4,9 @@ What a click opens (`<details>`) can be seen. A background that is a picture, or
 """
 
 import re
-from base64 import b64decode
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 from knowledge.parsers.css import Stylesheet, resolved
 from knowledge.parsers.css_media import on_a_screen
@@ -17,30 +14,21 @@ from knowledge.parsers.css_values import PX_PER_POINT, number, over, px, shade, 
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
 
 _PICTURE = re.compile(r"url\(|gradient\(|image-set\(")
-# possessive where spaces could be shared out in many ways: a style sheet is anybody's
-_CLEAR_MASK = re.compile(r"gradient\((?:\s*+(?:transparent|to [a-z ]++|[\d.]++(?:deg|turn|%))\s*+,?)++\)")
 _MOVED = re.compile(r"translate(?:[xy]|3d)?\(([^()]*)\)")
 _SCALED = re.compile(r"scale(?:[xy]|3d)?\(([^()]*)\)")
-_TURNED_AWAY = re.compile(r"rotate[xy]\(\s*-?(?:90|270)deg\s*\)")
-_WRITTEN_OUT = re.compile(r"\s*data:text/css[^,]*?(;base64)?,(.*)", re.IGNORECASE | re.DOTALL)
-_MATRIX = re.compile(r"matrix\(([^()]*)\)")
 _FADED = re.compile(r"opacity\(([^()]*)\)")
 _INSET = re.compile(r"inset\(([^()]*?)(?:round [^()]*)?\)")
-_CUT_AWAY = re.compile(
-    r"(?:circle|ellipse)\(\s*0\D|polygon\((?:\s*+0(?:px|%)?+\s++0(?:px|%)?+\s*+,?)++\)|path\(\s*([\"'])\s*\1\s*\)"
-)
 _SIZE_IN_FONT = re.compile(r"(?:^|\s)((?:\d|\.\d)[\d.]*[a-z%]*)(?=[/\s])")
 _NEVER_SHOWN = frozenset(("template", "noscript", "noframes", "noembed", "datalist", "iframe", "audio", "video", "canvas",
                           "object", "progress", "meter", "rp", "annotation", "annotation-xml"))  # fmt: skip
 _NOT_OF_A_DRAWING = frozenset(("title", "desc", "metadata", "defs", "symbol"))  # of SVG
+_STRUCK = frozenset(("del", "s", "strike"))
+_SPECIAL = _NEVER_SHOWN | _NOT_OF_A_DRAWING | _STRUCK | {"dialog"}
 _OF_TABLES = frozenset(("table", "thead", "tbody", "tfoot", "tr", "td", "th"))  # they grow with what they hold
 _ATTRIBUTES = frozenset(
     ("style", "hidden", "popover", "color", "text", "bgcolor", "background", "fill", "opacity", "font-size")
 )
 _SIDES = ("top", "right", "bottom", "left")
-_LOGICAL = {"inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
-            "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
-            "margin-inline-start": "margin-left", "margin-block-start": "margin-top"}  # fmt: skip
 _FAR_PX = (-500.0, 5000.0)  # beyond these nobody scrolls
 _LEAST_PX = 1.0  # of a box that cuts off what is larger
 _LEAST_OPACITY = _LEAST_SCALE = 0.05
@@ -86,7 +74,8 @@ class Looks:
     """How the elements of a page (an lxml tree) look, by its style sheets and their own attributes."""
 
     def __init__(self, tree: Any) -> None:
-        self._styles = Stylesheet(tree, _sheets(tree))
+        sheets = (each.text or "" for each in tree.iter("style") if on_a_screen(each.get("media") or ""))
+        self._styles = Stylesheet(tree, sheets)
 
     def of(self, element: Any, above: Look) -> Look:
         """Return the look of an element inside one that looks like `above`."""
@@ -112,46 +101,6 @@ class Looks:
         )
 
 
-def drop_unseen(tree: Any) -> None:
-    """Take what cannot be seen out of a page. What is struck out stays; scripts and styles are left alone."""
-    looks = Looks(tree)
-
-    def look_at(element: Any, above: Look) -> None:
-        look = looks.of(element, above)
-        is_unseen = look.why_unseen not in (None, HiddenReason.STRUCK)
-        if is_unseen and element.text:
-            element.text = " "
-        for child in list(element):
-            if is_unseen and child.tail:
-                child.tail = " "
-            if isinstance(child.tag, str) and child.tag not in ("script", "style", "head"):
-                look_at(child, look)
-        if look.reason not in (None, HiddenReason.STRUCK) and not above.reason and element.getparent() is not None:
-            element.drop_tree()
-
-    look_at(tree, Look())
-
-
-def _sheets(tree: Any) -> Iterator[str]:
-    """The style sheets that a page brings with it, for a screen."""
-    for element in tree.iter("style", "link"):
-        if not on_a_screen(element.get("media") or ""):
-            continue
-        if element.tag == "style":
-            yield element.text or ""
-        elif "stylesheet" in (element.get("rel") or "").lower().split() and (
-            found := _WRITTEN_OUT.match(element.get("href") or "")
-        ):
-            data = unquote_to_bytes(found[2])
-            with suppress(ValueError):
-                data = b64decode(data) if found[1] else data
-            yield data.decode(errors="replace")
-
-
-_STRUCK = frozenset(("del", "s", "strike"))
-_SPECIAL = _NEVER_SHOWN | _NOT_OF_A_DRAWING | _STRUCK | {"dialog"}
-
-
 def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
     """The colour of the letters, and how opaque they are."""
     colour, alpha = above.colour, above.alpha
@@ -170,7 +119,7 @@ def _in_full(style: dict[str, str]) -> dict[str, str]:
         if parts != [""] and len(parts) <= 4:
             four = [*parts, *(parts[place] for place in ((), (0, 0, 0), (0, 1), (1,), ())[len(parts)])]
             style = {**{f"{prefix}{side}": part for side, part in zip(_SIDES, four, strict=True)}, **style}
-    return {**{_LOGICAL[name]: value for name, value in style.items() if name in _LOGICAL}, **style}
+    return style
 
 
 def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
@@ -205,9 +154,7 @@ def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
     display = style.get("display", "")
     if display in ("none", "table-column", "table-column-group") or style.get("content-visibility") == "hidden":
         return HiddenReason.NOT_DISPLAYED
-    masks = (style.get(name, "") for name in ("mask", "mask-image", "-webkit-mask", "-webkit-mask-image"))
-    opacity = number(style.get("opacity"))
-    if (opacity is not None and opacity < _LEAST_OPACITY) or any(map(_CLEAR_MASK.search, masks)):
+    if (opacity := number(style.get("opacity"))) is not None and opacity < _LEAST_OPACITY:
         return HiddenReason.INVISIBLE
     can_be_cut = element.tag not in _OF_TABLES and not display.startswith("table")
     if _is_moved_away(style) or _is_shrunk(style) or _is_cut_away(style) or (can_be_cut and _has_no_room(style)):
@@ -227,16 +174,9 @@ def _is_moved_away(style: Mapping[str, str]) -> bool:
 
 
 def _is_shrunk(style: Mapping[str, str]) -> bool:
-    transform = style.get("transform", "")
-    factors = [part for found in _SCALED.findall(transform) for part in found.split(",")]
+    factors = [part for found in _SCALED.findall(style.get("transform", "")) for part in found.split(",")]
     factors += [*style.get("scale", "").split(), style.get("zoom", "")]
-    if any((factor := number(part)) is not None and abs(factor) < _LEAST_SCALE for part in factors):
-        return True
-    for found in _MATRIX.findall(transform):
-        values = [number(part) or 0.0 for part in found.split(",")]
-        if len(values) == 6 and abs(values[0] * values[3] - values[1] * values[2]) < _LEAST_SCALE**2:
-            return True
-    return _TURNED_AWAY.search(transform) is not None
+    return any((factor := number(part)) is not None and abs(factor) < _LEAST_SCALE for part in factors)
 
 
 def _has_no_room(style: Mapping[str, str]) -> bool:
@@ -253,14 +193,13 @@ def _is_cut_away(style: Mapping[str, str]) -> bool:
         if len(sides) == 4:  # "auto" cuts nothing
             top, right, bottom, left = sides
             return right - left <= _LEAST_PX or bottom - top <= _LEAST_PX
-    path = style.get("clip-path", "")
-    for found in _INSET.findall(path):
+    for found in _INSET.findall(style.get("clip-path", "")):
         shares = [number(part) or 0.0 if part.endswith("%") else 0.0 for part in found.split()] or [0.0]
         above, beside = shares[0], shares[min(1, len(shares) - 1)]
         below, before = (shares[2] if len(shares) > 2 else above), (shares[3] if len(shares) > 3 else beside)
         if above + below >= 1 or beside + before >= 1:
             return True
-    return _CUT_AWAY.search(path) is not None
+    return False
 
 
 def _size(style: Mapping[str, str], above_px: float) -> float:

@@ -10,13 +10,15 @@ from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.html_hidden import Look, Looks
 from knowledge.parsers.html_tables import header_rows, is_layout, is_name, sections_of, span_of
 from knowledge.parsers.lines import as_shown
+from knowledge.parsers.list_numbers import written_number
 from knowledge.parsers.raised import lowered, raised
 from knowledge.parsers.tables import Cell, Grid, table_blocks
 
-_DROPPED = frozenset(("script", "style", "head", "nav", "select", "textarea", "input", "button"))
+_DROPPED = frozenset(("script", "style", "meta", "link", "base", "nav", "select", "textarea", "input", "button"))
 _BLOCKS = frozenset(("address", "article", "aside", "body", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figure",
                      "footer", "form", "header", "hgroup", "hr", "html", "legend", "li", "main", "optgroup", "p", "search", "section",
                      "summary", "tr", "td", "th", "caption", "thead", "tbody", "tfoot"))  # fmt: skip
+_OF_TABLES = frozenset(("caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"))
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _NOTE_ROLES = frozenset(("doc-footnote", "doc-endnote"))
 _NOTE_ID = re.compile(r"(?:user-content-)?(?:fn|footnote|endnote|cite_note)(?!ref)[-_:.]?\w", re.IGNORECASE)
@@ -66,12 +68,16 @@ class Reader:
         self._depth = 0
         self._is_code = False
         self._nested: list[tuple[Any, Look, str]] = []  # tables inside cells
-        self._notes = dict(_notes(tree))
+        self._targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
+        self._notes = dict(_notes(tree, self._targets))
         self._due: list[Any] = []
-        self._numbers: dict[Any, str] = {}
+        self._numbers: dict[Any, str] = {}  # of the notes, as the text refers to them
+        self._written_notes: set[Any] = set()
         for node in [*reversed(list(tree.itersiblings(preceding=True))), tree, *tree.itersiblings()]:
             self._element(node, Look())
         self._flush()
+        self._due += self._notes  # those that nothing seen refers to
+        self._settle()
 
     @property
     def blocks(self) -> Iterator[Block]:
@@ -182,11 +188,16 @@ class Reader:
         self._behind = []
         while self._due:
             self._note(self._due.pop(0))
+        nested, self._nested = self._nested, []
+        for table, look, row_name in nested:
+            self._found += block("caption", row_name)
+            self._table(table, look)
 
     def _note(self, element: Any, look: Look | None = None) -> None:
         """Write a footnote, once."""
         if self._notes.pop(element, None) is None:
             return
+        self._written_notes.add(element)
         if look is None:
             look = Look()
             for around in [*reversed(list(element.iterancestors())), element]:
@@ -203,7 +214,7 @@ class Reader:
         if not isinstance(tag, str):
             self._comment(element)
             return
-        if tag in _DROPPED:
+        if tag in _DROPPED or (tag == "title" and next(element.iterancestors("svg"), None) is None):
             return
         look = self._looks.of(element, above)
         if tag in ("svg", "canvas"):
@@ -211,10 +222,11 @@ class Reader:
         if look.reason:
             self._hide(element, look.reason)
         elif element in self._notes and self._mode != "flat":
-            self._flush()
-            self._note(element, look)
-        elif element.get("id") is not None and element in self._numbers:
-            return  # a note that was written
+            if self._notes[element] not in self._targets:
+                self._flush()
+                self._note(element, look)
+        elif element in self._written_notes:
+            return
         elif handler := _HANDLERS.get(tag):
             handler(self, element, look)
         elif tag in _BLOCKS:
@@ -305,7 +317,7 @@ class Reader:
 
     def _list_item(self, element: Any, above: Look, number: str) -> None:
         look = self._looks.of(element, above)
-        if look.reason or element in self._notes or element in self._numbers:
+        if look.reason or element in self._notes or element in self._written_notes:
             self._element(element, above)
             return
         if self._mode == "flat":
@@ -392,22 +404,23 @@ class Reader:
             self._element(caption, look)
         rows = self._rows(element, look)
         self._found += table_blocks(rows, header_rows=header_rows(element, rows))
-        self._settle()
-        nested, self._nested = self._nested, kept
-        for inner, inner_look, row_name in nested:
-            self._found += block("caption", row_name)
-            self._table(inner, inner_look)
+        self._flush()
+        self._nested = kept
 
     def _rows(self, table: Any, look: Look) -> list[list[Cell]]:
         grid = Grid()
         is_headed = next(table.iterchildren("thead"), None) is not None
+        self._strays(table, look)
         for section, rows in sections_of(table):
             around = look if section is table else self._looks.of(section, look)
+            if section is not table:
+                self._strays(section, around)
             for row in rows:
                 row_look = self._looks.of(row, around)
                 if row_look.reason:
                     self._hide(row, row_look.reason)
                     continue
+                self._strays(row, row_look)
                 found = list(row.iterchildren("td", "th"))
                 cells: list[tuple[Cell, int, int]] = []
                 for each in found:
@@ -427,15 +440,22 @@ class Reader:
             grid.end_section()
         return grid.rows
 
+    def _strays(self, element: Any, look: Look) -> None:
+        """Read what stands between rows and cells; it follows the table."""
+        self._text(element.text, look)
+        for child in element:
+            if child.tag not in _OF_TABLES:
+                self._element(child, look)
+            self._text(child.tail, look)
+
 
 def _linked(words: str, address: str) -> str:
     bare = words.strip()
     return words.replace(bare, linked(bare, address), 1) if bare else words
 
 
-def _notes(tree: Any) -> Iterator[tuple[Any, str]]:
-    """The footnotes of a page, with their ids."""
-    targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
+def _notes(tree: Any, targets: set[str]) -> Iterator[tuple[Any, str]]:
+    """Return the footnotes of a page, with their ids. targets: the ids that links lead to."""
     for element in tree.iter("aside", "li", "div", "p", "dd", "section"):
         name = element.get("id") or ""
         if element.get("role") in _NOTE_ROLES or (name in targets and _NOTE_ID.match(name)):
@@ -467,17 +487,9 @@ def _counted(number: int, kind: str) -> str:
             number, rest = divmod(number - 1, 26)
             letters = chr(ord(kind) + rest) + letters
         return letters
-    if kind in ("i", "I") and 0 < number < 4000:
-        found = ""
-        for value, sign in _ROMAN:
-            found += sign * (number // value)
-            number %= value
-        return found if kind == "i" else found.upper()
-    return str(number)
+    return written_number(number, {"i": "lowerRoman", "I": "upperRoman"}.get(kind, "decimal"))
 
 
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"),
-          (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 _HANDLERS: dict[str, Callable[[Reader, Any, Look], None]] = {
     **dict.fromkeys(_HEADINGS, Reader._heading),
     **dict.fromkeys(("figcaption", "caption"), Reader._caption),

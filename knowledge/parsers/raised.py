@@ -1,8 +1,5 @@
 """Superscripts and subscripts as characters: in plain text 10 with a raised 6 is never 106."""
 
-import re
-from typing import Any
-
 from knowledge.parsers.hidden import all_marks, with_mark, without_marks
 
 _MINUS = "-−–"
@@ -11,7 +8,6 @@ _RAISED = str.maketrans(_PLAIN + "abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵�
 _LOWERED = str.maketrans(_PLAIN + "aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₌₍₎₋₋₋ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 DIGITS_RAISED = {char: chr(_RAISED[ord(char)]) for char in _PLAIN}
 DIGITS_LOWERED = {char: chr(_LOWERED[ord(char)]) for char in _PLAIN}
-_TAGGED = re.compile(r"<(sup|sub)\b[^<>]*>([^<>]*)</\1\s*>", re.IGNORECASE)
 
 
 def raised(text: str) -> str:
@@ -23,23 +19,6 @@ def raised(text: str) -> str:
 def lowered(text: str) -> str:
     """A subscript in plain text: in lowered characters where there are such, else _(…)."""
     return _set_off(text, _LOWERED, "_")
-
-
-def written_out(source: str) -> str:
-    """A piece of HTML with plain characters for its <sup> and <sub>."""
-    return _TAGGED.sub(lambda tag: (raised if tag[1].lower() == "sup" else lowered)(tag[2]), source)
-
-
-def write_out(tree: Any) -> None:
-    """Do the same in a tree of lxml; what stands inside one of them (a link, bold) goes with its words."""
-    for element in list(tree.iter("sup", "sub")):
-        said = "".join(element.itertext())
-        found = (raised if element.tag == "sup" else lowered)(said)
-        if found != said:
-            for child in list(element):
-                element.remove(child)
-            element.text = found
-        element.drop_tag()
 
 
 def _set_off(text: str, table: dict[int, int], mark: str) -> str:

@@ -13,7 +13,8 @@ from lxml import etree, html
 
 from copilot_site.lib.outgoing import AddressRefused, parsed_url
 from knowledge.parsers.formats.html import decoded_page
-from knowledge.parsers.html_hidden import drop_unseen
+from knowledge.parsers.hidden import HiddenReason
+from knowledge.parsers.html_hidden import Look, Looks
 from knowledge.sources.base import Content, Unreadable
 
 MOST_BYTES = 5_000_000  # of HTML
@@ -48,7 +49,7 @@ def read_page(body: bytes, url: str, content_type: str = "") -> Page:
         links = tuple(dict.fromkeys(_links(tree, base)))
         sections = tuple(_sections(tree))
         has_scripts = bool(tree.xpath("//script"))
-        drop_unseen(tree)
+        _drop_unseen(tree)
         content = _content(tree, sections)
     except (etree.LxmlError, ValueError, RecursionError) as error:
         raise Unreadable(_("%(url)s cannot be read as a page.") % {"url": url}) from error
@@ -87,6 +88,26 @@ def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
         modified_at=_day(said.date if said else None),
         sections=sections,
     )
+
+
+def _drop_unseen(tree: Any) -> None:
+    """Take what cannot be seen out of a page. What is struck out stays; scripts and styles are left alone."""
+    looks = Looks(tree)
+
+    def look_at(element: Any, above: Look) -> None:
+        look = looks.of(element, above)
+        is_unseen = look.why_unseen not in (None, HiddenReason.STRUCK)
+        if is_unseen and element.text:
+            element.text = " "
+        for child in list(element):
+            if is_unseen and child.tail:
+                child.tail = " "
+            if isinstance(child.tag, str) and child.tag not in ("script", "style", "head"):
+                look_at(child, look)
+        if look.reason not in (None, HiddenReason.STRUCK) and not above.reason and element.getparent() is not None:
+            element.drop_tree()
+
+    look_at(tree, Look())
 
 
 def _links(tree: Any, base: str) -> Iterator[str]:

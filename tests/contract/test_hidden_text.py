@@ -9,7 +9,7 @@ import pytest
 from knowledge.parsers.base import load
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.detect import parser_for
-from knowledge.parsers.hidden import Hidden, blends_in
+from knowledge.parsers.hidden import blends_in
 from knowledge.parsers.limits import ParseLimits
 from tests.hidden_texts import SEEN, UNSEEN, Sample, samples
 
@@ -132,8 +132,8 @@ class SeesEverything:
 
 
 OFF: dict[str, tuple[str, object]] = {
-    "html_white-en": ("formats.html.take_unseen", lambda tree: Hidden()),
-    "md_span-en": ("formats.markdown.take_unseen_html", lambda tokens, limits: Hidden()),
+    "html_white-en": ("html_hidden.Look.why_unseen", None),
+    "md_span-en": ("html_hidden._reason", lambda element, style: None),
     "docx_vanish-en": ("docx_hidden.Place.why", lambda place, look: None),
     "xlsx_hidden_row-en": ("formats.xlsx.sheet_parts", lambda path: {}),
     "pptx_beside_the_slide-en": ("pptx_hidden.Sight.why_shape", lambda sight, shape: None),
