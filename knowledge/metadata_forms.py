@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import Document, DocumentField, FieldKind
 from knowledge.retrieval.conditions import Condition
-from knowledge.services.fields import NAME_LENGTH, VALUE_LENGTH, FieldSpec
+from knowledge.services.fields import FieldSpec
+from knowledge.stated_fields import NAME_LENGTH, VALUE_LENGTH
 
 DATE = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
 _BOUNDS = {"at_least": _("%(field)s from"), "at_most": _("%(field)s to")}

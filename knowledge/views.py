@@ -29,9 +29,10 @@ from knowledge.selectors import discoverable_folders
 from knowledge.services.attachments import in_its_conversation, where_it_is_read
 from knowledge.services.bases import may_make_bases
 from knowledge.services.documents import open_original, retry_document
-from knowledge.services.fields import fields_of, own_fields
+from knowledge.services.fields import fields_of
 from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
 from knowledge.services.paths import upload_at
+from knowledge.stated_fields import own_fields
 
 
 @require_safe

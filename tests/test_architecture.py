@@ -36,6 +36,7 @@ UNSCOPED = {
     "knowledge/models/graph.py": MODELS,
     "knowledge/models/fields.py": MODELS,
     "knowledge/services/fields.py": "changes rows on which `manage` or `change` was checked",
+    "knowledge/stated_fields.py": "fills fields of a document that is read, or of a base whose fields `set_fields` sets",
     "knowledge/metadata_views.py": "the fields of a base, for whoever was found to manage it",
     "knowledge/graph/building.py": WORKER,
     "knowledge/graph/queueing.py": WORKER,

@@ -4,13 +4,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from copilot_site.lib.errors import InvalidInput
 from knowledge.parsers.base import UnreadableFile
+from knowledge.parsers.blocks import Block
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.tables import JOINED, Cell, Grid
@@ -23,6 +24,8 @@ _INSIDE = r"[^\s|<>\u2e80-\u9fff\uff00-\uffef]*"
 _NUMBER = re.compile(f"{_INSIDE}[{_DIGIT}]{_INSIDE}")
 _EDGES = ".,;:!?()[]{}\"'“”‘’„*_~`#\\"
 _ESCAPED = re.compile(r"\\([^\w\s])")
+_MATH = re.compile(r"\$\$?[^$\n]*(?:\\|[\^_]\{)[^$\n]*\$\$?")
+_TARGET = re.compile(r"\]\([^()\s]*\)")
 _RAISED = re.compile(r"<sup>([0-9+\-−–]+)</sup>")
 _SUPERSCRIPTS = str.maketrans("0123456789+-−–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻")
 _RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?")
@@ -82,7 +85,7 @@ class Score:
         self.right += sum(each in reported for each in expected.cells)
         if expected.text:
             self.f1.append(token_f1(read.text, expected.text))
-        said = "\n".join([read.text, *read.more])
+        said = plain("\n".join([read.text, *read.more]))
         self.lost += sum(text not in said and kind not in read.losses for kind, text in expected.parts)
 
     @property
@@ -131,8 +134,16 @@ def ours(path: Path) -> Read:
         parsed = parser_for(path, path.name).parse(path, ParseLimits())
     except UnreadableFile:
         return Read()
-    more = [*(address for block in parsed.blocks for *_, address in block.links), *parsed.fields.values()]
-    return Read(parsed.text, tables_in_markdown(parsed.text), more, list(parsed.losses))
+    text = replace(parsed, blocks=tuple(map(_with_targets, parsed.blocks))).text
+    return Read(text, tables_in_markdown(parsed.text), list(parsed.fields.values()), list(parsed.losses))
+
+
+def _with_targets(block: Block) -> Block:
+    """Write the links of a block as Markdown."""
+    text = block.text
+    for start, end, address in sorted(block.links, reverse=True):
+        text = f"{text[:start]}[{text[start:end]}]({address}){text[end:]}"
+    return replace(block, text=text)
 
 
 def tokens(text: str) -> Counter[str]:
@@ -145,8 +156,12 @@ def token_f1(found: str, expected: str) -> float:
 
 
 def numbers_in(text: str) -> Counter[str]:
-    """Count the words with digits as they are written: sign, currency, percent, superscripts and fractions belong to them."""
-    return Counter(found[0].strip(_EDGES) for found in _NUMBER.finditer(plain(_COMMENT.sub("", text))))
+    """Count the words with digits as they are written: sign, currency, percent, superscripts and fractions belong to them.
+
+    Targets of links are none, nor what only LaTeX can say.
+    """
+    text = _TARGET.sub("] ", _MATH.sub(" ", _COMMENT.sub("", text)))
+    return Counter(found[0].strip(_EDGES) for found in _NUMBER.finditer(plain(text)))
 
 
 def plain(text: str) -> str:

@@ -38,7 +38,7 @@ def _markitdown() -> Reader:
 
 
 def _unstructured() -> Reader:
-    os.environ["DO_NOT_TRACK"] = os.environ["UNSTRUCTURED_DISABLE_NOTICE"] = "true"
+    os.environ |= {"DO_NOT_TRACK": "true", "UNSTRUCTURED_DISABLE_NOTICE": "1"}
     # It imports spaCy (370 MB with numba) for a tagger that it downloads; parts of speech only tell prose from titles, which no figure
     # of ours looks at.
     sys.modules.setdefault("spacy", ModuleType("spacy"))

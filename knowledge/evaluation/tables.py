@@ -255,7 +255,7 @@ def write_pptx(sample: Sample, path: Path, chance: random.Random) -> Parts:
             run = at.text_frame.paragraphs[0].add_run()
             run.text = raised
             run._r.get_or_add_rPr().set("baseline", "30000")
-    data = CategoryChartData()
+    data: Any = CategoryChartData()  # type: ignore[no-untyped-call]
     data.categories = ["Q1", "Q2"]
     data.add_series("Moved", (number, number + 1))
     slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 3_000_000, 3_000_000, data)

@@ -31,7 +31,7 @@ from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
 from knowledge.retrieval.engine import engine
-from knowledge.services.fields import fill_fields, stated_of
+from knowledge.stated_fields import fill_fields, stated_of
 from knowledge.text.language import language_of
 from knowledge.text.passage_blocks import to_json
 

@@ -6,8 +6,10 @@ of the cells and their repetition tell, else the table has no header.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -22,14 +24,26 @@ MOST_SPAN_COLUMNS, MOST_SPAN_ROWS = 200, 1_000
 _MOST_LOOKED_AT = 500  # rows, for what types tell
 _LONGEST_NAME = 80  # characters
 _TELLS = 0.8  # share of a column's cells that are of one type, where the type tells
-_AMOUNT = re.compile(
-    r"[-+−(]?\s*(?:[€$£¥￥]|(?:EUR|USD|CNY|GBP|RMB)\s)?\s*[-+−]?(?:\d[\d.,' \u00a0]*|[½¼¾⅓⅔⅛])\s*"
-    r"(?:[%‰€$£¥元°]|[A-Za-zµμ°Ω²³/]{1,8}|万|亿|人|天|个|件|台|次|小时|分钟)?\)?\.?"
-)
-_DATE = re.compile(
-    r"\d{4}[-/.年]\d{1,2}(?:[-/.月]\d{1,2}日?)?(?:[ T]\d{1,2}:\d{2}.*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
-)
-_CODE = re.compile(r"(?=.*\d)[A-Za-z]{0,8}[-_/.]?[\dA-Za-z]*\d[\w./-]*")
+_FEWEST_REPEATED = 4  # cells of a column, where their repetition tells
+_MOST_BOX_LINES = 3  # rows of one column that are lines of a text
+_LONGEST_TYPED = 60  # characters
+_MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_TYPES = {
+    "blank": re.compile(r"|[-–—./*?]{1,3}|n/?a\.?|#N/A|k\. ?A\.|无|null|none", re.IGNORECASE),
+    "date": re.compile(
+        r"(?:19|20)\d\d(?:[-/年]\d{1,2}月?|[-/.年]\d{1,2}[-/.月]\d{1,2}日?)(?:[ T]\d{1,2}:\d{2}.*)?"
+        r"|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,3}:\d{2}(?::\d{2})?(?: [AP]M)?"
+        rf"|\d{{1,2}}[-. ]{{1,2}}(?:{_MONTHS})[a-z]*[-. ,]{{1,2}}\d{{2,4}}|(?:{_MONTHS})[a-z]*\.? \d{{1,2}},? \d{{4}}"
+    ),
+    "amount": re.compile(
+        r"[-+−(]?\s*(?:[€$£¥￥]|(?:EUR|USD|CNY|GBP|RMB)\s)?\s*[-+−]?(?:\d[\d.,' \u00a0]*|[½¼¾⅓⅔⅛])\s*"
+        r"(?:[%‰€$£¥元°]|[A-Za-zµμ°Ω²³/]{1,8}|万|亿|人|天|个|件|台|次|小时|分钟)?\)?\.?"
+    ),
+    "code": re.compile(r"(?=.*\d)[A-Za-z]{0,8}[-_/.]?[\dA-Za-z]*\d[\w./-]*|\+?\d[\d ()/-]{5,}\d"),
+    "address": re.compile(r"\S+@\S+\.\w+|https?://\S+|www\.\S+"),
+    "choice": re.compile(r"yes|no|true|false|ja|nein|是|否|有|[√✓✔×✗x]", re.IGNORECASE),
+}
+"""What cells hold, by their form."""
 _PERIOD = re.compile(r"(?:19|20)\d\d(?:/\d{2,4})?年?|(?:[QH][1-4]|\d{1,2}月|[KF]?W\d{1,2})(?:[ /-]?(?:19|20)?\d\d)?")
 
 
@@ -91,7 +105,7 @@ class Grid:
 def table_blocks(
     rows: Sequence[Sequence[Cell]], *, header_rows: int | None = None, kind: BlockKind = "table", **fields: Any
 ) -> list[Block]:
-    """A table as blocks: captions for title rows, one table (or chart); a box of one cell is a paragraph; [] for an empty one.
+    """A table as blocks: captions for title rows, one table (or chart), paragraphs for notes below; a box is paragraphs; [] for nothing.
 
     header_rows: how many the format states, after title rows; None where it says nothing. fields: of each block (page, boxes, hidden).
     """
@@ -99,16 +113,18 @@ def table_blocks(
     titles = _title_rows(grid, header_rows)
     captions = [found for row in grid[:titles] for found in block("caption", _one(row), **fields)]
     grid = grid[titles:]
-    if not grid:
-        return list(map(_as_paragraph, captions))
-    if len({id(cell) for row in grid for cell in row if cell.said}) == 1:
-        text = next(cell.text for row in grid for cell in row if cell.said)
-        return [*map(_as_paragraph, captions), *block("paragraph", text, **fields)]
+    below = len(grid)
+    while below and _is_spanned(grid[below - 1]):
+        below -= 1  # what stands below a table from side to side is a note on it
+    notes = [found for row in grid[below:] for found in block("paragraph", _one(row), **fields)]
+    grid = grid[:below]
     head = min(header_rows, len(grid)) if header_rows is not None else _header_rows(grid)
-    if header_rows is None and head >= len(grid):
-        head = 0
+    are_lines = not head and all(len({cell for cell in row if cell.said}) == 1 for row in grid)
+    if are_lines and (len(grid) <= _MOST_BOX_LINES or len(grid[0]) > 1):
+        lines = [found for row in grid for found in block("paragraph", _one(row), **fields)]
+        return [*map(_as_paragraph, captions), *lines, *notes]
     names = _names(grid[:head])
-    body = _with_groups(grid[head:], names) if head < len(grid) else []
+    body = _with_groups(grid[head:], names)
     if not body:  # names without rows: what they say is kept as a row
         names, body = [], grid
     head_row, is_headed = [names] if names else [], bool(names)
@@ -117,7 +133,7 @@ def table_blocks(
     if any(cell.exact for row in body for cell in row):
         typed = ([cell.exact or cell.said for cell in row] for row in body)
         exact = pipe_table([*head_row, *typed], is_headed=is_headed)
-    return [*captions, *block(kind, shown, **(fields | {"is_headed": is_headed, "exact": exact}))]
+    return [*captions, *block(kind, shown, **(fields | {"is_headed": is_headed, "exact": exact})), *notes]
 
 
 def _as_paragraph(caption: Block) -> Block:
@@ -126,10 +142,10 @@ def _as_paragraph(caption: Block) -> Block:
 
 
 def _trimmed(rows: Sequence[Sequence[Cell]]) -> list[Row]:
-    """The grid as a rectangle without blank rows and columns."""
+    """The grid as a rectangle without blank rows and columns, and without rows that are merged into the one above."""
     width = max(map(len, rows), default=0)
-    full = [[*row, *[EMPTY] * (width - len(row))] for row in rows]
-    full = [row for row in full if any(cell.said for cell in row)]
+    full = [[*row, *[EMPTY] * (width - len(row))] for row in rows if any(cell.said for cell in row)]
+    full = [row for above, row in zip([[], *full], full, strict=False) if row != above]
     used = [i for i in range(width) if any(row[i].said for row in full)]
     return [[row[i] for i in used] for row in full]
 
@@ -149,7 +165,7 @@ def _title_rows(grid: list[Row], header_rows: int | None) -> int:
     while count < len(grid) - 1:
         row = grid[count]
         filled = {id(cell) for cell in row if cell.said}
-        is_alone = len(row) > 1 and len(filled) == 1 and (_is_spanned(row) or row[0].said != "")
+        is_alone = len(row) > 1 and len(filled) == 1 and (len(row) > 2 or row[0].said != "")
         if not is_alone or (header_rows and count == 0 and not _is_spanned(row) and row[0].is_name):
             break
         count += 1
@@ -172,28 +188,26 @@ def _header_rows(grid: list[Row]) -> int:
     """How many rows name the columns: by marks of the format, else by the types of the cells."""
     marked = 0
     for row in grid:
-        if not all(cell.is_name for cell in row if cell.said):
+        said = {cell for cell in row if cell.said}
+        if not all(cell.is_name for cell in said) or (marked and len(said) < min(2, len(row))):
             break
         marked += 1
-    if 0 < marked < len(grid):
-        return max(marked, _told_by_types(grid)) if _spreads(grid[marked - 1]) else marked
-    return _told_by_types(grid)
+    if marked == len(grid):
+        return _told_by_types(grid)
+    if marked and _spreads(grid[marked - 1]):  # names of several columns; those of each may stand below, unmarked
+        return max(marked, _told_by_types(grid))
+    return marked or _told_by_types(grid)
 
 
 def _told_by_types(grid: list[Row]) -> int:
     if len(grid) < 2 or len(grid[0]) < 2:
         return 0
-    for head in range(1, min(MOST_HEADER_ROWS, len(grid) - 1) + 1):
-        upper, last, body = grid[: head - 1], grid[head - 1], [row for row in grid[head:] if not _is_spanned(row)]
-        if head > 1 and not all(_spreads(row) for row in upper):
-            return 0
-        if any(cell is below and cell.said for cell, below in zip(last, grid[head], strict=True)):
-            continue  # a name reaches further down
-        if (
-            not _is_spanned(last)
-            and _names_columns(last, _names(grid[:head]))
-            and _types_change(last, body[:_MOST_LOOKED_AT])
-        ):
+    for head in range(min(MOST_HEADER_ROWS, len(grid) - 1), 0, -1):
+        upper, last = grid[: head - 1], grid[head - 1]
+        body = [row for row in grid[head : head + _MOST_LOOKED_AT] if not _is_spanned(row)]
+        reaches_down = any(cell is below and cell.said for cell, below in zip(last, grid[head], strict=True))
+        may_name_columns = not _is_spanned(last) and not reaches_down and _names_columns(last, _names(grid[:head]))
+        if all(map(_spreads, upper)) and may_name_columns and _types_change(last, body):
             return head
     return 0
 
@@ -212,36 +226,48 @@ def _names_columns(row: Row, names: Sequence[str]) -> bool:
 
 
 def may_name(text: str) -> bool:
-    return len(text) <= _LONGEST_NAME and (_PERIOD.fullmatch(text) is not None or type_of(text) == "text")
+    """Whether a text may be the name of a column: words, a period (2024, Q1), a short mark (CO2), no amount and no day."""
+    return len(text) <= _LONGEST_NAME and (
+        type_of(text) in ("text", "code", "choice") or _PERIOD.fullmatch(text) is not None
+    )
 
 
 def _types_change(names: Row, body: list[Row]) -> bool:
-    """Whether a column holds something that its name is not: amounts, days, codes, or the same few words again and again."""
-    tells = False
+    """Whether more columns hold something that their name is not (amounts, days, codes, the same few words) than what it is."""
+    tells = 0
+    said = {cell.said for row in body for cell in row}
+    are_new = all(name.said not in said for name in names if name.said)
     for column, name in enumerate(names):
-        cells = [row[column].said for row in body if row[column].said]
+        typed = [
+            (each.said, kind) for row in body if (kind := type_of((each := row[column]).exact or each.said)) != "blank"
+        ]
+        cells = [said for said, _kind in typed]
         if not cells or not name.said:
             continue
-        kinds = [type_of(cell) for cell in cells]
-        kind = max(set(kinds), key=kinds.count)
-        if kind != "text" and kinds.count(kind) >= _TELLS * len(cells):
-            if type_of(name.said) == kind and _PERIOD.fullmatch(name.said) is None:
-                return False
-            tells = True
+        kind, count = Counter(kind for _said, kind in typed).most_common(1)[0]
+        if kind != "text" and count >= _TELLS * len(cells):
+            is_same = type_of(name.said) == kind and not _PERIOD.fullmatch(name.said)
+            tells += -1 if is_same else len(names) > 2 or kind != "amount" or _is_uniform(cells)
         elif name.said in cells:
             return False
-        elif len(cells) >= 4 and len(set(cells)) <= len(cells) / 2:
-            tells = True
-    return tells
+        else:
+            tells += are_new and len(cells) >= _FEWEST_REPEATED and len(set(cells)) <= len(cells) / 2
+    return tells > 0
 
 
+def _is_uniform(cells: Sequence[str]) -> bool:
+    """Whether most cells are alike but for their digits: amounts of one kind below a name, not the values of several keys."""
+    forms = Counter(re.sub(r"[\d.,' ]+", "0", cell) for cell in cells)
+    return forms.most_common(1)[0][1] > len(cells) / 2
+
+
+@lru_cache(maxsize=4096)
 def type_of(text: str) -> str:
-    """Tell amounts, days and codes from words: "amount", "date", "code" or "text"."""
-    if _DATE.fullmatch(text):
-        return "date"
-    if _AMOUNT.fullmatch(text):
-        return "amount"
-    return "code" if _CODE.fullmatch(text) and len(text) <= 40 else "text"
+    """Tell amounts, days, codes and the like from words: one of _TYPES, or "text"."""
+    for kind, form in _TYPES.items():
+        if len(text) <= _LONGEST_TYPED and form.fullmatch(text):
+            return kind
+    return "text"
 
 
 def _names(head: list[Row]) -> list[str]:
@@ -270,16 +296,25 @@ def _carried(row: Row, below: list[Row]) -> Row:
 
 def _with_groups(body: list[Row], names: list[str]) -> list[Row]:
     """The rows, each with the title of its group in front where a cell across all columns titles those that follow."""
-    if not any(_is_spanned(row) for row in body) or all(_is_spanned(row) for row in body):
+    has_keys = sum(row[0].is_name for row in body) > len(body) / 2
+
+    def is_title(row: Row) -> bool:
+        is_alone = not has_keys and len(row) > 2 and row[0].is_name and not any(cell.said for cell in row[1:])
+        return _is_spanned(row) or is_alone
+
+    if not any(map(is_title, body)) or all(map(is_title, body)):
         return body
-    group, rows = EMPTY, []
-    for row, following in zip(body, [*body[1:], None], strict=True):
-        if not _is_spanned(row):
-            rows.append([group, *row])
-        elif following is None or _is_spanned(following):  # it titles nothing
-            rows.append([row[0], *[EMPTY] * len(row)])
+    titles: list[str] = []
+    rows: list[Row] = []
+    after_title = False
+    for row in body:
+        if is_title(row):
+            titles = [*(titles if after_title else ()), row[0].said]
         else:
-            group = row[0]
+            rows.append([Cell(JOINED.join(titles)) if titles else EMPTY, *row])
+        after_title = is_title(row)
+    if after_title:  # nothing follows: it is no title
+        rows.append([Cell(JOINED.join(titles)), *[EMPTY] * len(body[0])])
     if names:
         names.insert(0, "")
     return rows

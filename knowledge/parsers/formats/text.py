@@ -1,11 +1,13 @@
-"""Plain text: paragraphs between blank lines; lines in capitals and numbered Chinese titles above them are headings."""
+"""Plain text: paragraphs between blank lines, lists, and headings by their form: in capitals, numbered in Chinese, or underlined."""
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from knowledge.parsers import detect
 from knowledge.parsers.base import parsers
-from knowledge.parsers.blocks import Block, ParsedDocument, block
+from knowledge.parsers.blocks import Block, ParsedDocument, block, item, unmarked
 from knowledge.parsers.encoding import read_text
 from knowledge.parsers.limits import ParseLimits
 
@@ -14,6 +16,12 @@ _CHAPTER = re.compile(rf"\s*第\s*{_NUMBER}\s*([编篇部章节])(?:[\s:：][^�
 _LEVELS = {"编": 1, "篇": 1, "部": 1, "章": 1, "节": 2}
 _CHINESE_SECTION = re.compile(r"[一二三四五六七八九十]{1,3}、[^。！？；，]{1,30}")
 _CAPITALS = re.compile(r"(?:\d+(?:\.\d+)*[.)]?\s+)?[A-Z][^a-z]{2,60}[^a-z.,;:]")
+_UNDERLINE = re.compile(r"(=|-|~)\1{2,}\s*")
+_LONGEST_TITLE = 100  # characters above an underline
+_ITEM = re.compile(
+    r"(\s*)(?:[-*+•·‣▪●○–]|(\(?(?:\d{1,3}|[a-z])[.)]|[(（][\d一二三四五六七八九十]{1,3}[)）]))(?:\s+|(?<=）))(?=\S)"
+)
+_STEP = 2  # columns by which an item of a list inside a list is moved in, at least
 
 
 class TextParser:
@@ -27,18 +35,68 @@ class TextParser:
         return detect.is_text(path)
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        blocks: list[Block] = []
-        lines: list[str] = []
-        for line in [*read_text(path, limits).split("\n"), ""]:
-            level = _heading_level(line, is_first=not lines)
-            if line.strip() and not level:
-                lines.append(line.rstrip())
-                continue
-            blocks += block("paragraph", "\n".join(lines))
-            lines = []
-            if level:
-                blocks += block("heading", line, level=level)
-        return ParsedDocument(blocks=tuple(blocks))
+        text = unmarked(read_text(path, limits)).expandtabs(4)
+        return ParsedDocument(blocks=tuple(_blocks(text.split("\n"))))
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    kept: list[str] = []
+    for place, line in enumerate([*lines, ""]):
+        following = lines[place + 1] if place + 1 < len(lines) else ""
+        if not kept and _is_underlined(line, following):
+            kept = [line.strip()]
+            continue
+        if len(kept) == 1 and _UNDERLINE.fullmatch(line) and _is_underlined(kept[0], line):
+            yield from block("heading", kept[0], level=1 if line.startswith("=") else 2)
+            kept = []
+            continue
+        level = _heading_level(line, is_first=not kept)
+        if line.strip() and not level:
+            kept.append(line.rstrip())
+            continue
+        yield from _paragraphs(kept)
+        kept = []
+        if level:
+            yield from block("heading", line, level=level)
+
+
+def _is_underlined(line: str, following: str) -> bool:
+    """Whether a line is a title with a rule of about its length below."""
+    rule, title = following.strip(), line.strip()
+    is_title = 0 < len(title) <= _LONGEST_TITLE and not _ITEM.match(line) and re.search(r"\w", title) is not None
+    return is_title and _UNDERLINE.fullmatch(following) is not None and len(rule) >= min(len(title) // 2, 3)
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:
+    """Neighbouring lines as a paragraph, and what of them is a list of at least two as its items."""
+    starts = [place for place, line in enumerate(lines) if _ITEM.match(line)]
+    if len(starts) < 2 or not _is_series([lines[place] for place in starts]):
+        yield from block("paragraph", "\n".join(lines))
+        return
+    yield from block("paragraph", "\n".join(lines[: starts[0]]))
+    indents: list[int] = []
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        if found := _ITEM.match(lines[start]):
+            while indents and len(found[1]) < indents[-1]:
+                indents.pop()
+            if not indents or len(found[1]) >= indents[-1] + _STEP:
+                indents.append(len(found[1]))
+            said = [lines[start][found.end() :], *(line.strip() for line in lines[start + 1 : end])]
+            yield from item("\n".join(said), depth=len(indents) - 1, number=found[2] or "")
+
+
+def _is_series(lines: Sequence[str]) -> bool:
+    """Whether items go on from each other: bullets among them, or numbers that follow each other (2024. was … is none)."""
+    numbers = [re.sub(r"\W", "", found[2] or "") for line in lines if (found := _ITEM.match(line))]
+    return not all(numbers) or any(_following(before, number) for before, number in pairwise(numbers))
+
+
+def _following(before: str, number: str) -> bool:
+    digits = "零一二三四五六七八九"
+    before, number = (each.translate({ord(char): str(n) for n, char in enumerate(digits)}) for each in (before, number))
+    if before.isdecimal() and number.isdecimal():
+        return int(number) == int(before) + 1
+    return len(before) == len(number) == 1 and ord(number) == ord(before) + 1
 
 
 def _heading_level(line: str, *, is_first: bool) -> int | None:

@@ -17,7 +17,7 @@ from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
 from knowledge.parsers.number_formats import formatted, plain
 from knowledge.parsers.precheck import check_ooxml, check_sheets
-from knowledge.parsers.tables import EMPTY, MOST_HEADER_ROWS, Cell, Row, may_name, table_blocks, type_of
+from knowledge.parsers.tables import EMPTY, MOST_HEADER_ROWS, Cell, Row, may_name, table_blocks
 from knowledge.parsers.time_formats import iso, shown_time
 from knowledge.parsers.xlsx_parts import SheetParts, Style, sheet_parts
 
@@ -293,9 +293,13 @@ def _apart_by_columns(area: _Area) -> list[_Area]:
 
 
 def _is_header(row: Row, before: Row) -> bool:
-    """Words in every filled cell, or other columns filled than before."""
+    """Whether a row behind a blank one begins another table: names where the row before held values, or other columns."""
     filled = [i for i, cell in enumerate(row) if cell is not EMPTY]
-    return all(type_of(row[i].said) == "text" for i in filled) or all(before[i] is EMPTY for i in filled)
+    if all(before[i] is EMPTY for i in filled):
+        return True
+    goes_on = len(filled) > 1 and [i for i, cell in enumerate(before) if cell is not EMPTY] == filled
+    were_names = all(may_name(cell.said) and not cell.is_name for cell in (*row, *before) if cell is not EMPTY)
+    return all(may_name(row[i].said) for i in filled) and not (goes_on and were_names)
 
 
 parsers.add(XlsxParser.name, XlsxParser())

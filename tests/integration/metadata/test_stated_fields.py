@@ -13,6 +13,7 @@ from knowledge.models import Document, FieldKind, KnowledgeBase
 from knowledge.retrieval.plan import documents_in
 from knowledge.retrieval.search import Scope
 from knowledge.services.fields import FieldSpec, change_metadata, conditions_of, set_fields
+from knowledge.stated_fields import stated_of
 from tests.factories import allow, make_base, make_document, make_user
 
 pytestmark = pytest.mark.django_db
@@ -84,3 +85,10 @@ def test_fields_that_are_declared_later_are_filled_from_the_files(base: Knowledg
     change_metadata(Principal.of(keeper), document_id=document.pk, values={"State": None})
     set_fields(Principal.of(keeper), base.pk, [*SPECS, FieldSpec("Owner")])
     assert metadata_of(document) == {"Document no": "ON-7"}, "a field that was there stays as somebody set it"
+
+
+def test_what_is_kept_is_bounded_and_one_line() -> None:
+    kept = stated_of(
+        {"a\0b": "x\0\ny", "": "nameless", "blank": " ", "long": "x" * 9_000} | {f"n{n}": "v" for n in range(500)}
+    )
+    assert (kept["a b"], len(kept["long"]), len(kept)) == ("x y", 2_000, 100)

@@ -1,0 +1,123 @@
+"""What fits a field of documents, and what files state of themselves (front matter): the fields that they fill, and those of their own."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.one_line import tidy_line
+from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
+from knowledge.retrieval.conditions import Value
+
+NAME_LENGTH, VALUE_LENGTH = 60, 300
+MOST_STATED, STATED_LENGTH = 100, 2_000  # what a file says of itself: values, and characters of one
+_LARGEST = 1e15
+_APART = re.compile(r"[\s_-]+")
+
+
+def stated_of(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return what a file states of itself as it is kept: as one-line names and values, shortened where they are very long."""
+    said = ((tidy_line(name)[:NAME_LENGTH], tidy_line(value)[:STATED_LENGTH]) for name, value in fields.items())
+    return dict([(name, value) for name, value in said if name and value][:MOST_STATED])
+
+
+def fill_fields(document: Document, stated: Mapping[str, str]) -> None:
+    """Let a document say in the fields of its base what its newest file states of itself, in this transaction.
+
+    A value that somebody else gave stays; one that does not fit its field is left out. Names are the same whatever their case,
+    with "_", "-" or a space.
+    """
+    before = document.current_version.stated if document.current_version else {}
+    if not stated and not before:
+        return
+    row = Document.unscoped.select_for_update(of=("self",)).get(pk=document.pk)
+    for field in DocumentField.unscoped.filter(knowledge_base=document.knowledge_base_id):
+        if row.metadata.get(field.name) in (None, _value_stated(field, before)):
+            say(row, field, _value_stated(field, stated))
+    row.save(update_fields=["metadata"])
+    document.metadata = row.metadata
+
+
+def own_fields(fields: Iterable[DocumentField], stated: Mapping[str, str]) -> dict[str, str]:
+    """Return what a file states and no field of its base takes."""
+    known = {_key(field.name) for field in fields if _value_stated(field, stated) is not None}
+    return {name: value for name, value in stated.items() if _key(name) not in known}
+
+
+def fill_from_files(base: KnowledgeBase, fields: Sequence[DocumentField]) -> None:
+    """Let all documents of a base say in new fields what their files state."""
+    if not fields:
+        return
+    changed = []
+    documents = Document.unscoped.select_for_update(of=("self",)).filter(knowledge_base=base)
+    for document in documents.exclude(current_version__stated={}).select_related("current_version"):
+        if document.current_version:
+            for field in fields:
+                say(document, field, _value_stated(field, document.current_version.stated))
+            changed.append(document)
+    Document.unscoped.bulk_update(changed, ["metadata"], batch_size=500)
+
+
+def say(document: Document, field: DocumentField, value: Value | None) -> None:
+    """Let a document say a value in a field, None for nothing, without saving it."""
+    document.metadata.pop(field.name, None)
+    if value is not None:
+        document.metadata[field.name] = value
+
+
+def _value_stated(field: DocumentField, stated: Mapping[str, str]) -> Value | None:
+    """What a file states in a field, None where it says nothing or nothing that fits."""
+    given = next((value for name, value in stated.items() if _key(name) == _key(field.name)), None)
+    try:
+        return value_of(field, given)
+    except InvalidInput:
+        return None
+
+
+def _key(name: str) -> str:
+    return " ".join(_APART.split(name.casefold()))
+
+
+def value_of(field: DocumentField, given: Any) -> Value | None:
+    """As it is stored, None for nothing. Raises InvalidInput, with the field's name."""
+    if given is None or (isinstance(given, str) and not given.strip()):
+        return None
+    try:
+        return _READ[FieldKind(field.kind)](field, given)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = str(FieldKind(field.kind).label)
+        known = f": {', '.join(field.choices)}" if field.kind == FieldKind.CHOICE else ""
+        raise InvalidInput(
+            _("“%(field)s” takes this: %(kind)s%(known)s.") % {"field": field.name, "kind": kind, "known": known}
+        ) from error
+
+
+def _text(_field: DocumentField, given: Any) -> str:
+    text = tidy_line(str(given))
+    if isinstance(given, dict | list | bool) or len(text) > VALUE_LENGTH or "\0" in text:
+        raise ValueError(given)
+    return text
+
+
+def _number(_field: DocumentField, given: Any) -> int | float:
+    number = float(given)
+    if isinstance(given, bool) or not math.isfinite(number) or abs(number) > _LARGEST:
+        raise ValueError(given)
+    return int(number) if number.is_integer() else number
+
+
+def _date(_field: DocumentField, given: Any) -> str:
+    return given.isoformat() if isinstance(given, date) else date.fromisoformat(str(given).strip()).isoformat()
+
+
+def _choice(field: DocumentField, given: Any) -> str:
+    if given not in field.choices:
+        raise ValueError(given)
+    return str(given)
+
+
+_READ = {FieldKind.TEXT: _text, FieldKind.NUMBER: _number, FieldKind.DATE: _date, FieldKind.CHOICE: _choice}

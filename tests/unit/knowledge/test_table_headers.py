@@ -1,0 +1,124 @@
+"""The names of a table's columns: by marks of the format, else by what the cells hold, else none; no value under another name."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knowledge.parsers.blocks import Block, linked
+from knowledge.parsers.tables import JOINED, Cell, Grid, Row, table_blocks
+from knowledge.text.pipe_table import cells_in
+
+
+def cells(*rows: str, marked: int = 0) -> list[Row]:
+    """Rows of cells from texts with bars, the first ones marked as names."""
+    return [[Cell(cell, is_name=r < marked) for cell in cells_in(row)] for r, row in enumerate(rows)]
+
+
+def lines(block: Block) -> list[list[str]]:
+    return [cells_in(line) for line in block.text.split("\n")]
+
+
+HEADED = {
+    "amounts": cells("Truck|Fee|Weight", "small|30 €|12 t", "large|45 €|40 t"),
+    "periods": cells("Site|2024|2025", "North|12|15", "South|7|9"),
+    "a short mark": cells("Engine|CO2|Power", "V1|12.5|90", "V2|11.0|110"),
+    "days": cells("Crane|Next check", "YC-30|2027-03-01", "YC-31|2027-04-15"),
+    "addresses": cells("Person|Mail", "Anna|a@example.com", "Bo|b@example.com"),
+    "repetition": cells("City|State", "Bonn|open", "Kiel|closed", "Ulm|open", "Jena|open", "Hof|closed"),
+    "gaps": cells("Item|Net|VAT", "Lease|4200|", "Shelving|-|", "Scanner|n/a|", "Belt|12|3"),
+    "one row": cells("Item|Price", "Pump|12.50"),
+}
+HEADLESS = {
+    "a legend": cells("ok|crane may be used", "not ok|crane is locked"),
+    "all words": cells("Anna|Bonn|red", "Bo|Kiel|blue", "Cy|Ulm|green"),
+    "data in the first row": cells("Anna|5|2024-01-05", "Bo|7|2024-02-05"),
+    "keys and their values": cells("Owner|Anna", "Length|5 m", "Weight|10 kg", "Price|30 €"),
+    "a code first": cells("K-1|Anna|x", "K-2|Bo|y", "K-3|Cy|z"),
+}
+
+
+@pytest.mark.parametrize("table", HEADED.values(), ids=HEADED)
+def test_what_cells_hold_tells_the_names(table: list[Row]) -> None:
+    (block,) = table_blocks(table)
+    assert block.is_headed
+    assert lines(block)[0] == [cell.text for cell in table[0]]
+
+
+@pytest.mark.parametrize("table", HEADLESS.values(), ids=HEADLESS)
+def test_a_table_where_nothing_tells_has_no_names(table: list[Row]) -> None:
+    (block,) = table_blocks(table)
+    assert not block.is_headed
+    assert lines(block) == [[cell.text for cell in row] for row in table]
+
+
+def test_a_mark_of_the_format_tells_more_than_the_cells() -> None:
+    (block,) = table_blocks(cells("Name|Town", "Anna|Bonn", "Bo|Kiel", marked=1))
+    assert block.is_headed
+    (block,) = table_blocks(cells("Site|2024", "North|12"), header_rows=0)
+    assert not block.is_headed
+
+
+@pytest.mark.parametrize("marked", [0, 1, 2])
+def test_names_in_two_rows_are_joined(marked: int) -> None:
+    grid = Grid()
+    grid.add_row(
+        [(Cell("Crate", is_name=marked > 0), 1, 2), *((Cell(half, is_name=marked > 0), 2, 1) for half in ("H1", "H2"))]
+    )
+    grid.add_row([(Cell(name, is_name=marked > 1), 1, 1) for name in ("Sold", "Damaged") * 2])
+    grid.add_row([(Cell(text), 1, 1) for text in ("A", "3664", "24", "3653", "9")])
+    grid.add_row([(Cell(text), 1, 1) for text in ("B", "120", "2", "140", "0")])
+    (block,) = table_blocks(grid.rows)
+    assert lines(block)[0] == ["Crate", "H1 › Sold", "H1 › Damaged", "H2 › Sold", "H2 › Damaged"]
+    assert len(lines(block)) == 4
+
+
+def test_titles_groups_and_notes_of_a_table() -> None:
+    wide = [Cell(text) for text in ("Fees 2026", "North", "East", "Source: yard office")]
+    (plain,) = cells("Truck|Fee|Night")
+    rows = cells("small|30|40", "large|45|60", "small|31|41")
+    found = table_blocks([[wide[0]] * 3, plain, [wide[1]] * 3, *rows[:2], [wide[2]] * 3, rows[2], [wide[3]] * 3])
+    assert [block.kind for block in found] == ["caption", "table", "paragraph"]
+    assert [found[0].text, found[2].text] == ["Fees 2026", "Source: yard office"]
+    assert lines(found[1])[0] == ["", "Truck", "Fee", "Night"]
+    assert lines(found[1])[2:] == [
+        ["North", "small", "30", "40"],
+        ["North", "large", "45", "60"],
+        ["East", "small", "31", "41"],
+    ]
+
+
+def test_a_box_is_a_paragraph() -> None:
+    assert [block.kind for block in table_blocks([[Cell("Never stand under an open bridge.")]])] == ["paragraph"]
+    merged = Cell("Keep clear")
+    assert [block.text for block in table_blocks([[merged, merged], [merged, merged]])] == ["Keep clear"]
+    assert table_blocks([[Cell(" ")]]) == []
+
+
+def test_a_link_stays_on_its_words_and_out_of_the_typed_values() -> None:
+    table = [*cells("Site|Fee"), [Cell(linked("North", "https://example.com/n")), Cell("€5", exact="5")]]
+    (block,) = table_blocks(table, header_rows=1)
+    ((start, end, address),) = block.links
+    assert (block.text[start:end], address) == ("North", "https://example.com/n")
+    assert block.exact.split("\n")[2] == "| North | 5 |"
+
+
+@given(st.integers(2, 200), st.integers(1, 6), st.integers(0, 3), st.integers())
+def test_no_cell_is_told_under_another_name_or_in_another_row(width: int, height: int, head: int, seed: int) -> None:
+    """Each cell of the body holds its own place; spans repeat it in all of theirs."""
+    random, grid = Random(seed), Grid()
+    for r in range(head + height):
+        widest = 1 if r == head - 1 else 4 if r < head else 2
+        row: list[tuple[Cell, int, int]] = []
+        while (taken := sum(span for _cell, span, _rows in row)) < width:
+            span = random.randint(1, min(widest, width - taken, width - 1))
+            row.append((Cell(f"{r}.{taken}", is_name=r < head), span, 1))
+        grid.add_row(row)
+    (block,) = table_blocks(grid.rows, header_rows=head)
+    names, body = grid.rows[:head], grid.rows[head:]
+    found = lines(block)
+    assert block.is_headed == bool(head)
+    assert found[2 if head else 0 :] == [[cell.text for cell in row] for row in body]
+    for column, name in enumerate(found[0] if head else ()):
+        assert name == JOINED.join(row[column].text for row in names)
