@@ -33,9 +33,13 @@ FOUND: dict[str, Callable[[], bool]] = {
     "MediaWiki and PHP": lambda: bool(which("php")) and (WIKIS / "mediawiki/includes/libs").is_dir(),
     "DokuWiki and PHP": lambda: bool(which("php")) and PHPSECLIB.is_file(),
     "torch": lambda: find_spec("sentence_transformers") is not None,
+    "markitdown and unstructured": lambda: all(map(find_spec, ("markitdown", "unstructured"))),
 }
 # Installed for `make test-all` alone: the quick tier leaves out the tests that need them.
-EXHAUSTIVE = {"MariaDB", "PostgreSQL 15", "OpenLDAP and python-ldap", "MediaWiki and PHP", "DokuWiki and PHP", "torch"}
+EXHAUSTIVE = {
+    "MariaDB", "PostgreSQL 15", "OpenLDAP and python-ldap", "MediaWiki and PHP", "DokuWiki and PHP", "torch",
+    "markitdown and unstructured",
+}  # fmt: skip
 MARKS = {"browser": "Chromium", "models": "torch"}
 REASON = "needs "
 

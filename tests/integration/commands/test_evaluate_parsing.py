@@ -41,6 +41,7 @@ def evaluated(folder: Path, text: str = TEXT, expected: list[dict[str, Any]] = E
     return json.loads((folder / "out.json").read_text())  # type: ignore[no-any-return]
 
 
+@pytest.mark.needs("markitdown and unstructured")
 def test_a_case_made_by_hand_beside_the_peers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = evaluated(tmp_path)
     assert found["ours"] == BEST
@@ -51,6 +52,7 @@ def test_a_case_made_by_hand_beside_the_peers(tmp_path: Path, capsys: pytest.Cap
     assert [line.split()[0] for line in lines] == ["numbers_unchanged", *found]
 
 
+@pytest.mark.needs("markitdown and unstructured")
 def test_what_is_wrong_lowers_the_figure_that_says_so(tmp_path: Path) -> None:
     assert evaluated(tmp_path, TEXT.replace("1½", "1¼"))["ours"]["numbers_unchanged"] == round(8 / 9, 4)
     other = [dict(EXPECTED[0], column=["Load", "moving"]), dict(EXPECTED[1], row=["LB-2"])]
@@ -86,6 +88,7 @@ def test_tables_made_at_random_are_the_same_again_and_read_as_they_are(tmp_path:
     assert score.figures["unreported_losses"] == 0
 
 
+@pytest.mark.needs("markitdown and unstructured")
 @pytest.mark.data
 def test_files_that_users_reported_are_read_better_than_by_the_peers(tmp_path: Path) -> None:
     folder = shutil.copytree(data_folder("cases") / "documents", tmp_path / "documents")
@@ -98,6 +101,7 @@ def test_files_that_users_reported_are_read_better_than_by_the_peers(tmp_path: P
     assert all(ours_["unreported_losses"] < each["unreported_losses"] for each in others)
 
 
+@pytest.mark.needs("markitdown and unstructured")
 def test_what_it_lacks_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CommandError, match="holds neither pairs"):
         call_command("evaluate_parsing", str(tmp_path))
