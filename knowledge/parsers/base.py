@@ -58,10 +58,6 @@ class Parser(Protocol):
     def preload(self) -> Sequence[str]:
         """Modules that a warm server imports once, before it forks for each file."""
 
-    @property
-    def is_heavy(self) -> bool:
-        """Whether `preload` costs seconds and hundreds of megabytes: such formats share a server of their own."""
-
     def recognises(self, path: Path) -> bool:
         """Whether the content looks like this format; reads little, trusts nothing, raises nothing."""
 

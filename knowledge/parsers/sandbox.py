@@ -1,8 +1,7 @@
 """Parsing away from the worker: in a forked child of a warm server, under limits, killed with its group on time-out.
 
-A worker process keeps at most three servers, started when first needed: one for light formats (about 50 MB), one for
-those whose libraries are slow (about 150 MB), and one that reads pictures (about 200 MB); the last two end after a
-minute without work. They are ordinary subprocesses on pipes, so a Celery pool process, which may not use
+A worker process keeps at most two servers, started when first needed: one for all formats (about 70 MB), and one that reads
+pictures (about 200 MB) and ends after a minute without work. They are ordinary subprocesses on pipes, so a Celery pool process, which may not use
 multiprocessing, can have them; they end when stdin closes, that is with the worker.
 """
 
@@ -44,10 +43,9 @@ def parse_in_child(path: Path, *, filename: str, limits: ParseLimits | None = No
 
     Raises Rejected (type, encryption, limits of content) or ParseFailed (damaged, time, memory, crash), with a reason;
     FileNotFoundError when there is nothing at `path`.
-    One file is parsed at a time in each calling process and kind of format; a dead server is replaced at the next file.
+    One file is parsed at a time in each calling process; a dead server is replaced at the next file.
     """
-    kind = _Kind.SLOW if _parser_of(filename).is_heavy else _Kind.LIGHT
-    return ParsedDocument.from_json(_ask(kind, path, filename, limits or ParseLimits())["document"])
+    return ParsedDocument.from_json(_ask(_Kind.FORMATS, path, filename, limits or ParseLimits())["document"])
 
 
 def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits | None = None) -> bytes | None:
@@ -55,7 +53,7 @@ def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits |
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
-    png: str | None = _ask(_Kind.LIGHT, path, filename, limits or ParseLimits(), page=page)["png"]
+    png: str | None = _ask(_Kind.FORMATS, path, filename, limits or ParseLimits(), page=page)["png"]
     return None if png is None else base64.b64decode(png)
 
 
@@ -64,7 +62,7 @@ def picture_in_child(path: Path, *, filename: str, name: str, limits: ParseLimit
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
-    return base64.b64decode(_ask(_Kind.LIGHT, path, filename, limits or ParseLimits(), drawn=name)["png"])
+    return base64.b64decode(_ask(_Kind.FORMATS, path, filename, limits or ParseLimits(), drawn=name)["png"])
 
 
 def marks_in_child(
@@ -75,7 +73,7 @@ def marks_in_child(
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
     asked = {"page": page, "quoted": quoted, "within": list(within)}
-    marks = _ask(_Kind.LIGHT, path, filename, limits or ParseLimits(), **asked)["marks"]
+    marks = _ask(_Kind.FORMATS, path, filename, limits or ParseLimits(), **asked)["marks"]
     return None if marks is None else PageMarks.from_json(marks)
 
 
@@ -210,17 +208,15 @@ def _read(pipe: IO[bytes] | None, size: int, deadline: float) -> bytes:
 class _Kind(Enum):
     """What a server is for."""
 
-    LIGHT = "light"
-    SLOW = "slow"
+    FORMATS = "formats"
     RECOGNITION = "recognition"
 
     def modules(self) -> tuple[Sequence[str], Sequence[str]]:
         """Those that register its parsers, and those to import before the first fork."""
+        modules = sorted({type(each).__module__ for each in parsers})
         if self is _Kind.RECOGNITION:
-            return sorted({type(each).__module__ for each in parsers}), ("knowledge.parsers.ocr",)
-        same = [each for each in parsers if each.is_heavy == (self is _Kind.SLOW)]
-        preload = dict.fromkeys(module for each in same for module in each.preload)
-        return sorted({type(each).__module__ for each in same}), tuple(preload)
+            return modules, ("knowledge.parsers.ocr",)
+        return modules, tuple(dict.fromkeys(module for each in parsers for module in each.preload))
 
 
 class _Servers:
@@ -236,7 +232,7 @@ class _Servers:
         with self._lock:
             if kind not in self._servers:
                 modules, preload = kind.modules()
-                self._servers[kind] = _Server(tuple(modules), tuple(preload), ends_when_idle=kind is not _Kind.LIGHT)
+                self._servers[kind] = _Server(tuple(modules), tuple(preload), ends_when_idle=kind is not _Kind.FORMATS)
             return self._servers[kind]
 
     def stop(self) -> None:

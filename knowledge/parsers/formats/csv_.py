@@ -26,7 +26,6 @@ class CsvParser:
     mime_types = ("text/csv", "text/tab-separated-values")
     extensions = (".csv", ".tsv")
     preload: tuple[str, ...] = ()
-    is_heavy = False
 
     def recognises(self, path: Path) -> bool:
         return detect.is_text(path)

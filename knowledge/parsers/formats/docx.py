@@ -17,7 +17,6 @@ class DocxParser:
     mime_types = ("application/vnd.openxmlformats-officedocument.wordprocessingml.document",)
     extensions = (".docx",)
     preload = ("docx", "knowledge.parsers.docx_walk")
-    is_heavy = False
 
     def recognises(self, path: Path) -> bool:
         return detect.has_ooxml_part(path, "word/")

@@ -25,7 +25,6 @@ class HtmlParser:
     mime_types = ("text/html", "application/xhtml+xml")
     extensions = (".html", ".htm", ".xhtml")
     preload = ("lxml.html",)
-    is_heavy = False
 
     def recognises(self, path: Path) -> bool:
         start = detect.head(path).replace(b"\0", b"")  # UTF-16

@@ -22,7 +22,6 @@ class ImageParser:
     extensions: tuple[str, ...]
     signatures: tuple[bytes, ...]
     preload: tuple[str, ...] = ("knowledge.parsers.page_image",)
-    is_heavy: bool = False
 
     def recognises(self, path: Path) -> bool:
         return detect.head(path).startswith(self.signatures)

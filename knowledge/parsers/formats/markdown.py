@@ -70,7 +70,6 @@ class MarkdownParser:
     mime_types = ("text/markdown",)
     extensions = (".md", ".markdown")
     preload = ("lxml.html",)
-    is_heavy = False
 
     def recognises(self, path: Path) -> bool:
         return detect.is_text(path)

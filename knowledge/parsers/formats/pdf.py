@@ -38,7 +38,6 @@ class PdfParser:
     mime_types = ("application/pdf",)
     extensions = (".pdf",)
     preload = ("pdfplumber",)
-    is_heavy = False
 
     def recognises(self, path: Path) -> bool:
         return b"%PDF-" in detect.head(path)[:1024]

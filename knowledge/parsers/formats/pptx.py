@@ -17,7 +17,6 @@ class PptxParser:
     mime_types = ("application/vnd.openxmlformats-officedocument.presentationml.presentation",)
     extensions = (".pptx",)
     preload = ("pptx", "knowledge.parsers.pptx_walk")
-    is_heavy = False
 
     def recognises(self, path: Path) -> bool:
         return detect.has_ooxml_part(path, "ppt/")

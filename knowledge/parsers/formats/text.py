@@ -29,7 +29,6 @@ class TextParser:
     mime_types = ("text/plain",)
     extensions = (".txt", ".text", ".log")
     preload: tuple[str, ...] = ()
-    is_heavy = False
 
     def recognises(self, path: Path) -> bool:
         return detect.is_text(path)

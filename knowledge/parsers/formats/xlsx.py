@@ -29,7 +29,6 @@ class XlsxParser:
     mime_types = ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",)
     extensions = (".xlsx",)
     preload = ("python_calamine",)
-    is_heavy = False
 
     def recognises(self, path: Path) -> bool:
         return detect.has_ooxml_part(path, "xl/")

@@ -88,7 +88,6 @@ class HostileParser:
     mime_types = ("application/x-hostile",)
     extensions = (".hostile",)
     preload: tuple[str, ...] = ()
-    is_heavy = False
 
     def recognises(self, path: Path) -> bool:
         return True
