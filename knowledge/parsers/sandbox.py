@@ -1,8 +1,8 @@
 """Parsing away from the worker: in a forked child of a warm server, under limits, killed with its group on time-out.
 
 A worker process keeps at most two servers, started when first needed: one for all formats (about 70 MB), and one that reads
-pictures (about 200 MB) and ends after a minute without work. They are ordinary subprocesses on pipes, so a Celery pool process, which may not use
-multiprocessing, can have them; they end when stdin closes, that is with the worker.
+pictures (about 200 MB) and ends after a minute without work. They are ordinary subprocesses on pipes, so a Celery pool process,
+which may not use multiprocessing, can have them; they end when stdin closes, that is with the worker.
 """
 
 import atexit
@@ -20,7 +20,7 @@ from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 from typing import IO, Any
 
-from knowledge.parsers.base import ParseFailed, Parser, Rejected, load, parsers
+from knowledge.parsers.base import ParseFailed, Rejected, load, parsers
 from knowledge.parsers.blocks import Box, ParsedDocument, Picture
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import MIB, ParseLimits, of_recognition
@@ -89,14 +89,10 @@ def recognised_in_child(
     return RecognisedPage.from_json(answer["recognised"])
 
 
-def _parser_of(filename: str) -> Parser:
-    load()
-    return parser_for_name(filename)
-
-
 def _ask(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: Any) -> dict[str, Any]:
     """What the child made of the file. Raises Rejected or ParseFailed, with its reason."""
-    _parser_of(filename)
+    load()
+    parser_for_name(filename)  # raises Rejected for a type that nobody reads
     request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
     answer = _servers.of(kind).ask(request, limits)
     if "error" not in answer:
