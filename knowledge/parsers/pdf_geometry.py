@@ -99,9 +99,8 @@ class Table:
         grid = [[EMPTY] * len(lefts) for _ in self.rows]
         for r, row in enumerate(self.rows):
             for c, box in enumerate(row):
-                if box is None:
+                if box is None or (cell := cell_of(r, c)) is EMPTY:
                     continue
-                cell = cell_of(r, c)
                 for below in range(r, len(tops)):
                     for column, left in enumerate(lefts):
                         if tops[below] < box[3] - _TOUCH and box[0] - _TOUCH < left < box[2] - _TOUCH:
