@@ -1,5 +1,6 @@
 """Printed pages: lists, tables with merged cells, running lines, footnotes, captions, links and text that runs down."""
 
+import re
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -146,6 +147,21 @@ def test_words_that_lead_somewhere_keep_the_address(tmp_path: Path) -> None:
     (found,) = (each for each in printed(tmp_path, link) if each.links)
     ((start, end, address),) = found.links
     assert (found.text[start:end], address) == ("on this page", "https://example.com/join")
+
+
+def test_a_damaged_page_is_counted(tmp_path: Path) -> None:
+    file = BytesIO()
+    canvas = Canvas(file, pagesize=A4)
+    for page in ("first", "second", "third"):
+        canvas.drawString(60, 700, f"What the {page} page says.")
+        canvas.showPage()
+    canvas.save()
+    kids = re.search(rb"/Kids \[ \d+ 0 R (\d+ 0 R)", file.getvalue())
+    assert kids
+    for content, losses in ((file.getvalue(), {}), (file.getvalue().replace(kids[1], b"99 0 R", 1), {"pages": 1})):
+        document = parsed(content, tmp_path)
+        assert (document.page_count, document.losses) == (3, losses)
+        assert "third" in document.text
 
 
 def test_chinese_that_runs_down_is_read_in_its_direction(tmp_path: Path) -> None:
