@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 
-_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")
+WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")
 _WHITE = re.compile("[ \t\n\r\f]+")
-_WRAPPED = re.compile(f"(?<={_WIDE.pattern})[ \t\r]*\n[ \t\r\n]*(?={_WIDE.pattern})")
+_WRAPPED = re.compile(f"(?<={WIDE.pattern})[ \t\r]*\n[ \t\r\n]*(?={WIDE.pattern})")
 
 
 def join_lines(lines: Iterable[str]) -> str:
@@ -13,7 +13,7 @@ def join_lines(lines: Iterable[str]) -> str:
     joined = ""
     for line in (line.strip() for line in lines):
         if joined and line:
-            between_wide = _WIDE.match(joined[-1]) and _WIDE.match(line[0])
+            between_wide = WIDE.match(joined[-1]) and WIDE.match(line[0])
             joined += "" if between_wide else " "
         joined += line
     return joined

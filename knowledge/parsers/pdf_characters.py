@@ -20,6 +20,10 @@ class Placement:
 
     def box_of(self, textpage: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:
         pdfium_c.FPDFText_GetLooseCharBox(textpage.raw, index, self.raw)
+        return self.shown()
+
+    def shown(self) -> tuple[float, float, float, float]:
+        """Where `raw` stands on the page."""
         left, bottom, right, top = self._crop
         rect = self.raw
         x0, x1 = rect.left - left, rect.right - left

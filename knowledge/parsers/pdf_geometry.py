@@ -2,18 +2,23 @@
 
 import re
 from bisect import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from statistics import median
 
 from knowledge.parsers.blocks import Box
 from knowledge.parsers.hidden import HiddenReason
+from knowledge.parsers.lines import WIDE
 from knowledge.parsers.raised import DIGITS_LOWERED, DIGITS_RAISED
+from knowledge.parsers.tables import EMPTY, Cell, Row
 
 _WORD_GAP = 1.6  # × font size: a wider gap separates columns or cells, a narrower one words
 _SMALLER = 0.85  # × height of the line's characters: at most that of a superscript, which programs set at 0.58 to 0.8
 _RAISED = 0.2  # … by which its lower edge stands above theirs; that of small characters on the line does by 0.04 to 0.1
+_TOUCH = 1.0  # points that edges of one line may lie apart
+_STACKED = 1.6  # × font size from one character to the next below it, at most, where text runs down
+_FEWEST_STACKED = 4  # characters of a column of such text
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufefc]")
 
 
@@ -87,6 +92,21 @@ class Table:
     def is_grid(self) -> bool:
         return len(self.rows) >= 2 and max(len(row) for row in self.rows) >= 2
 
+    def filled(self, cell_of: Callable[[int, int], Cell]) -> list[Row]:
+        """The grid of what its cells hold, by row and column; a cell that spans several places stands in each."""
+        lefts = sorted({cell[0] for row in self.rows for cell in row if cell})
+        tops = [min((cell[1] for cell in row if cell), default=0.0) for row in self.rows]
+        grid = [[EMPTY] * len(lefts) for _ in self.rows]
+        for r, row in enumerate(self.rows):
+            for c, box in enumerate(row):
+                if box is None or (cell := cell_of(r, c)) is EMPTY:
+                    continue
+                for below in range(r, len(tops)):
+                    for column, left in enumerate(lefts):
+                        if tops[below] < box[3] - _TOUCH and box[0] - _TOUCH < left < box[2] - _TOUCH:
+                            grid[below][column] = cell
+        return grid
+
     @property
     def box(self) -> Box:
         cells = [cell for row in self.rows for cell in row if cell]
@@ -98,7 +118,8 @@ class Table:
 class Page:
     """One page: size in points, runs of characters in file order, ruled tables. number: from 1. unseen: runs that nobody sees.
 
-    is_scan: whether pictures cover most of it. is_bare: whether it shows something, and says nothing that can be read.
+    is_scan: whether pictures cover most of it. is_bare: whether it shows something, and says nothing that can be read. is_damaged:
+    whether it could not be read. links: where words stand that lead somewhere, they and their address.
     """
 
     number: int
@@ -109,6 +130,8 @@ class Page:
     unseen: list[Segment] = field(default_factory=list)
     is_scan: bool = False
     is_bare: bool = False
+    is_damaged: bool = False
+    links: list[tuple[Box, str, str]] = field(default_factory=list)
 
 
 @dataclass
@@ -207,3 +230,49 @@ def lines_of(segments: Iterable[Segment], page: Page) -> list[Line]:
     for line in lines:
         line.segments.sort(key=lambda s: s.x0)
     return lines
+
+
+def vertical_paragraphs(segments: list[Segment]) -> tuple[list[Segment], list[Segment]]:
+    """Chinese text that runs down in columns, those from the right first, as a segment for each paragraph; and all other segments."""
+    columns: list[list[Segment]] = []
+    for segment in segments:  # in the order of the file
+        last = columns[-1][-1] if columns else None
+        is_below = last is not None and _is_stacked(last, segment)
+        if is_below:
+            columns[-1].append(segment)
+        else:
+            columns.append([segment])
+    upright = [column for column in columns if len(column) >= _FEWEST_STACKED]
+    if len(upright) < 2:
+        return [], segments
+    size = median(s.size for column in upright for s in column)
+    first = min(column[0].y0 for column in upright)
+    longest = max(column[-1].y1 for column in upright)
+    xs = [column[0].x0 for column in upright]
+    short = [c for c in columns if len(c) < _FEWEST_STACKED and all(len(s.text) == 1 and WIDE.match(s.text) for s in c)]
+    upright += [c for c in short if min(xs) - 2 * size <= c[0].x0 <= max(xs) + 2 * size and c[0].y0 < longest]
+    paragraphs: list[list[Segment]] = []
+    for column in sorted(upright, key=lambda each: -each[0].x0):
+        before = paragraphs[-1][-1] if paragraphs else None
+        goes_on = before is not None and before.y1 > longest - 2 * size and column[0].y0 < first + 1.5 * size
+        if goes_on:
+            paragraphs[-1] += column
+        else:
+            paragraphs.append(column)
+    taken = {id(s) for column in upright for s in column}
+    return [_one_of(paragraph) for paragraph in paragraphs], [s for s in segments if id(s) not in taken]
+
+
+def _is_stacked(above: Segment, segment: Segment) -> bool:
+    """Whether a Chinese character stands right below another."""
+    if len(above.text) != 1 or len(segment.text) != 1 or not WIDE.match(segment.text + above.text):
+        return False
+    step = segment.middle[1] - above.middle[1]
+    return abs(segment.middle[0] - above.middle[0]) < 0.4 * segment.size and 0 < step < _STACKED * segment.size
+
+
+def _one_of(parts: list[Segment]) -> Segment:
+    xs, ys = [s.x0 for s in parts] + [s.x1 for s in parts], [s.y0 for s in parts] + [s.y1 for s in parts]
+    text = "".join(s.text for s in parts)
+    bold = all(s.bold for s in parts)
+    return Segment(parts[0].size, bold, text, min(xs), min(ys), max(xs), max(ys), starts=[s.x0 for s in parts])

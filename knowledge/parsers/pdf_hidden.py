@@ -6,16 +6,18 @@ draw is looked at before they hide something: they may be filled by a pattern.
 """
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
+from pypdfium2 import PdfMatrix
 
 from knowledge.parsers.css_values import over
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.pdf_rendered import Rendered
+from knowledge.parsers.pdf_rendered import Rendered, address_of
 
 _MOST_DEPTH = 5  # of forms inside forms
 _LEAST_SCAN = 0.5  # share of a page that its pictures cover when it is a scan
@@ -25,14 +27,11 @@ _INVISIBLE, _CLIPS, _STROKED, _FILLED_AND_STROKED = 3, 7, {1, 5}, {2, 6}
 _OPAQUE = 0.9  # what is less may show any colour
 _ROUGHLY_POINTS = 0.5
 _THICK_POINTS = 3.0  # of a line that text can stand on
-_MOST_SEGMENTS = 10
 _LEAST_SHARE = 0.05  # of a letter's width and height to each other
-
-Matrix = tuple[float, float, float, float, float, float]
-Bounds = tuple[float, float, float, float]
 _LEAST_LEFT = 0.2  # of a letter's box, where a path cuts it
+
+Bounds = tuple[float, float, float, float]
 _NOWHERE: Bounds = (1.0, 1.0, 0.0, 0.0)
-_SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,9 @@ class _Area:
     drawing: Any
     is_picture: bool = False
 
-    def holds(self, x: float, y: float) -> bool:
-        return _holds(self.bounds, x, y)
+    def holds(self, place: tuple[float, float]) -> bool:
+        left, bottom, right, top = self.bounds
+        return left <= place[0] <= right and bottom <= place[1] <= top
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,11 @@ class Visibility:
         self._leaves: list[Any] = []
         self._areas: list[_Area] = []
         self._rendered = Rendered(page, self._leaves)
-        self._collect(_objects_of_page(page), _SAME)
-        width, height = page.get_size()
+        self._collect(page, PdfMatrix())
+        self._width, self._height = page.get_size()
         covered = sum((r - l) * (t - b) for l, b, r, t in (area.bounds for area in self._areas if area.is_picture))  # noqa: E741
-        self.is_scan = covered >= _LEAST_SCAN * width * height
-        self._width, self._height = width, height
-        self._last: tuple[int | None, _Text | None] = (-1, None)
+        self.is_scan = covered >= _LEAST_SCAN * self._width * self._height
+        self._last: tuple[int, _Text | None] = (-1, None)
 
     def why_unseen(self, textpage: pdfium.PdfTextPage, index: int, raw: Any, shown: Bounds) -> HiddenReason | None:
         """None for a character that is seen. raw: its box in PDF coordinates; shown: in points from the top left of the page."""
@@ -91,7 +90,7 @@ class Visibility:
         if 0 < max(x1 - x0, y1 - y0) < SMALLEST_POINTS:
             return HiddenReason.TOO_SMALL
         handle = pdfium_c.FPDFText_GetTextObject(textpage.raw, index)
-        address = ctypes.cast(handle, ctypes.c_void_p).value
+        address = address_of(handle)
         place = (raw.left + raw.right) / 2, (raw.bottom + raw.top) / 2
         if address != self._last[0] or self._last[1] is None:
             drawn = self._objects.get(address) or _Drawn(len(self._objects))
@@ -111,10 +110,10 @@ class Visibility:
             return _Text(HiddenReason.TOO_SMALL, drawn, text)
         mode = pdfium_c.FPDFTextObj_GetTextRenderMode(text)
         if mode == _CLIPS:  # letters as a window, seen where something is drawn behind them
-            is_filled = any(area.order > drawn.order and area.holds(*place) for area in self._areas)
+            is_filled = any(area.order > drawn.order and area.holds(place) for area in self._areas)
             return _Text(None if is_filled else HiddenReason.INVISIBLE, drawn, text)
         if mode == _INVISIBLE:
-            over_scan = self.is_scan and any(area.is_picture and area.holds(*place) for area in self._areas)
+            over_scan = self.is_scan and any(area.is_picture and area.holds(place) for area in self._areas)
             return _Text(None if over_scan else HiddenReason.INVISIBLE, drawn, text)
         colours = []
         if mode not in _STROKED:
@@ -133,7 +132,7 @@ class Visibility:
 
     def _blends(self, colour: Colour, alpha: float, text: _Text, place: tuple[float, float], shown: Bounds) -> bool:
         behind = next(
-            (area for area in reversed(self._areas) if area.order < text.drawn.order and area.holds(*place)), None
+            (area for area in reversed(self._areas) if area.order < text.drawn.order and area.holds(place)), None
         )
         background = behind.colour if behind else WHITE
         if background is None or not blends_in(over(colour, background, alpha), background):
@@ -143,76 +142,61 @@ class Visibility:
             return False
         return colour != WHITE or self._rendered.is_blank(text.drawing, shown)
 
-    def _collect(self, objects: Iterator[Any], matrix: Matrix, *, depth: int = 0, around: _Drawn | None = None) -> None:
+    def _collect(self, parent: Any, matrix: PdfMatrix, *, depth: int = 0, around: _Drawn | None = None) -> None:
         """The areas that objects fill, and the order of all, forms opened. around: the form that they stand in."""
-        for each in objects:
-            order, opacity = len(self._objects), around.opacity if around else 1.0
+        for each in _objects(parent):
+            opacity = around.opacity if around else 1.0
             window = _joint(around.window if around else None, _window(each, matrix))
             kind = pdfium_c.FPDFPageObj_GetType(each)
-            if kind == pdfium_c.FPDF_PAGEOBJ_FORM:
+            is_form = kind == pdfium_c.FPDF_PAGEOBJ_FORM
+            if is_form:
                 opacity *= _colour(pdfium_c.FPDFPageObj_GetFillColor, each)[1]
-            drawn = self._objects[ctypes.cast(each, ctypes.c_void_p).value] = _Drawn(order, window, opacity)
-            if kind != pdfium_c.FPDF_PAGEOBJ_FORM:
+            drawn = self._objects[address_of(each)] = _Drawn(len(self._objects), window, opacity)
+            if is_form and depth < _MOST_DEPTH:
+                self._collect(each, _matrix(each).multiply(matrix), depth=depth + 1, around=drawn)
+                continue
+            if not is_form:
                 self._leaves.append(each)
-            if kind == pdfium_c.FPDF_PAGEOBJ_TEXT:
-                continue
-            if kind == pdfium_c.FPDF_PAGEOBJ_FORM and depth < _MOST_DEPTH:
-                self._collect(_objects_of_form(each), _joined(_matrix(each), matrix), depth=depth + 1, around=drawn)
-                continue
-            area = _area(each, matrix, drawn)
-            if area:
+            if kind != pdfium_c.FPDF_PAGEOBJ_TEXT and (area := _area(each, matrix, drawn)):
                 self._areas.append(area)
 
 
-def _area(drawing: Any, matrix: Matrix, drawn: _Drawn) -> _Area | None:
+def _area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
     """What an object covers; None for one that covers nothing."""
     kind = pdfium_c.FPDFPageObj_GetType(drawing)
-    bounds, colour = _bounds(drawing, matrix), None
+    values = [ctypes.c_float() for _ in range(4)]
+    pdfium_c.FPDFPageObj_GetBounds(drawing, *values)
+    bounds, colour = matrix.on_rect(*(value.value for value in values)), None
     if kind == pdfium_c.FPDF_PAGEOBJ_PATH:
-        line = None if _fills(drawing) else _thick_line(drawing, matrix)
-        if line is None and not _fills(drawing):
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        pdfium_c.FPDFPath_GetDrawMode(drawing, fill, stroke)
+        is_line = not fill.value and stroke.value and _is_thick(drawing, matrix, bounds)
+        if not fill.value and not is_line:
             return None
-        read = pdfium_c.FPDFPageObj_GetStrokeColor if line else pdfium_c.FPDFPageObj_GetFillColor
+        read = pdfium_c.FPDFPageObj_GetStrokeColor if is_line else pdfium_c.FPDFPageObj_GetFillColor
         said, alpha = _colour(read, drawing)
         if alpha < _LEAST_ALPHA:
             return None
         is_opaque = drawn.opacity >= _OPAQUE and alpha >= _OPAQUE and not pdfium_c.FPDFPageObj_HasTransparency(drawing)
-        colour = said if is_opaque and (line or _is_rectangle(drawing)) else None
-        bounds = line or bounds
+        colour = said if is_opaque and (is_line or _is_rectangle(drawing)) else None
     cut = _joint(bounds, drawn.window)
     return _Area(drawn.order, cut, colour, drawing, kind == pdfium_c.FPDF_PAGEOBJ_IMAGE) if cut else None
 
 
-def _objects_of_page(page: pdfium.PdfPage) -> Iterator[Any]:
-    for index in range(pdfium_c.FPDFPage_CountObjects(page.raw)):
-        yield pdfium_c.FPDFPage_GetObject(page.raw, index)
+def _objects(parent: Any) -> Iterator[Any]:
+    """The objects of a page, or of a form."""
+    if isinstance(parent, pdfium.PdfPage):
+        for index in range(pdfium_c.FPDFPage_CountObjects(parent.raw)):
+            yield pdfium_c.FPDFPage_GetObject(parent.raw, index)
+    else:
+        for index in range(pdfium_c.FPDFFormObj_CountObjects(parent)):
+            yield pdfium_c.FPDFFormObj_GetObject(parent, index)
 
 
-def _objects_of_form(form: Any) -> Iterator[Any]:
-    for index in range(pdfium_c.FPDFFormObj_CountObjects(form)):
-        yield pdfium_c.FPDFFormObj_GetObject(form, index)
-
-
-def _matrix(thing: Any) -> Matrix:
+def _matrix(thing: Any) -> PdfMatrix:
     found = pdfium_c.FS_MATRIX()
     pdfium_c.FPDFPageObj_GetMatrix(thing, found)
-    return found.a, found.b, found.c, found.d, found.e, found.f
-
-
-def _joined(inner: Matrix, outer: Matrix) -> Matrix:
-    a, b, c, d, e, f = inner
-    g, h, i, j, k, m = outer
-    return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
-
-
-def _bounds(thing: Any, matrix: Matrix) -> Bounds:
-    values = [ctypes.c_float() for _ in range(4)]
-    pdfium_c.FPDFPageObj_GetBounds(thing, *values)
-    left, bottom, right, top = (value.value for value in values)
-    a, b, c, d, e, f = matrix
-    corners = [(a * x + c * y + e, b * x + d * y + f) for x in (left, right) for y in (bottom, top)]
-    xs, ys = zip(*corners, strict=True)
-    return min(xs), min(ys), max(xs), max(ys)
+    return PdfMatrix.from_raw(found)
 
 
 def _colour(read: Any, thing: Any) -> tuple[Colour, float]:
@@ -220,11 +204,6 @@ def _colour(read: Any, thing: Any) -> tuple[Colour, float]:
     read(thing, *values)
     red, green, blue, alpha = (value.value for value in values)
     return (red, green, blue), alpha / 255
-
-
-def _holds(bounds: Bounds, x: float, y: float) -> bool:
-    left, bottom, right, top = bounds
-    return left <= x <= right and bottom <= y <= top
 
 
 def _share(bounds: Bounds, window: Bounds) -> float:
@@ -242,47 +221,39 @@ def _joint(a: Bounds | None, b: Bounds | None) -> Bounds | None:
     return (left, bottom, right, top) if left <= right and bottom <= top else _NOWHERE
 
 
-def _window(thing: Any, matrix: Matrix) -> Bounds | None:
+def _around(points: list[tuple[float, float]]) -> Bounds:
+    xs, ys = zip(*points, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _points(segment_at: Callable[[int], Any], count: int) -> list[tuple[float, float]]:
+    x, y = ctypes.c_float(), ctypes.c_float()
+    found = []
+    for index in range(count):
+        pdfium_c.FPDFPathSegment_GetPoint(segment_at(index), x, y)
+        found.append((x.value, y.value))
+    return found
+
+
+def _window(thing: Any, matrix: PdfMatrix) -> Bounds | None:
     """What the paths that cut an object leave of the page, at most; None where none does."""
     clip = pdfium_c.FPDFPageObj_GetClipPath(thing)
     window: Bounds | None = None
     for path in range(max(0, pdfium_c.FPDFClipPath_CountPaths(clip)) if clip else 0):
-        count = pdfium_c.FPDFClipPath_CountPathSegments(clip, path)
-        points = [
-            _point(pdfium_c.FPDFClipPath_GetPathSegment(clip, path, index), matrix) for index in range(max(0, count))
-        ]
+        segment_at = partial(pdfium_c.FPDFClipPath_GetPathSegment, clip, path)
+        points = _points(segment_at, max(0, pdfium_c.FPDFClipPath_CountPathSegments(clip, path)))
         if points:
-            xs, ys = zip(*points, strict=True)
-            window = _joint(window, (min(xs), min(ys), max(xs), max(ys)))
+            window = _joint(window, _around([matrix.on_point(*point) for point in points]))
     return window
 
 
-def _point(segment: Any, matrix: Matrix) -> tuple[float, float]:
-    x, y = ctypes.c_float(), ctypes.c_float()
-    pdfium_c.FPDFPathSegment_GetPoint(segment, x, y)
-    a, b, c, d, e, f = matrix
-    return a * x.value + c * y.value + e, b * x.value + d * y.value + f
-
-
-def _thick_line(path: Any, matrix: Matrix) -> Bounds | None:
-    """What a line covers that is thicker than its path is high or wide: such lines are drawn as backgrounds."""
-    fill, stroke, width = ctypes.c_int(), ctypes.c_int(), ctypes.c_float()
-    if not (pdfium_c.FPDFPath_GetDrawMode(path, fill, stroke) and stroke.value):
-        return None
+def _is_thick(path: Any, matrix: PdfMatrix, bounds: Bounds) -> bool:
+    """Whether a line is thicker than its path is high or wide: such lines are drawn as backgrounds. bounds: with what it strokes."""
+    width = ctypes.c_float()
     pdfium_c.FPDFPageObj_GetStrokeWidth(path, width)
-    joined = _joined(_matrix(path), matrix)
-    count = min(pdfium_c.FPDFPath_CountSegments(path), _MOST_SEGMENTS)
-    points = [_point(pdfium_c.FPDFPath_GetPathSegment(path, index), joined) for index in range(count)]
-    thick = width.value * abs(joined[0] * joined[3] - joined[1] * joined[2]) ** 0.5
-    if not points or thick < _THICK_POINTS:
-        return None
-    xs, ys = zip(*points, strict=True)
-    if min(max(xs) - min(xs), max(ys) - min(ys)) > thick:
-        return None
-    half = thick / 2
-    if max(ys) - min(ys) <= max(xs) - min(xs):
-        return min(xs), min(ys) - half, max(xs), max(ys) + half
-    return min(xs) - half, min(ys), max(xs) + half, max(ys)
+    joined = _matrix(path).multiply(matrix)
+    thick = width.value * abs(joined.a * joined.d - joined.b * joined.c) ** 0.5
+    return bool(thick >= _THICK_POINTS and min(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= 2 * thick)
 
 
 def _is_squeezed(textpage: pdfium.PdfTextPage, index: int) -> bool:
@@ -293,21 +264,14 @@ def _is_squeezed(textpage: pdfium.PdfTextPage, index: int) -> bool:
     return bool(0 < min(wide, high) < _LEAST_SHARE * max(wide, high))
 
 
-def _fills(path: Any) -> bool:
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    return bool(pdfium_c.FPDFPath_GetDrawMode(path, fill, stroke)) and fill.value != pdfium_c.FPDF_FILLMODE_NONE
-
-
 def _is_rectangle(path: Any) -> bool:
     """Whether a path is one upright rectangle: it fills all of its bounds."""
     count = pdfium_c.FPDFPath_CountSegments(path)
     if count not in _RECTANGLE_SEGMENTS:
         return False
-    x, y = ctypes.c_float(), ctypes.c_float()
-    points = []
-    for index in range(count):
-        pdfium_c.FPDFPathSegment_GetPoint(pdfium_c.FPDFPath_GetPathSegment(path, index), x, y)
-        points.append((x.value, y.value))
-    xs, ys = zip(*points, strict=True)
-    corners = [(abs(px - min(xs)), abs(px - max(xs)), abs(py - min(ys)), abs(py - max(ys))) for px, py in points]
-    return all(min(a, b) < _ROUGHLY_POINTS and min(c, d) < _ROUGHLY_POINTS for a, b, c, d in corners)
+    points = _points(partial(pdfium_c.FPDFPath_GetPathSegment, path), count)
+    left, bottom, right, top = _around(points)
+    return all(
+        min(abs(x - left), abs(x - right)) < _ROUGHLY_POINTS and min(abs(y - bottom), abs(y - top)) < _ROUGHLY_POINTS
+        for x, y in points
+    )

@@ -1,26 +1,37 @@
-"""From lines on pages to blocks in reading order: columns, paragraphs, headings by font size, lists, tables."""
+"""From lines on pages to blocks in reading order: columns, paragraphs, headings by font size, lists, tables, captions, footnotes."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from statistics import median
+from typing import Any
 
-from knowledge.parsers.blocks import Block, BlockKind, Box, block
+from knowledge.parsers.blocks import Block, BlockKind, Box, Link, block, item
 from knowledge.parsers.lines import join_lines
-from knowledge.parsers.pdf_geometry import Line, Page, Segment, Table, in_reading_order, lines_of
-from knowledge.text.pipe_table import pipe_table
+from knowledge.parsers.pdf_geometry import Line, Page, Segment, Table, in_reading_order, lines_of, vertical_paragraphs
+from knowledge.parsers.raised import DIGITS_RAISED
+from knowledge.parsers.tables import EMPTY, Cell, Row, table_blocks
 
 _BULLET = re.compile(
-    r"^\s*(?:[•‣▪●○◦■□·∙➢✓]|[-–*](?=\s)|\(?\d{1,2}[.)](?=\s)|[(（][\d一二三四五六七八九十]{1,3}[)）])\s*"
+    r"^\s*(?:(?P<sign>[•‣▪●○◦■□·∙➢✓]|[-–*](?=\s))"
+    r"|(?P<number>\(?\d{1,2}[.)](?=\s)|[(（][\d一二三四五六七八九十]{1,3}[)）]))\s*"
 )
+_CAPTION = re.compile(
+    r"(?:Table|Figure|Fig\.|Chart|Exhibit|Tabelle|Tab\.|Abbildung|Abb\.|Tableau)\s?[A-Z]?\d+(?:[.-]\d+)*\s?[:.–—-]\s?\S"
+    r"|(?:图表?|表)\s?\d+(?:[.-]\d+)*[\s:：.、]+[^。；]*$"
+)
+_NOTE = re.compile(r"\s*(\d{1,2}|[⁰¹²³⁴-⁹]{1,2}|[*†‡])\)?\s*(?=[^\d\s])")
+_SMALLER = 0.95  # × size of the body, at most, of a footnote
+_PAGE_NUMBER = re.compile(r"(?:page|seite|第|共|页|of|von|[\W\d_])*", re.IGNORECASE)
 _ENDS_SENTENCE = re.compile(r"[.。,，;；:：!！?？…]$")
 _CUT = "\ufffe"  # between the halves of a word that a line end cut; `cleaned` would drop it
 _CUT_WORD = re.compile(r"(\w+)\ufffe(\w+)")
 _WORD = re.compile(r"\w+")
 _MARGIN = 0.09  # share of the page's height in which running headers and footers stand
 _MAX_HEADING_CHARACTERS = 160
+_STEP = 0.6  # × font size by which an item of a list inside a list is moved in, at least
 
 
 @dataclass
@@ -29,28 +40,54 @@ class _Piece:
 
     lines: list[Line]
     kind: BlockKind = "paragraph"
-    text: str = ""
+    rows: list[Row] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
+    number: str = ""
+    depth: int = 0
 
 
 def blocks_of(pages: Sequence[Page]) -> list[Block]:
-    """All blocks of a document in reading order; running headers and footers are left out."""
+    """All blocks of a document in reading order; a running header or footer stands where it stands first."""
     running = _running_lines(pages)
     body_size = _body_size(pages)
-    pieces: list[tuple[Page, _Piece]] = []
-    for page in pages:
-        pieces += [(page, piece) for piece in _pieces(page, running)]
+    told: set[str] = set()
+    pieces = [(page, piece) for page in pages for piece in _pieces(page, running, told, body_size)]
     levels = _heading_levels([piece for _, piece in pieces], body_size)
     words = _vocabulary(pages)
     blocks: list[Block] = []
     for page, piece in pieces:
         level = levels.get(_style(piece)) if _may_be_heading(piece, body_size) else None
-        kind: BlockKind = "heading" if level else piece.kind
         boxes = tuple(_share(box, page) for box in piece.boxes or [line.box for line in piece.lines])
-        blocks += block(
-            kind, _mended(piece.text or _joined(piece.lines), words), level=level, page=page.number, boxes=boxes
-        )
+        found = _blocks(piece, words, level, page=page.number, boxes=boxes)
+        blocks += [_with_links(each, piece, page) for each in found]
     return blocks
+
+
+def _blocks(piece: _Piece, words: set[str], level: int | None, **place: Any) -> list[Block]:
+    if piece.rows:
+        mended = {cell: replace(cell, text=_mended(cell.text, words)) for row in piece.rows for cell in row}
+        return table_blocks([[mended[cell] for cell in row] for row in piece.rows], **place)
+    text = _mended(_joined(piece.lines), words)
+    if piece.kind == "item":
+        said = text[marker.end() :] if (marker := _BULLET.match(text)) else text
+        return item(said, depth=piece.depth, number=piece.number, **place)
+    return block("heading" if level else piece.kind, text, level=level, number=piece.number, **place)
+
+
+def _with_links(said: Block, piece: _Piece, page: Page) -> Block:
+    """A block with the addresses that its words lead to."""
+    boxes = piece.boxes or [line.box for line in piece.lines]
+    links: list[Link] = []
+    end = 0
+    for (x0, y0, x1, y1), words, address in page.links:
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        if not any(box[0] - 1 <= x <= box[2] + 1 and box[1] - 1 <= y <= box[3] + 1 for box in boxes):
+            continue
+        start = said.text.find(words, end)
+        if start >= 0:
+            end = start + len(words)
+            links.append((start, end, address))
+    return replace(said, links=tuple(links)) if links else said
 
 
 def _share(box: Box, page: Page) -> Box:
@@ -84,22 +121,49 @@ def _running_lines(pages: Sequence[Page]) -> set[str]:
 # --- pages to pieces -----------------------------------------------------------------------------------------------
 
 
-def _pieces(page: Page, running: set[str]) -> Iterator[_Piece]:
-    segments = [s for s in page.segments if not (_in_margin(s, page) and _masked(s) in running)]
+def _pieces(page: Page, running: set[str], told: set[str], body_size: float) -> Iterator[_Piece]:
+    """The pieces of a page. told: running lines that stood on a page before."""
+    repeated = [s for s in page.segments if _in_margin(s, page) and _masked(s) in running]
+    segments = [s for s in page.segments if s not in repeated]
+    new = [s for s in repeated if _masked(s) not in told and not _PAGE_NUMBER.fullmatch(s.text)]
+    told.update(map(_masked, repeated))
+    margins = [_Piece([line], "running") for line in lines_of(new, page)]
+    yield from (piece for piece in margins if piece.lines[0].box[1] < page.height / 2)
+    upright, segments = vertical_paragraphs(segments)
+    yield from (_Piece([Line([each], page)]) for each in upright)
     tables: list[tuple[float, _Piece]] = []
     for table in page.tables:
         piece, segments = _ruled_table(table, segments, page)
         if piece:
             tables.append((table.box[1], piece))
-    tables.sort(key=lambda item: item[0], reverse=True)
+    tables.sort(key=lambda each: each[0], reverse=True)
+    notes, segments = _footnotes(segments, page, body_size)
     for band in in_reading_order(segments):
-        lines = lines_of(band, page)
-        for piece in _group(lines):
+        for piece in _group(lines_of(band, page)):
             while tables and tables[-1][0] <= piece.lines[0].box[1]:
                 yield tables.pop()[1]
             yield piece
     for _, piece in reversed(tables):
         yield piece
+    yield from notes
+    yield from (piece for piece in margins if piece.lines[0].box[1] >= page.height / 2)
+
+
+def _footnotes(segments: list[Segment], page: Page, body_size: float) -> tuple[list[_Piece], list[Segment]]:
+    """The footnotes of a page, and the segments above them: smaller lines at its foot that begin with what the text refers to."""
+    above = "".join(s.text for s in segments if s.size > _SMALLER * body_size)
+    lowest = max((s.y1 for s in segments if s.size > _SMALLER * body_size), default=0.0)
+    lines = lines_of((s for s in segments if s.size <= _SMALLER * body_size and s.y0 >= lowest), page)
+    notes: list[_Piece] = []
+    for line in lines:
+        mark = found[1] if (found := _NOTE.match(line.text)) else ""
+        raised = "".join(DIGITS_RAISED.get(char, char) for char in mark)
+        if mark and raised in above:
+            notes.append(_Piece([line], "footnote", number=mark))
+        elif notes:
+            notes[-1].lines.append(line)
+    taken = {id(s) for note in notes for line in note.lines for s in line.segments}
+    return notes, [s for s in segments if id(s) not in taken]
 
 
 def _ruled_table(table: Table, segments: list[Segment], page: Page) -> tuple[_Piece | None, list[Segment]]:
@@ -115,10 +179,13 @@ def _ruled_table(table: Table, segments: list[Segment], page: Page) -> tuple[_Pi
             inside.setdefault((row, _column_at(table.rows[row], piece)), []).append(piece)
     if len({column for _, column in inside}) < 2 or len({row for row, _ in inside}) < 2:
         return None, segments
-    rows = [
-        [_joined(lines_of(inside.get((r, c), []), page)) for c in range(len(row))] for r, row in enumerate(table.rows)
-    ]
-    return _Piece([], "table", pipe_table(rows), [table.box]), outside
+
+    def cell_of(r: int, c: int) -> Cell:
+        held = inside.get((r, c), [])
+        is_bold = bool(held) and all(each.bold for each in held)
+        return Cell(_joined(lines_of(held, page)), is_name=is_bold) if held else EMPTY
+
+    return _Piece([], "table", table.filled(cell_of), [table.box]), outside
 
 
 def _row_at(table: Table, segment: Segment) -> int | None:
@@ -159,8 +226,13 @@ def _unruled_table(lines: list[Line]) -> _Piece | None:
             columns.append([segment.x0, segment.x1])
     if len(columns) < 2 or len(columns) < max(len(line.segments) for line in lines):
         return None
-    rows = [[" ".join(s.text for s in line.segments if x0 <= s.x0 <= x1) for x0, x1 in columns] for line in lines]
-    return _Piece(lines, "table", pipe_table(rows))
+    rows = [[_cell([s for s in line.segments if x0 <= s.x0 <= x1]) for x0, x1 in columns] for line in lines]
+    return _Piece(lines, "table", rows)
+
+
+def _cell(segments: Sequence[Segment]) -> Cell:
+    text = " ".join(s.text for s in segments)
+    return Cell(text, is_name=all(s.bold for s in segments)) if text else EMPTY
 
 
 def _paragraphs(lines: list[Line]) -> Iterator[_Piece]:
@@ -168,11 +240,11 @@ def _paragraphs(lines: list[Line]) -> Iterator[_Piece]:
     current: list[Line] = []
     for line in lines:
         if current and _starts_block(current, line, pitch):
-            yield _piece(current)
+            yield from _of(current)
             current = []
         current.append(line)
     if current:
-        yield _piece(current)
+        yield from _of(current)
 
 
 def _pitch(lines: list[Line]) -> float:
@@ -199,21 +271,23 @@ def _starts_block(current: list[Line], line: Line, pitch: float) -> bool:
     return ragged and indent >= 0.8 * line.size
 
 
-def _piece(lines: list[Line]) -> _Piece:
-    if len(lines) > 1 and _BULLET.match(lines[0].text) and sum(bool(_BULLET.match(line.text)) for line in lines) > 1:
-        items: list[list[Line]] = []
-        for line in lines:
-            if _BULLET.match(line.text):
-                items.append([line])
-            else:
-                items[-1].append(line)
-        return _Piece(lines, "list", "\n".join(_item(item) for item in items))
-    return _Piece(lines)
-
-
-def _item(lines: list[Line]) -> str:
-    text = _joined(lines).strip()
-    return text if re.match(r"[\d(（]", text) else "- " + _BULLET.sub("", text)
+def _of(lines: list[Line]) -> Iterator[_Piece]:
+    """Neighbouring lines as a paragraph or caption, or as the items of a list: several, or one with a bullet."""
+    starts = [place for place, line in enumerate(lines) if _BULLET.match(line.text)]
+    first = _BULLET.match(lines[0].text)
+    if not first or (len(starts) < 2 and (first["sign"] or "-") in "-–*·"):
+        yield _Piece(lines, "caption" if _CAPTION.match(lines[0].text) else "paragraph")
+        return
+    indents: list[float] = []
+    for start, end in pairwise([*starts, len(lines)]):
+        line = lines[start]
+        while indents and line.box[0] < indents[-1] - _STEP * line.size:
+            indents.pop()
+        if not indents or line.box[0] > indents[-1] + _STEP * line.size:
+            indents.append(line.box[0])
+        marker = _BULLET.match(line.text)
+        number = (marker["number"] or "") if marker else ""
+        yield _Piece(lines[start:end], "item", number=number, depth=len(indents) - 1)
 
 
 def _joined(lines: list[Line]) -> str:

@@ -49,7 +49,7 @@ class Rendered:
         return red, green, blue
 
     def _alone(self, drawing: Any) -> pdfium.PdfBitmap | None:
-        address = _address(drawing)
+        address = address_of(drawing)
         if address not in self._drawings:
             if self._count >= _MOST_RENDERED or len(self._leaves) > _MOST_OBJECTS:
                 return None
@@ -62,7 +62,7 @@ class Rendered:
 
     def _draw(self, address: int) -> pdfium.PdfBitmap:
         for leaf in self._leaves:
-            pdfium_c.FPDFPageObj_SetIsActive(leaf, _address(leaf) == address)
+            pdfium_c.FPDFPageObj_SetIsActive(leaf, address_of(leaf) == address)
         try:
             return self._page.render(scale=self._scale, may_draw_forms=False, draw_annots=False)
         finally:
@@ -70,5 +70,6 @@ class Rendered:
                 pdfium_c.FPDFPageObj_SetIsActive(leaf, True)
 
 
-def _address(thing: Any) -> int:
+def address_of(thing: Any) -> int:
+    """Return what tells one object of a page from another."""
     return ctypes.cast(thing, ctypes.c_void_p).value or 0

@@ -23,6 +23,7 @@ MOST_HEADER_ROWS = 3  # where the types of cells tell
 MOST_SPAN_COLUMNS, MOST_SPAN_ROWS = 200, 1_000
 _MOST_LOOKED_AT = 500  # rows, for what types tell
 _LONGEST_NAME = 80  # characters
+_LONGEST_CAPTION = 200
 _TELLS = 0.8  # share of a column's cells that are of one type, where the type tells
 _FEWEST_REPEATED = 4  # cells of a column, where their repetition tells
 _MOST_BOX_LINES = 3  # rows of one column that are lines of a text
@@ -112,6 +113,7 @@ def table_blocks(
     grid = _trimmed(rows)
     titles = _title_rows(grid, header_rows)
     captions = [found for row in grid[:titles] for found in block("caption", _one(row), **fields)]
+    captions = [_as_paragraph(each) if len(each.text) > _LONGEST_CAPTION else each for each in captions]
     grid = grid[titles:]
     below = len(grid)
     while below and _is_spanned(grid[below - 1]):

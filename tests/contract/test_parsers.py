@@ -274,10 +274,16 @@ def test_a_title_that_a_program_filled_in_gives_way_to_the_first_heading(stated:
     word.core_properties.title = slides.core_properties.title = stated
     word.add_heading("Travel", 1)
     slides.slides.add_slide(slides.slide_layouts[5]).shapes.title.text = "Travel"
-    heading = Paragraph("Travel", getSampleStyleSheet()["Heading1"])
-    printed = saved(lambda file: SimpleDocTemplate(file, title=stated).build([heading, *[Paragraph(PROSE)] * 3]))
-    for content, name in ((saved(word.save), "a.docx"), (saved(slides.save), "a.pptx"), (printed, "a.pdf")):
+    for content, name in ((saved(word.save), "a.docx"), (saved(slides.save), "a.pptx")):
         assert parse(content, name, tmp_path).title == "Travel", name
+
+
+@pytest.mark.parametrize("stated", ["about:blank", "Document1", ""])
+def test_a_printed_page_without_a_title_has_none(stated: str, tmp_path: Path) -> None:
+    """Its first heading is often a preface: the file's name says more."""
+    heading = Paragraph("Preface", getSampleStyleSheet()["Heading1"])
+    printed = saved(lambda file: SimpleDocTemplate(file, title=stated).build([heading, *[Paragraph(PROSE)] * 3]))
+    assert parse(printed, "a.pdf", tmp_path).title is None
 
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

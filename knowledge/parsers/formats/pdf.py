@@ -5,6 +5,7 @@ PDFium gives normal code points for Chinese where pypdf and pdf.js give Kangxi r
 
 import ctypes
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
@@ -16,8 +17,9 @@ import pypdfium2.raw as pdfium_c
 
 from knowledge.parsers import detect
 from knowledge.parsers.base import ParseFailed, Rejected, parsers
-from knowledge.parsers.blocks import Block, ParsedDocument, Picture, hidden_block
+from knowledge.parsers.blocks import MAX_ADDRESS, Block, Box, ParsedDocument, Picture, hidden_block, linked, taken_links
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.losses import counted
 from knowledge.parsers.pdf_characters import NO_CHARACTER, Placement, characters
 from knowledge.parsers.pdf_geometry import Page, Segment, Table, raised_or_lowered
 from knowledge.parsers.pdf_hidden import Visibility
@@ -54,7 +56,9 @@ class PdfParser:
             unseen = [found for page in pages for found in _unseen(page)]
             in_order: list[Block | Picture] = [*pictures, *blocks, *unseen]
             in_order.sort(key=lambda each: each.page or 0)
-            return ParsedDocument.of(in_order, title=_title(document, blocks), page_count=len(document))
+            title = stated_title(cleaned(document.get_metadata_value("Title"))) or None
+            losses = counted({"pages": sum(page.is_damaged for page in pages)})
+            return ParsedDocument.of(in_order, title=title, page_count=len(document), losses=losses)
 
 
 def _open(path: Path) -> pdfium.PdfDocument:
@@ -76,7 +80,7 @@ def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLim
             page = document[index]
             textpage = page.get_textpage()
         except pdfium.PdfiumError:
-            yield Page(number=index + 1, width=1.0, height=1.0, segments=[], tables=[])
+            yield Page(number=index + 1, width=1.0, height=1.0, segments=[], tables=[], is_damaged=True)
             continue
         characters += pdfium_c.FPDFText_CountChars(textpage.raw)
         check_text_size(characters, limits)
@@ -87,7 +91,8 @@ def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLim
         seen = [segment for segment in segments if segment.hidden is None]
         unseen = [segment for segment in segments if segment.hidden is not None]
         is_bare = not _is_readable(seen) and (visibility.is_scan or bool(unseen) or _shows_something(page))
-        yield Page(index + 1, width, height, seen, tables, unseen, visibility.is_scan, is_bare)
+        links = list(_links(document, page, seen)) if seen else []
+        yield Page(index + 1, width, height, seen, tables, unseen, visibility.is_scan, is_bare, links=links)
         textpage.close()
         page.close()
 
@@ -207,9 +212,24 @@ def _moved(box: Sequence[float], x: float, y: float) -> tuple[float, float, floa
     return box[0] + x, box[1] + y, box[2] + x, box[3] + y
 
 
-def _title(document: pdfium.PdfDocument, blocks: Sequence[Block]) -> str | None:
-    stated = stated_title(cleaned(document.get_metadata_value("Title")))
-    return stated or next((block.text for block in blocks[:5] if block.kind == "heading" and block.page == 1), None)
+def _links(
+    document: pdfium.PdfDocument, page: pdfium.PdfPage, seen: Sequence[Segment]
+) -> Iterator[tuple[Box, str, str]]:
+    """Where words stand that lead to an address outside the document, they, and the address."""
+    place, start, link = Placement(page), ctypes.c_int(0), pdfium_c.FPDF_LINK()
+    while pdfium_c.FPDFLink_Enumerate(page.raw, start, link):
+        action = pdfium_c.FPDFLink_GetAction(link)
+        size = pdfium_c.FPDFAction_GetURIPath(document.raw, action, None, 0) if action else 0
+        if not 1 < size <= MAX_ADDRESS or not pdfium_c.FPDFLink_GetAnnotRect(link, place.raw):
+            continue
+        address = ctypes.create_string_buffer(size)
+        pdfium_c.FPDFAction_GetURIPath(document.raw, action, address, size)
+        x0, y0, x1, y1 = place.shown()
+        for segment in seen:
+            if y0 <= segment.middle[1] <= y1 and segment.x0 < x1 and x0 < segment.x1:
+                words = segment.text[bisect_left(segment.starts, x0 - 1) : bisect_left(segment.starts, x1 - 1)].strip()
+                found = taken_links(linked(words, address.value.decode("utf-8", "replace")))[1]
+                yield from (((segment.x0, segment.y0, segment.x1, segment.y1), words, to) for _start, _end, to in found)
 
 
 parsers.add(PdfParser.name, PdfParser())

@@ -8,6 +8,7 @@ from datetime import date, time, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from knowledge.parsers import detect
 from knowledge.parsers.base import ParseFailed, Rejected, parsers
@@ -21,6 +22,7 @@ from knowledge.parsers.tables import EMPTY, MOST_HEADER_ROWS, Cell, Row, may_nam
 from knowledge.parsers.time_formats import iso, shown_time
 from knowledge.parsers.xlsx_parts import SheetParts, Style, sheet_parts
 
+_CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _CODE = re.compile(r"\(?0\d|\(?\d+[-) ]+\d+(?![\d/])")  # no amount: leading zeros, or digits in groups; 1 1/2 is one
 
 
@@ -39,7 +41,7 @@ class XlsxParser:
         from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetVisibleEnum
 
         blocks: list[Block] = []
-        formulas = 0
+        formulas, seen = 0, set[str]()
         try:
             with CalamineWorkbook.from_path(path) as workbook:
                 parts = sheet_parts(path)
@@ -47,13 +49,30 @@ class XlsxParser:
                     of_sheet = parts.get(known.name, SheetParts())
                     found = _blocks(workbook.get_sheet_by_name(known.name), of_sheet)
                     is_seen = known.visible == SheetVisibleEnum.Visible
-                    formulas += of_sheet.formulas if is_seen else 0
+                    if is_seen:
+                        formulas += of_sheet.formulas
+                        seen.add(known.name)
                     blocks += found if is_seen else (replace(each, hidden=HiddenReason.SHEET) for each in found)
         except PasswordError as error:
             raise Rejected("encrypted") from error
         except CalamineError as error:
             raise ParseFailed("damaged", format="XLSX") from error
-        return ParsedDocument.of(blocks, losses=counted({"formulas": formulas}))
+        return ParsedDocument.of(blocks, losses=counted({"formulas": formulas, "charts": _charts_apart(path, seen)}))
+
+
+def _charts_apart(path: Path, sheets: set[str]) -> int:
+    """Count the charts that show something else than cells of these sheets; the others say what is read there."""
+    from lxml import etree
+
+    count = 0
+    with ZipFile(path) as archive:
+        for part in filter(_CHART.fullmatch, archive.namelist()):
+            tree = etree.fromstring(archive.read(part), etree.XMLParser(recover=True, resolve_entities=False))
+            series = [] if tree is None else list(tree.iter("{*}ser"))
+            sources = [each.findtext(f"{{*}}{of}//{{*}}f") or "" for each in series for of in ("val", "yVal")]
+            named = {source.rpartition("!")[0].strip("'").replace("''", "'") for source in sources if source}
+            count += bool(series) and not named & sheets
+    return count
 
 
 def _blocks(sheet: Any, parts: SheetParts) -> list[Block]:

@@ -136,6 +136,22 @@ def test_formulas_without_values_are_counted(tmp_path: Path) -> None:
     assert XlsxParser().parse(tmp_path / "b.xlsx", ParseLimits()).losses == {}
 
 
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_a_chart_of_cells_that_are_not_read_is_counted(is_hidden: bool, tmp_path: Path) -> None:
+    book = xlsxwriter.Workbook(tmp_path / "a.xlsx")
+    shown, data = book.add_worksheet("Shown"), book.add_worksheet("The data")
+    shown.write(0, 0, "Containers by quarter")
+    data.write_column(0, 0, [1200, 1345])
+    if is_hidden:
+        data.hide()
+    chart: Any = book.add_chart({"type": "column"})
+    chart.add_series({"values": "='The data'!$A$1:$A$2"})
+    shown.insert_chart("A3", chart)
+    book.close()
+    losses = XlsxParser().parse(tmp_path / "a.xlsx", ParseLimits()).losses
+    assert losses == ({"charts": 1} if is_hidden else {})
+
+
 def test_struck_out_words_are_kept_apart(tmp_path: Path) -> None:
     kept = BytesIO()
     book = xlsxwriter.Workbook(kept)
