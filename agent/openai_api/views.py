@@ -65,6 +65,7 @@ class OneModel(OpenAIView):
         "Read a profile or the embedder as a model of OpenAI's API",
         answer=OpenApiTypes.OBJECT,
         problems=(401, 403, 404),
+        name="v1_model_retrieve",
     )
     def get(self, request: Request, model: str) -> Response:
         if model not in _model_names(self.principal):

@@ -13,6 +13,7 @@ from business.inference.catalog import SAMPLED_ROWS, Column
 from business.inference.catalog import Table as Catalogued
 from business.inference.temporary_tables import copied, scratch
 from business.introspect import layer_of
+from business.parsing.reader.units import key_of
 from business.semantic_layer.model import OrgUnit, SemanticLayer, SemanticModel, Words
 from business.spreadsheets.queries import SheetLimits, Table, in_child
 from knowledge.text.language import language_of
@@ -74,7 +75,17 @@ def _opened(model: SemanticModel, table: Table) -> SemanticModel:
     )
     rights = OrgUnit(shared_with="everyone")
     told = {"table_schema": SCHEMA, "org_unit": rights, "dimensions": dimensions, "label": _words(table.sheet)}
-    return model.model_copy(update=told)
+    return _beside_columns(model.model_copy(update=told))
+
+
+def _beside_columns(model: SemanticModel) -> SemanticModel:
+    """The model under words of its own: a file or a sheet that is named like one of its columns is no other word for its rows."""
+    columns = {key_of(word) for dimension in model.dimensions for word in dimension.words()}
+    if not any(key_of(word) in columns for word in model.words()):
+        return model
+    name = f"{model.name}表" if language_of(model.name) == "zh" else f"{model.name}_file"
+    kept = tuple(word for word in model.synonyms if key_of(word) not in columns)
+    return model.model_copy(update={"name": name, "label": Words(), "synonyms": kept})
 
 
 def _words(text: str) -> Words:

@@ -48,11 +48,13 @@ def operation(
     query: type[serializers.Serializer[Any]] | None = None,
     problems: Sequence[int] = (400, 401, 403, 404),
     media_type: str = "application/json",
+    name: str | None = None,
 ) -> Callable[..., Any]:
     """Describe a view's method.
 
     summary: the line a reader sees. body, answer: serializers; no answer for 204.
-    also: further statuses with the same answer. problems: statuses of problem documents.
+    also: further statuses with the same answer. problems: statuses of problem documents. name: of the operation, where its address gives
+    none of its own.
     """
     responses: dict[Any, Any] = {
         (code, "application/problem+json"): OpenApiResponse(Problem, description=PROBLEMS[code])
@@ -60,5 +62,9 @@ def operation(
     }
     responses |= {(code if answer is None else (code, media_type)): answer for code in (status, *also)}
     return extend_schema(
-        summary=summary, request=body, responses=responses, parameters=[query] if query is not None else None
+        operation_id=name,
+        summary=summary,
+        request=body,
+        responses=responses,
+        parameters=[query] if query is not None else None,
     )

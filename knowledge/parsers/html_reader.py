@@ -8,20 +8,18 @@ from typing import Any, Literal
 from knowledge.parsers.blocks import Block, BlockKind, block, hidden_block, item, linked, unmarked
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.html_hidden import Look, Looks
-from knowledge.parsers.html_tables import header_rows, is_layout, is_name, sections_of, span_of
+from knowledge.parsers.html_parts import header_rows, is_layout, is_name, notes_of, numbers_of, sections_of, span_of
 from knowledge.parsers.lines import as_shown
-from knowledge.parsers.list_numbers import written_number
 from knowledge.parsers.raised import lowered, raised
 from knowledge.parsers.tables import Cell, Grid, table_blocks
 
 _DROPPED = frozenset(("script", "style", "meta", "link", "base", "nav", "select", "textarea", "input", "button"))
 _BLOCKS = frozenset(("address", "article", "aside", "body", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figure",
-                     "footer", "form", "header", "hgroup", "hr", "html", "legend", "li", "main", "optgroup", "p", "search", "section",
-                     "summary", "tr", "td", "th", "caption", "thead", "tbody", "tfoot"))  # fmt: skip
-_OF_TABLES = frozenset(("caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"))
+                     "footer", "form", "header", "hgroup", "hr", "html", "legend", "li", "main", "p", "search", "section",
+                     "summary", "tr", "td", "th", "thead", "tbody", "tfoot"))  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_NOTE_ROLES = frozenset(("doc-footnote", "doc-endnote"))
-_NOTE_ID = re.compile(r"(?:user-content-)?(?:fn|footnote|endnote|cite_note)(?!ref)[-_:.]?\w", re.IGNORECASE)
+_STRUCTURES = frozenset((*_HEADINGS, "figcaption", "caption", "blockquote"))
+_OF_TABLES = frozenset(("caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"))
 _LANGUAGE = re.compile(r"(?:^|\s)lang(?:uage)?-([^\s]+)")
 _WORD = re.compile(r"\w")
 _UNREAD_MATHS = frozenset(
@@ -69,7 +67,7 @@ class Reader:
         self._is_code = False
         self._nested: list[tuple[Any, Look, str]] = []  # tables inside cells
         self._targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
-        self._notes = dict(_notes(tree, self._targets))
+        self._notes = dict(notes_of(tree, self._targets))
         self._due: list[Any] = []
         self._numbers: dict[Any, str] = {}  # of the notes, as the text refers to them
         self._written_notes: set[Any] = set()
@@ -227,9 +225,9 @@ class Reader:
                 self._note(element, look)
         elif element in self._written_notes:
             return
-        elif handler := _HANDLERS.get(tag):
+        elif (handler := _HANDLERS.get(tag)) and not (self._mode == "flat" and tag in _STRUCTURES):
             handler(self, element, look)
-        elif tag in _BLOCKS:
+        elif tag in _BLOCKS or tag in _STRUCTURES:
             self._boundary()
             self._inside(element, look)
             self._boundary()
@@ -243,36 +241,20 @@ class Reader:
         self._open.remove(opened)
         self._close(opened)
 
-    def _heading(self, element: Any, look: Look) -> None:
-        if self._mode == "flat":
-            self._boundary()
-            self._inside(element, look)
-            self._boundary()
-            return
+    def _title(self, element: Any, look: Look) -> None:
         self._flush()
-        self._found += block("heading", self._flat(element, look).replace("\n", " "), level=_HEADINGS[element.tag])
-        self._settle()
-
-    def _caption(self, element: Any, look: Look) -> None:
-        if self._mode == "flat":
-            self._boundary()
-            self._inside(element, look)
-            self._boundary()
-            return
-        self._flush()
-        self._found += block("caption", self._flat(element, look))
+        text = self._flat(element, look)
+        if level := _HEADINGS.get(element.tag):
+            self._found += block("heading", text.replace("\n", " "), level=level)
+        else:
+            self._found += block("caption", text)
         self._settle()
 
     def _quotation(self, element: Any, look: Look) -> None:
         self._structure(element, look, kind="quotation")
 
     def _structure(self, element: Any, look: Look, *, kind: BlockKind = "paragraph", mode: Mode = "blocks") -> None:
-        """Read what stands in blocks of its own, unless no blocks are made here."""
-        if self._mode == "flat":
-            self._boundary()
-            self._inside(element, look)
-            self._boundary()
-            return
+        """Read what makes blocks of its own, behind what came before."""
         self._flush()
         kept = self._kind, self._mode
         self._kind, self._mode = kind, mode
@@ -304,7 +286,7 @@ class Reader:
         if self._mode != "flat":
             self._flush()
         self._depth += 1
-        numbers = _numbers(element)
+        numbers = numbers_of(element)
         self._text(element.text, look)
         for child in element:
             if child.tag == "li":
@@ -454,45 +436,8 @@ def _linked(words: str, address: str) -> str:
     return words.replace(bare, linked(bare, address), 1) if bare else words
 
 
-def _notes(tree: Any, targets: set[str]) -> Iterator[tuple[Any, str]]:
-    """Return the footnotes of a page, with their ids. targets: the ids that links lead to."""
-    for element in tree.iter("aside", "li", "div", "p", "dd", "section"):
-        name = element.get("id") or ""
-        if element.get("role") in _NOTE_ROLES or (name in targets and _NOTE_ID.match(name)):
-            yield element, name
-
-
-def _numbers(element: Any) -> Iterator[str]:
-    """The numbers of the items of a list, as the page shows them; "" for bullets."""
-    items = list(element.iterchildren("li"))
-    step = -1 if element.get("reversed") is not None else 1
-    number = _whole(element.get("start"), len(items) if step < 0 else 1)
-    for each in items:
-        number = _whole(each.get("value"), number)
-        yield f"{_counted(number, element.get('type') or '1')}." if element.tag == "ol" else ""
-        number += step
-    while True:
-        yield ""
-
-
-def _whole(said: str | None, otherwise: int) -> int:
-    return int(said) if said and re.fullmatch(r"\s*-?\d{1,9}\s*", said) else otherwise
-
-
-def _counted(number: int, kind: str) -> str:
-    """A number in digits, letters or Roman numerals."""
-    if kind in ("a", "A") and number > 0:
-        letters = ""
-        while number > 0:
-            number, rest = divmod(number - 1, 26)
-            letters = chr(ord(kind) + rest) + letters
-        return letters
-    return written_number(number, {"i": "lowerRoman", "I": "upperRoman"}.get(kind, "decimal"))
-
-
 _HANDLERS: dict[str, Callable[[Reader, Any, Look], None]] = {
-    **dict.fromkeys(_HEADINGS, Reader._heading),
-    **dict.fromkeys(("figcaption", "caption"), Reader._caption),
+    **dict.fromkeys((*_HEADINGS, "figcaption", "caption"), Reader._title),
     **dict.fromkeys(("ul", "ol", "menu"), Reader._list),
     **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), Reader._code),
     **dict.fromkeys(("sup", "sub"), Reader._raised),

@@ -60,7 +60,10 @@ def test_items_keep_the_numbers_that_the_page_shows(attributes: str, numbers: li
 
 
 def test_lists_in_lists_are_deeper_items_and_blocks_in_them_are_blocks(tmp_path: Path) -> None:
-    body = "<ul><li><p>One</p><p>and more</p><ol><li>Deep</ol><li>Two<pre>\nx  = 1\n  y</pre>after<li><table><tr><td>a<td>b<tr><td>c<td>d</table></ul>"
+    body = (
+        "<ul><li><p>One</p><p>and more</p><ol><li>Deep</ol>"
+        "<li>Two<pre>\nx  = 1\n  y</pre>after<li><table><tr><td>a<td>b<tr><td>c<td>d</table></ul>"
+    )
     document = page(body, tmp_path)
     assert [(each.kind, each.depth, each.text) for each in document.blocks] == [
         ("item", 0, "- One\n  and more"),
@@ -83,7 +86,8 @@ def test_code_is_verbatim_with_its_language(tmp_path: Path) -> None:
 
 def test_links_keep_addresses_that_lead_somewhere(tmp_path: Path) -> None:
     body = (
-        '<p>Book in the <a href="https://ramps.example/book?a=1&amp;b=2"> <b>ramp</b> calendar</a>, by <a href="mailto:r@k.example">mail</a>'
+        '<p>Book in the <a href="https://ramps.example/book?a=1&amp;b=2"> <b>ramp</b> calendar</a>'
+        ', by <a href="mailto:r@k.example">mail</a>'
         ' or <a href="tel:+49123">phone</a>; see <a href="/terms">terms</a> and <a href="javascript:x()">this</a>.</p>'
     )
     (block,) = page(body, tmp_path).blocks
@@ -107,7 +111,10 @@ def test_struck_text_is_kept_apart(struck: str, tmp_path: Path) -> None:
 
 
 def test_raised_and_lowered_text_is_not_read_as_other_numbers(tmp_path: Path) -> None:
-    body = "<p>10<sup>6</sup> m<sup>2</sup>, x<sub>max</sub>, 1<sup>st</sup>, a<sup>k/2</sup></p><math><msup><mi>x</mi><mn>2</mn></msup></math>"
+    body = (
+        "<p>10<sup>6</sup> m<sup>2</sup>, x<sub>max</sub>, 1<sup>st</sup>, a<sup>k/2</sup></p>"
+        "<math><msup><mi>x</mi><mn>2</mn></msup></math>"
+    )
     assert page(body, tmp_path).text == "10⁶ m², xₘₐₓ, 1st, a^(k/2)\n\nx²"
 
 
@@ -116,7 +123,7 @@ def test_raised_and_lowered_text_is_not_read_as_other_numbers(tmp_path: Path) ->
     [
         '<p>A limit.<sup><a href="#fn1">1</a></sup></p><p>B.</p><ol><li id="fn1"><p>Not abroad. <a href="#r1">↩</a></p></ol>',
         '<aside role="doc-footnote" id="n">Not abroad.</aside><p>A limit.<a href="#n"><sup>1</sup></a></p><p>B.</p>',
-        '<table><tr><td>A limit.<a href="#n" role="doc-noteref"><sup>1</sup></a></table><p>B.</p><aside role="doc-footnote" id="n">Not abroad.</aside>',
+        '<table><tr><td>A limit.<a href="#n" role="doc-noteref"><sup>1</sup></a></table><p>B.</p><aside role="doc-footnote" id="n">Not abroad.</aside>',  # noqa: E501
     ],
 )
 def test_a_footnote_stands_once_behind_what_refers_to_it(body: str, tmp_path: Path) -> None:
@@ -126,7 +133,10 @@ def test_a_footnote_stands_once_behind_what_refers_to_it(body: str, tmp_path: Pa
 
 
 def test_a_footnote_that_nothing_refers_to_is_read(tmp_path: Path) -> None:
-    body = '<p>A.</p><aside role="doc-footnote" id="n">Not abroad.</aside><p hidden>See <a href="#m">2</a>.</p><p role="doc-endnote" id="m">Nor at sea.</p><p>B.</p>'
+    body = (
+        '<p>A.</p><aside role="doc-footnote" id="n">Not abroad.</aside>'
+        '<p hidden>See <a href="#m">2</a>.</p><p role="doc-endnote" id="m">Nor at sea.</p><p>B.</p>'
+    )
     assert said(page(body, tmp_path)) == [
         ("paragraph", "A."),
         ("footnote", "Not abroad."),
@@ -142,7 +152,8 @@ def test_a_table_in_a_heading_is_read(tmp_path: Path) -> None:
 
 def test_drawings_without_words_and_formulas_are_told_as_lost(tmp_path: Path) -> None:
     body = (
-        "<figure><svg><path d=''/></svg><figcaption>Sales</figcaption></figure><svg><path d=''/></svg><figure><svg><text>Q1 12</text></svg></figure>"
+        "<figure><svg><path d=''/></svg><figcaption>Sales</figcaption></figure><svg><path d=''/></svg>"
+        "<figure><svg><text>Q1 12</text></svg></figure>"
         "<p><math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> or <math alttext='a/b'><mfrac><mi>a</mi><mi>b</mi></mfrac></math></p>"
     )
     document = page(body, tmp_path)
@@ -156,9 +167,12 @@ def test_chinese_lines_of_the_source_join_without_spaces(tmp_path: Path) -> None
 
 TABLES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "two header rows": (
-        "<caption>Fees 2026</caption><thead><tr><th rowspan=2>Truck<th colspan=2>Fee<tr><th>day<th>night</thead>"
-        "<tr><td>7.5 t<td>12 €<td>18 €<tr><td>40 t<td>30 €<td>45 €",
-        [("caption", "Fees 2026"), ("table", "| Truck | Fee › day | Fee › night |\n| --- | --- | --- |\n| 7.5 t | 12 € | 18 € |\n| 40 t | 30 € | 45 € |")],
+        ("<caption>Fees 2026</caption><thead><tr><th rowspan=2>Truck<th colspan=2>Fee<tr><th>day<th>night</thead>"
+        "<tr><td>7.5 t<td>12 €<td>18 €<tr><td>40 t<td>30 €<td>45 €"),
+        [
+            ("caption", "Fees 2026"),
+            ("table", "| Truck | Fee › day | Fee › night |\n| --- | --- | --- |\n| 7.5 t | 12 € | 18 € |\n| 40 t | 30 € | 45 € |"),
+        ],
     ),
     "names of rows": (
         "<tr><th>Colour<td>red<tr><th>Weight<td>4 kg<tr><th scope=row>Height<td>2 m",
@@ -173,7 +187,8 @@ TABLES: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [("caption", "Rates"), ("table", "| From | To |\n| --- | --- |\n| a | b |")],
     ),
     "groups": (
-        "<thead><tr><th>Part<th>Price</thead><tbody><tr><th colspan=2 scope=rowgroup>Doors<tr><td>Hinge<td>4<tbody><tr><th colspan=2>Roofs<tr><td>Tile<td>2",
+        ("<thead><tr><th>Part<th>Price</thead><tbody><tr><th colspan=2 scope=rowgroup>Doors<tr><td>Hinge<td>4"
+        "<tbody><tr><th colspan=2>Roofs<tr><td>Tile<td>2"),
         [("table", "|  | Part | Price |\n| --- | --- | --- |\n| Doors | Hinge | 4 |\n| Roofs | Tile | 2 |")],
     ),
     "a foot before the body": (
@@ -211,7 +226,10 @@ def test_tables_have_the_names_that_are_marked(kind: str, tmp_path: Path) -> Non
 
 
 def test_cells_keep_links_and_raised_text_and_what_is_hidden_stands_behind_the_table(tmp_path: Path) -> None:
-    body = "<table><tr><th>a<th>b<tr><td>10<sup>6</sup><td><a href='https://x.example/'>here</a><tr style='display:none'><td>no<td>never</table>"
+    body = (
+        "<table><tr><th>a<th>b<tr><td>10<sup>6</sup><td><a href='https://x.example/'>here</a>"
+        "<tr style='display:none'><td>no<td>never</table>"
+    )
     document = page(body, tmp_path)
     (table,) = document.blocks
     assert table.text == "| a | b |\n| --- | --- |\n| 10⁶ | here |"
@@ -221,7 +239,7 @@ def test_cells_keep_links_and_raised_text_and_what_is_hidden_stands_behind_the_t
 
 def test_every_visible_word_of_a_page_is_read(tmp_path: Path) -> None:
     words = [f"w{number}" for number in range(24)]
-    tags = ["address", "article", "center", "dd", "fieldset", "footer", "form", "header", "label", "legend", "main", "q", "cite", "kbd", "time", "mark",
-            "unknown-tag", "ruby", "bdo", "output", "section", "hgroup", "small", "var"]  # fmt: skip
+    tags = ["address", "article", "center", "dd", "fieldset", "footer", "form", "header", "label", "legend", "main", "q", "cite", "kbd",
+            "time", "mark", "unknown-tag", "ruby", "bdo", "output", "section", "hgroup", "small", "var"]  # fmt: skip
     body = "".join(f"<{tag}>{word}</{tag}>" for tag, word in zip(tags, words, strict=True))
     assert [word for word in words if word not in page(body, tmp_path).text] == []

@@ -19,7 +19,8 @@ def file(source: str, folder: Path) -> ParsedDocument:
 def test_blocks_are_what_the_marks_say(tmp_path: Path) -> None:
     source = (
         "# Curing {#cure}\n\nIt is cured\nfor 1½ hours.\n\n> Wear gloves.\n\n4. Mix\n5. Wait\n   - twice\n\n"
-        "```text {hl=1}\n| A  | B |\n\n```\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n| | |\n|---|---|\n| ok | no fault |\n| not ok | locked |\n\nTerm\n: Paid.\n"
+        "```text {hl=1}\n| A  | B |\n\n```\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n"
+        "| | |\n|---|---|\n| ok | no fault |\n| not ok | locked |\n\nTerm\n: Paid.\n"
     )
     document = file(source, tmp_path)
     assert [(each.kind, each.text) for each in document.blocks] == [
@@ -63,7 +64,10 @@ def test_footnotes_stand_behind_what_refers_to_them_and_none_is_lost(tmp_path: P
     assert [(each.block.text, each.block.hidden) for each in document.apart] == [("8,000", HiddenReason.STRUCK)]
 
 
-YAML = "---\ntitle: 'Cold rooms'\nlang: de\nowner: Desk\nvalid_until: 2027-03-31\ncode: 00042\ntags: [a, b]\nnested: {x: 1}\nempty:\n---\nText.\n"
+YAML = (
+    "---\ntitle: 'Cold rooms'\nlang: de\nowner: Desk\nvalid_until: 2027-03-31\n"
+    "code: 00042\ntags: [a, b]\nnested: {x: 1}\nempty:\n---\nText.\n"
+)
 TOML = '+++\ntitle = "Cold rooms"\nlang = "de"\nvalid_until = 2027-03-31\nweight = 10\ntags = ["a", "b"]\n[nested]\nx = 1\n+++\nText.\n'
 
 
@@ -102,7 +106,10 @@ def test_front_matter_runs_nothing_and_repeats_nothing(tmp_path: Path) -> None:
 
 
 def test_tags_in_markdown_are_read_as_a_page_reads_them(tmp_path: Path) -> None:
-    source = "Line<br>two <kbd>Ctrl</kbd>\n\n<table>\n<tr><th>A</th><th>B</th></tr>\n\n<tr><td>1</td><td>2</td></tr>\n</table>\n\nSet `<name>`, then <name>.\n"
+    source = (
+        "Line<br>two <kbd>Ctrl</kbd>\n\n<table>\n<tr><th>A</th><th>B</th></tr>\n\n"
+        "<tr><td>1</td><td>2</td></tr>\n</table>\n\nSet `<name>`, then <name>.\n"
+    )
     assert [each.text for each in file(source, tmp_path).blocks] == [
         "Line\ntwo Ctrl",
         "| A | B |\n| --- | --- |\n| 1 | 2 |",

@@ -279,7 +279,7 @@ class HeadParts:
         return related
 
     def _missing(self) -> list[Filter]:
-        """Times that are there or not: of the thing itself, or of rows that it has."""
+        """Times that are there or not, of the thing itself, or of rows that it has; and numbers that are none."""
         slots, found = self.slots, []
         events = [place for place in slots.free("dimension") if self._is_event(place)]
         if any(slots.kind(near) == "value" for each in events for near in (slots.before(each), slots.after(each))):
@@ -289,6 +289,9 @@ class HeadParts:
             model = name.partition(".")[0]
             if not self._is_reached(self._base(), model):
                 slots.related.append(Related(model=model, is_not=is_not))
+            elif is_not and self.catalog.dimension(name)[1].type == "number":  # no stock on hand
+                none = (Filter(field=name, op="is_null"), Filter(field=name, op="=", values=(0,)))
+                found.append(Filter(any_of=none))
             else:
                 found.append(Filter(field=name, op="is_null" if is_not else "is_not_null"))
         return found

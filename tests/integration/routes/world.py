@@ -176,6 +176,7 @@ class World(House):
             "id": lambda: self.reader.pk,
             "url": lambda: "nothing/",
             "path": lambda: "Users",
+            "model": lambda: "copilot",
             "pk": lambda: self._api_row(route),
             "object_id": lambda: self._admin_row(route),
         }

@@ -1,12 +1,15 @@
-"""Tables of HTML: which rows they have, what their marks say of names, and which are there for the layout alone."""
+"""Tables, lists and footnotes of HTML: what their elements and attributes say."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from knowledge.parsers.list_numbers import written_number
 from knowledge.parsers.tables import Row
 
 _NUMBER = re.compile(r"\s*(\d{1,6})")
+_NOTE_ROLES = frozenset(("doc-footnote", "doc-endnote"))
+_NOTE_ID = re.compile(r"(?:user-content-)?(?:fn|footnote|endnote|cite_note)(?!ref)[-_:.]?\w", re.IGNORECASE)
 _OF_ROWS = frozenset(("row", "rowgroup"))
 
 
@@ -68,3 +71,39 @@ def header_rows(table: Any, rows: Sequence[Row]) -> int | None:
     names_rows = [row for row in sections_of(table) for tr in row[1] for row in [tr] if row.find("td") is not None]
     has_row_names = bool(names_rows) and all(next(tr.iterchildren("td", "th")).tag == "th" for tr in names_rows)
     return 0 if is_headed or has_row_names else None
+
+
+def notes_of(tree: Any, targets: set[str]) -> Iterator[tuple[Any, str]]:
+    """Return the footnotes of a page, with their ids. targets: the ids that links lead to."""
+    for element in tree.iter("aside", "li", "div", "p", "dd", "section"):
+        name = element.get("id") or ""
+        if element.get("role") in _NOTE_ROLES or (name in targets and _NOTE_ID.match(name)):
+            yield element, name
+
+
+def numbers_of(element: Any) -> Iterator[str]:
+    """The numbers of the items of a list, as the page shows them; "" for bullets."""
+    items = list(element.iterchildren("li"))
+    step = -1 if element.get("reversed") is not None else 1
+    number = _whole(element.get("start"), len(items) if step < 0 else 1)
+    for each in items:
+        number = _whole(each.get("value"), number)
+        yield f"{_counted(number, element.get('type') or '1')}." if element.tag == "ol" else ""
+        number += step
+    while True:
+        yield ""
+
+
+def _whole(said: str | None, otherwise: int) -> int:
+    return int(said) if said and re.fullmatch(r"\s*-?\d{1,9}\s*", said) else otherwise
+
+
+def _counted(number: int, kind: str) -> str:
+    """A number in digits, letters or Roman numerals."""
+    if kind in ("a", "A") and number > 0:
+        letters = ""
+        while number > 0:
+            number, rest = divmod(number - 1, 26)
+            letters = chr(ord(kind) + rest) + letters
+        return letters
+    return written_number(number, {"i": "lowerRoman", "I": "upperRoman"}.get(kind, "decimal"))
