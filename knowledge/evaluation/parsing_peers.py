@@ -1,4 +1,4 @@
-"""markitdown and unstructured, the peers beside our parsers in `evaluate_parsing`: development requirements, loaded when asked."""
+"""markitdown and unstructured, the peers beside our parsers in `evaluate_parsing`: requirements of the exhaustive tests."""
 
 import logging
 import os
@@ -20,7 +20,7 @@ def peers() -> dict[str, Reader]:
     """Raises InvalidInput where one is not installed."""
     for name in ("markitdown", "unstructured"):
         if find_spec(name) is None:
-            raise InvalidInput(f"{name} is not installed; pip install -r requirements/dev.txt brings it.")
+            raise InvalidInput(f"{name} is not installed; pip install -r requirements/test-all.txt brings it.")
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
     return {"markitdown": _markitdown(), "unstructured": _unstructured()}
 

@@ -32,18 +32,27 @@ EXPECTED: list[dict[str, Any]] = [
 BEST = {"numbers_unchanged": 1.0, "headers_right": 1.0, "token_f1": 1.0, "unreported_losses": 1, "files": 1}
 
 
-def evaluated(folder: Path, text: str = TEXT, expected: list[dict[str, Any]] = EXPECTED) -> dict[str, dict[str, Any]]:
+def made(folder: Path, text: str = TEXT, expected: list[dict[str, Any]] = EXPECTED) -> Path:
     (folder / "curing.html").write_text(PAGE, "utf-8")
     (folder / "curing.md").write_text(text, "utf-8")
     (folder / "pairs.json").write_text(json.dumps([{"source": "curing.html", "groundtruth": "curing.md"}]))
     (folder / "expected.json").write_text(json.dumps(expected))
-    call_command("evaluate_parsing", str(folder), "--json", str(folder / "out.json"))
-    return json.loads((folder / "out.json").read_text())  # type: ignore[no-any-return]
+    return folder
+
+
+def figures(folder: Path) -> dict[str, Any]:
+    """Ours alone."""
+    load()
+    score = Score()
+    for source, known in expected_of(folder).items():
+        score.add(known, ours(folder / source))
+    return score.figures
 
 
 @pytest.mark.needs("markitdown and unstructured")
 def test_a_case_made_by_hand_beside_the_peers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = evaluated(tmp_path)
+    call_command("evaluate_parsing", str(made(tmp_path)), "--json", str(tmp_path / "out.json"))
+    found = json.loads((tmp_path / "out.json").read_text())
     assert found["ours"] == BEST
     assert list(found) == ["ours", "markitdown", "unstructured"]
     assert all(set(each) == set(BEST) for each in found.values())
@@ -52,12 +61,12 @@ def test_a_case_made_by_hand_beside_the_peers(tmp_path: Path, capsys: pytest.Cap
     assert [line.split()[0] for line in lines] == ["numbers_unchanged", *found]
 
 
-@pytest.mark.needs("markitdown and unstructured")
 def test_what_is_wrong_lowers_the_figure_that_says_so(tmp_path: Path) -> None:
-    assert evaluated(tmp_path, TEXT.replace("1½", "1¼"))["ours"]["numbers_unchanged"] == round(8 / 9, 4)
+    assert figures(made(tmp_path)) == BEST
+    assert figures(made(tmp_path, TEXT.replace("1½", "1¼")))["numbers_unchanged"] == round(8 / 9, 4)
     other = [dict(EXPECTED[0], column=["Load", "moving"]), dict(EXPECTED[1], row=["LB-2"])]
-    assert evaluated(tmp_path, expected=other)["ours"] == BEST | {"headers_right": 0.0, "unreported_losses": 0}
-    assert evaluated(tmp_path, TEXT.replace("hours", "days"))["ours"]["token_f1"] < 1
+    assert figures(made(tmp_path, expected=other)) == BEST | {"headers_right": 0.0, "unreported_losses": 0}
+    assert figures(made(tmp_path, TEXT.replace("hours", "days")))["token_f1"] < 1
 
 
 def test_numbers_are_words_with_their_signs() -> None:
@@ -75,21 +84,18 @@ def test_a_table_without_marks_is_read_both_ways_and_a_group_titles_its_rows() -
 
 
 def test_tables_made_at_random_are_the_same_again_and_read_as_they_are(tmp_path: Path) -> None:
-    load()
     for name in ("first", "again"):
         call_command("make_tables", str(tmp_path / name), "--seed", "7", "--count", "24")
     first, again = (json.loads((tmp_path / name / "expected.json").read_text()) for name in ("first", "again"))
     assert first == again
-    score = Score()
-    for source, known in expected_of(tmp_path / "first").items():
-        score.add(known, ours(tmp_path / "first" / source))
-    assert score.figures["numbers_unchanged"] == 1.0
-    assert score.figures["headers_right"] >= 0.98  # type: ignore[operator]
-    assert score.figures["unreported_losses"] == 0
+    found = figures(tmp_path / "first")
+    assert found["numbers_unchanged"] == 1.0
+    assert found["headers_right"] >= 0.98
+    assert found["unreported_losses"] == 0
 
 
-@pytest.mark.needs("markitdown and unstructured")
 @pytest.mark.data
+@pytest.mark.needs("markitdown and unstructured")
 def test_files_that_users_reported_are_read_better_than_by_the_peers(tmp_path: Path) -> None:
     folder = shutil.copytree(data_folder("cases") / "documents", tmp_path / "documents")
     shutil.copy(ROOT / "tests/evaluation/parsing/expected.json", folder)
@@ -101,7 +107,6 @@ def test_files_that_users_reported_are_read_better_than_by_the_peers(tmp_path: P
     assert all(ours_["unreported_losses"] < each["unreported_losses"] for each in others)
 
 
-@pytest.mark.needs("markitdown and unstructured")
 def test_what_it_lacks_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CommandError, match="holds neither pairs"):
         call_command("evaluate_parsing", str(tmp_path))
