@@ -13,18 +13,11 @@ from xml.parsers import expat
 from zipfile import ZipFile
 
 from knowledge.parsers.base import ParseFailed
-from knowledge.parsers.css_values import over
-from knowledge.parsers.hidden import WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.number_formats import BUILT_IN, GENERAL, sections
+from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.raised import lowered, raised
-from knowledge.parsers.time_formats import BUILT_IN as OF_TIMES
+from knowledge.parsers.xlsx_styles import LEAST_POINTS, Style, is_on, number_in, styles_in
 
 _PIECE_BYTES = 1024 * 1024
-_SAYS_NOTHING = re.compile(r"(?:\"\s*\"|\[[^\]]*\]|_.|\\\\\s|\s)*")
-_WHITE_FORMAT = re.compile(r"\[white\]", re.IGNORECASE)
-_LEAST_POINTS = 1.5  # of a row's height or a font
-_INDEXED: dict[int, Colour] = {0: (0, 0, 0), 1: WHITE, 8: (0, 0, 0), 9: WHITE, 64: (0, 0, 0), 65: WHITE}
-_THEME: dict[str, Colour] = {"0": WHITE, "1": (0, 0, 0)}  # the first two of a theme: window and text
 _MOST_COLUMNS = 16_384
 _TEXTS = "xl/sharedStrings.xml"
 _LINK = re.compile(r'HYPERLINK\("([^"]+)"', re.IGNORECASE)
@@ -33,20 +26,6 @@ _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 
 Range = tuple[int, int, int, int]
 """First row and column, last row and column, from 0; -1 where a whole row or column is meant."""
-
-
-@dataclass(frozen=True)
-class Style:
-    """Why cells of one style are not seen: those that hold words, and those that hold numbers. code: how numbers are shown.
-
-    is_bold, fill: how they stand out; fill is a name of its colour, "" for none and for white.
-    """
-
-    words: HiddenReason | None = None
-    numbers: HiddenReason | None = None
-    code: str = ""
-    is_bold: bool = False
-    fill: str = ""
 
 
 @dataclass
@@ -77,7 +56,7 @@ def sheet_parts(path: Path) -> dict[str, SheetParts]:
 
     try:
         with ZipFile(path) as archive:
-            styles, texts = _styles(archive), _texts(archive)
+            styles, texts = styles_in(archive), _texts(archive)
             return {
                 name: _Sheet(styles, texts, _Relations(archive, part)).read(archive.open(part))
                 for name, part in _sheets(archive)
@@ -128,7 +107,7 @@ def _texts(archive: ZipFile) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     with archive.open(_TEXTS) as file:
         for number, (_event, text) in enumerate(etree.iterparse(file, tag="{*}si", resolve_entities=False)):
-            runs = [(_run_text(run), _is_on(run.find("{*}rPr/{*}strike"))) for run in text.iterfind("{*}r")]
+            runs = [(_run_text(run), is_on(run.find("{*}rPr/{*}strike"))) for run in text.iterfind("{*}r")]
             if any(is_struck for _said, is_struck in runs) or text.find("{*}r/{*}rPr/{*}vertAlign") is not None:
                 seen, struck = ("".join(said for said, gone in runs if gone is which) for which in (False, True))
                 found[str(number)] = seen, struck
@@ -136,11 +115,6 @@ def _texts(archive: ZipFile) -> dict[str, tuple[str, str]]:
             while text.getprevious() is not None:
                 del text.getparent()[0]
     return found
-
-
-def _is_on(mark: Any) -> bool:
-    """Whether an element like <b/> is there and not switched off."""
-    return mark is not None and mark.get("val", "1") not in ("0", "false")
 
 
 def _run_text(run: Any) -> str:
@@ -164,112 +138,6 @@ def _has(archive: ZipFile, part: str, wanted: Sequence[bytes]) -> bool:
                 return True
             before = piece[-16:]
     return False
-
-
-def _styles(archive: ZipFile) -> dict[str, Style]:
-    """The cell styles that say something. Text is not seen by a number format of nothing, a font of no size, or of the colour of the
-    cell.
-    """
-    from lxml import etree
-
-    if "xl/styles.xml" not in archive.namelist():
-        return {}
-    tree = etree.fromstring(archive.read("xl/styles.xml"))
-    formats = (
-        BUILT_IN | OF_TIMES | {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
-    )
-    fonts = list(tree.iterfind("{*}fonts/{*}font"))
-    fills = list(tree.iterfind("{*}fills/{*}fill"))
-    known: dict[str, Style] = {}
-    for number, style in enumerate(tree.iterfind("{*}cellXfs/{*}xf")):
-        font, fill = _at(fonts, style.get("fontId")), _at(fills, style.get("fillId"))
-        code = formats.get(style.get("numFmtId"), GENERAL)
-        found = _style(code, font, fill)
-        if found != Style():
-            known[str(number)] = found
-    return known
-
-
-def _style(code: str, font: Any, fill: Any) -> Style:
-    colour = _fill(fill) if fill is not None else None
-    is_bold = is_struck = False
-    reason = None
-    if font is not None:
-        is_bold, is_struck = _is_on(font.find("{*}b")), _is_on(font.find("{*}strike"))
-        said = WHITE if _WHITE_FORMAT.search(code) else _colour(font.find("{*}color"))
-        if 0 < _points(font) < _LEAST_POINTS:
-            reason = HiddenReason.TOO_SMALL
-        elif said and colour and blends_in(said, colour):
-            reason = HiddenReason.COLOUR
-        elif is_struck:
-            reason = HiddenReason.STRUCK
-    words, numbers = _shows_nothing(code)
-    return Style(
-        HiddenReason.CELL if words else reason,
-        HiddenReason.CELL if numbers else reason,
-        "" if code in (GENERAL, "@") else code,
-        is_bold,
-        "" if colour == WHITE or fill is None else _name_of(fill),
-    )
-
-
-def _name_of(fill: Any) -> str:
-    """Return what tells one fill from another; "" for none."""
-    pattern = fill.find("{*}patternFill")
-    if pattern is not None and pattern.get("patternType", "none") in ("none", "gray125"):
-        return ""
-    return " ".join(f"{name}={value}" for each in fill.iter() for name, value in sorted(each.attrib.items()))
-
-
-def _shows_nothing(code: str) -> tuple[bool, bool]:
-    """Whether a number format shows nothing of words, and nothing of any number."""
-    parts = sections(code)
-    empty = [_SAYS_NOTHING.fullmatch(section) is not None for section in parts]
-    return len(parts) > 3 and empty[3], len(parts) > 1 and all(empty[:3])
-
-
-def _points(font: Any) -> float:
-    size = font.find("{*}sz")
-    return _float(size.get("val", "")) if size is not None else 0.0
-
-
-def _float(said: str) -> float:
-    try:
-        return float(said)
-    except ValueError:
-        return 0.0
-
-
-def _at(known: Sequence[Any], number: str | None) -> Any:
-    place = int(number or 0)
-    return known[place] if place < len(known) else None
-
-
-def _colour(said: Any) -> Colour | None:
-    if said is None:
-        return None
-    if theme := said.get("theme"):
-        return _tinted(_THEME.get(theme), _float(said.get("tint") or "0"))
-    if (indexed := said.get("indexed") or "").isdecimal():
-        return _INDEXED.get(int(indexed))
-    hexed = (said.get("rgb") or "")[-6:]
-    return (int(hexed[:2], 16), int(hexed[2:4], 16), int(hexed[4:], 16)) if len(hexed) == 6 else None
-
-
-def _tinted(colour: Colour | None, tint: float) -> Colour | None:
-    """Darker for a tint below 0, lighter for one above."""
-    if colour is None:
-        return None
-    return over(WHITE if tint > 0 else (0, 0, 0), colour, min(1.0, abs(tint)))
-
-
-def _fill(fill: Any) -> Colour | None:
-    """White where there is none; None for patterns and gradients."""
-    pattern = fill.find("{*}patternFill")
-    if pattern is None:
-        return None
-    kind = pattern.get("patternType", "none")
-    return WHITE if kind == "none" else _colour(pattern.find("{*}fgColor")) if kind == "solid" else None
 
 
 class _Sheet:
@@ -337,7 +205,7 @@ class _Sheet:
         elif name == "conditionalFormatting":
             self._coloured.append(said.get("sqref", ""))
         elif name == "pane" and said.get("state", "").startswith("frozen"):
-            self._found.frozen = int(_float(said.get("ySplit", "0")))
+            self._found.frozen = int(number_in(said.get("ySplit", "0")))
         elif name == "autoFilter" and "ref" in said:
             top, left, _bottom, right = _range(said["ref"])
             self._found.headers.append((top, left, top, right))
@@ -381,8 +249,8 @@ class _Sheet:
 
 
 def _is_hidden(said: dict[str, str], size: str) -> bool:
-    least = _LEAST_POINTS if size == "ht" else 0.01
-    return said.get("hidden") in ("1", "true") or (size in said and _float(said[size]) < least)
+    least = LEAST_POINTS if size == "ht" else 0.01
+    return said.get("hidden") in ("1", "true") or (size in said and number_in(said[size]) < least)
 
 
 def _range(said: str) -> Range:

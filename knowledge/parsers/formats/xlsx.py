@@ -20,7 +20,8 @@ from knowledge.parsers.number_formats import formatted, plain
 from knowledge.parsers.precheck import check_ooxml, check_sheets
 from knowledge.parsers.tables import EMPTY, MOST_HEADER_ROWS, Cell, Row, may_name, table_blocks
 from knowledge.parsers.time_formats import iso, shown_time
-from knowledge.parsers.xlsx_parts import SheetParts, Style, sheet_parts
+from knowledge.parsers.xlsx_parts import SheetParts, sheet_parts
+from knowledge.parsers.xlsx_styles import Style
 
 _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _CODE = re.compile(r"\(?0\d|\(?\d+[-) ]+\d+(?![\d/])")  # no amount: leading zeros, or digits in groups; 1 1/2 is one
