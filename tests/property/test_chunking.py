@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.ingestion.chunking import chunk_document
-from knowledge.parsers.blocks import Block, ParsedDocument, block
+from knowledge.parsers.blocks import Block, ParsedDocument, block, item
 from knowledge.text.pipe_table import pipe_table
 
 
@@ -30,18 +30,18 @@ pages = st.none() | st.integers(1, 9)
 
 @st.composite
 def blocks(draw: st.DrawFn) -> list[Block]:
-    kind = draw(st.sampled_from(["heading", "paragraph", "list", "table", "code"]))
+    kind = draw(st.sampled_from(["heading", "paragraph", "item", "table", "code"]))
     page = draw(pages)
     if kind == "heading":
         return block("heading", draw(prose), level=draw(st.integers(1, 6)), page=page)
     if kind == "table":
-        return block("table", pipe_table(draw(rows)), page=page)
-    if kind == "list":
-        return block(
-            "list", "\n".join(f"- {item}" for item in draw(st.lists(prose, min_size=1, max_size=9))), page=page
-        )
+        is_headed = draw(st.booleans())
+        return block("table", pipe_table(draw(rows), is_headed=is_headed), is_headed=is_headed, page=page)
+    if kind == "item":
+        depths = draw(st.lists(st.integers(0, 2), min_size=1, max_size=9))
+        return [made for depth in depths for made in item(draw(prose), depth=depth, page=page)]
     if kind == "code":
-        return block("code", "```\n" + "\n".join(draw(st.lists(prose, max_size=9))) + "\n```", page=page)
+        return block("code", "\n".join(draw(st.lists(prose, max_size=9))), page=page)
     return block("paragraph", draw(prose), page=page)
 
 
@@ -60,15 +60,7 @@ def test_spans_follow_each_other_and_cover_the_text(parsed: ParsedDocument) -> N
     assert all(chunk.start < chunk.end for chunk in chunks)
 
 
-# one line that fills a chunk to the last token, before the fence that closes it there
-FULL = ParsedDocument(
-    title=None,
-    blocks=(*block("paragraph", "alpha"), *block("code", f"```\n{'alpha ' * 14}{'更新。 ' * 11}策略\n```")),
-)
-
-
 @given(documents)
-@example(FULL)
 def test_no_chunk_is_blank_or_longer_than_the_limit(parsed: ParsedDocument) -> None:
     chunks = chunk_document(parsed, count_tokens=count_words, target_tokens=30, max_tokens=50)
     assert all(chunk.text.strip() for chunk in chunks)
@@ -81,3 +73,17 @@ def test_every_word_of_the_text_is_in_a_chunk(parsed: ParsedDocument) -> None:
     for chunk in chunks:
         span = parsed.text[chunk.start : chunk.end].strip("\n").rstrip()
         assert span in chunk.text
+
+
+@given(documents)
+def test_the_blocks_of_a_chunk_are_all_of_it_and_say_what_the_document_says(parsed: ParsedDocument) -> None:
+    names = {block.text.split("\n", 1)[0] for block in parsed.blocks if block.is_headed}
+    for chunk in chunk_document(parsed, count_tokens=count_words, target_tokens=30, max_tokens=50):
+        end = 0
+        for block in chunk.blocks:
+            assert end <= block.start < block.end <= len(chunk.text)
+            assert not chunk.text[end : block.start].strip()
+            end = block.end
+            if block.is_headed and not block.repeated:
+                assert chunk.text[block.start : block.end].split("\n", 1)[0] in names
+        assert end == len(chunk.text)

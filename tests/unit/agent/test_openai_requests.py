@@ -68,7 +68,7 @@ def test_what_is_no_content_is_refused_in_earlier_turns_too(content: Any) -> Non
 
 
 def test_what_a_model_thought_is_passed_over() -> None:
-    thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": None}
+    thought: dict[str, object] = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": None}
     given = ResponseRequest.checked({"model": "copilot", "input": [SHOWN, thought, ANSWERED, ASKED]})
     assert given["questions"] == ["What is this?", "How much leave is there?"]
     with pytest.raises(ValidationError, match="input"):

@@ -101,7 +101,7 @@ def test_a_passage_knows_its_blocks_and_a_cut_table_the_names_it_repeats() -> No
 
 def test_line_that_announces_a_list_goes_with_it() -> None:
     lead_in = Block("paragraph", "These are the options :")
-    chunks = chunks_of(paragraph(26), lead_in, Block("list", "\n".join(f"- option {i} is here" for i in range(5))))
+    chunks = chunks_of(paragraph(26), lead_in, *(made for i in range(5) for made in item(f"option {i} is here")))
     assert chunks[-1].text.startswith("These are the options")
 
 
