@@ -2,69 +2,35 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from knowledge.parsers.blocks import Block, BlockKind, block, hidden_block, item, linked, unmarked
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.html_hidden import Look, Looks
 from knowledge.parsers.html_parts import header_rows, is_layout, is_name, notes_of, numbers_of, sections_of, span_of
-from knowledge.parsers.lines import as_shown
+from knowledge.parsers.html_text import BLOCKS, DROPPED, HEADINGS, LINE, WORD, Mode, Open, Piece, TextReader
 from knowledge.parsers.raised import lowered, raised
 from knowledge.parsers.tables import Cell, Grid, table_blocks
 
-_DROPPED = frozenset(("script", "style", "meta", "link", "base", "nav", "select", "textarea", "input", "button"))
-_BLOCKS = frozenset(("address", "article", "aside", "body", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figure",
-                     "footer", "form", "header", "hgroup", "hr", "html", "legend", "li", "main", "p", "search", "section",
-                     "summary", "tr", "td", "th", "thead", "tbody", "tfoot"))  # fmt: skip
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_STRUCTURES = frozenset((*_HEADINGS, "figcaption", "caption", "blockquote"))
+_STRUCTURES = frozenset((*HEADINGS, "figcaption", "caption", "blockquote"))
 _OF_TABLES = frozenset(("caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"))
 _LANGUAGE = re.compile(r"(?:^|\s)lang(?:uage)?-([^\s]+)")
-_WORD = re.compile(r"\w")
 _UNREAD_MATHS = frozenset(
     ("mfrac", "msqrt", "mroot", "mtable", "munder", "mover", "munderover", "msubsup", "mmultiscripts")
 )
-_LINE = "\v"  # ends a line, where white space of the source does not
-
-Mode = Literal["blocks", "item", "flat"]
-"""What the end of a paragraph is: the end of a block, the end of a line in an item of a list, or one in a text without blocks."""
 
 
-@dataclass
-class _Piece:
-    """What people do not see, in one piece."""
-
-    text: str
-    reason: HiddenReason
-
-
-@dataclass
-class _Open:
-    """An element that changes the words inside it. start: how many parts of the text stand before them."""
-
-    written: Callable[[str], str]
-    start: int
-    is_raised: bool = False
-
-
-class Reader:
+class Reader(TextReader):
     """One way through a page. losses: what is there and cannot be read."""
 
     def __init__(self, tree: Any) -> None:
+        super().__init__()
         self.losses: dict[str, int] = {}
         self._looks = Looks(tree)
-        self._found: list[Block | _Piece] = []
-        self._behind: list[_Piece] = []  # of the block that is being read
-        self._last: _Piece | None = None  # until something is seen
-        self._apart = False  # whether a line ended since the last text
-        self._parts: list[str] = []
-        self._open: list[_Open] = []
-        self._mode: Mode = "blocks"
+        self._found: list[Block | Piece] = []
         self._kind: BlockKind = "paragraph"
         self._item: tuple[int, str] | None = None  # depth and number of one that has not said anything yet
         self._depth = 0
-        self._is_code = False
         self._nested: list[tuple[Any, Look, str]] = []  # tables inside cells
         self._targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
         self._notes = dict(notes_of(tree, self._targets))
@@ -82,83 +48,6 @@ class Reader:
         for each in self._found:
             yield from [each] if isinstance(each, Block) else hidden_block(each.text, each.reason)
 
-    # --- text ------------------------------------------------------------------------------------------------------
-
-    def _text(self, text: str | None, look: Look) -> None:
-        if not text:
-            return
-        text = unmarked(text)
-        reason = look.why_unseen if text.strip() else None
-        if reason:
-            self._take(text, reason)
-            text = " "
-        elif text.strip():
-            self._last, self._apart = None, False
-        elif self._last:
-            self._last.text += " "
-        if self._is_code:
-            text = text.replace("\n", _LINE).replace(" ", "\u00a0") if self._mode == "flat" else text
-        self._parts.append(text)
-
-    def _take(self, text: str, reason: HiddenReason) -> None:
-        text = unmarked(text)
-        if self._last and self._last.reason is reason:
-            self._last.text += ("\n" if self._apart else "") + text
-        elif _WORD.search(text):
-            self._last = _Piece(text, reason)
-            self._behind.append(self._last)
-        self._apart = False
-
-    def _hide(self, element: Any, reason: HiddenReason) -> None:
-        """Take all that an element holds."""
-        is_block = (
-            element.tag in _BLOCKS or element.tag in _HEADINGS or element.tag in ("br", "table", "ul", "ol", "pre")
-        )
-        self._apart |= is_block
-        if element.tag == "img" and element.get("alt"):
-            self._take(element.get("alt"), reason)
-        for text in (element.text, *(part for child in element for part in (child, child.tail))):
-            if isinstance(text, str):
-                self._take(text, reason)
-            elif text is not None and isinstance(text.tag, str) and text.tag not in _DROPPED:
-                self._hide(text, reason)
-            elif text is not None:
-                self._comment(text)
-        self._apart |= is_block
-
-    def _comment(self, node: Any) -> None:
-        if callable(node.tag) and node.tag.__name__ == "Comment" and isinstance(node.text, str):
-            self._take(node.text, HiddenReason.COMMENT)
-
-    def _close(self, opened: _Open) -> None:
-        self._parts[opened.start :] = [opened.written("".join(self._parts[opened.start :]))]
-
-    def _said(self) -> str:
-        """Take the text that was read so far; what is open goes on behind it."""
-        for opened in reversed(self._open):
-            self._close(opened)
-            opened.start = 0
-        text, self._parts = "".join(self._parts), []
-        if self._is_code and self._mode != "flat":
-            return text
-        lines = (as_shown(line).strip(" ") for line in text.split(_LINE))
-        return "\n".join(line for line in lines if line)
-
-    def _inside(self, element: Any, look: Look) -> None:
-        self._text(element.text, look)
-        for child in element:
-            self._element(child, look)
-            self._text(child.tail, look)
-
-    def _flat(self, element: Any, look: Look) -> str:
-        """Return the text inside an element, without blocks."""
-        kept = self._parts, self._open, self._mode
-        self._parts, self._open, self._mode = [], [], "flat"
-        self._inside(element, look)
-        text = self._said()
-        self._parts, self._open, self._mode = kept
-        return text
-
     # --- blocks ----------------------------------------------------------------------------------------------------
 
     def _boundary(self) -> None:
@@ -167,7 +56,7 @@ class Reader:
         if self._mode == "blocks":
             self._flush()
         else:
-            self._parts.append(_LINE)
+            self._parts.append(LINE)
 
     def _flush(self) -> None:
         """End a block: what is hidden in it and the notes that it refers to stand behind it."""
@@ -212,7 +101,7 @@ class Reader:
         if not isinstance(tag, str):
             self._comment(element)
             return
-        if tag in _DROPPED or (tag == "title" and next(element.iterancestors("svg"), None) is None):
+        if tag in DROPPED or (tag == "title" and next(element.iterancestors("svg"), None) is None):
             return
         look = self._looks.of(element, above)
         if tag in ("svg", "canvas"):
@@ -227,7 +116,7 @@ class Reader:
             return
         elif (handler := _HANDLERS.get(tag)) and not (self._mode == "flat" and tag in _STRUCTURES):
             handler(self, element, look)
-        elif tag in _BLOCKS or tag in _STRUCTURES:
+        elif tag in BLOCKS or tag in _STRUCTURES:
             self._boundary()
             self._inside(element, look)
             self._boundary()
@@ -235,7 +124,7 @@ class Reader:
             self._inside(element, look)
 
     def _written(self, element: Any, look: Look, written: Callable[[str], str], *, is_raised: bool = False) -> None:
-        opened = _Open(written, len(self._parts), is_raised)
+        opened = Open(written, len(self._parts), is_raised)
         self._open.append(opened)
         self._inside(element, look)
         self._open.remove(opened)
@@ -244,7 +133,7 @@ class Reader:
     def _title(self, element: Any, look: Look) -> None:
         self._flush()
         text = self._flat(element, look)
-        if level := _HEADINGS.get(element.tag):
+        if level := HEADINGS.get(element.tag):
             self._found += block("heading", text.replace("\n", " "), level=level)
         else:
             self._found += block("caption", text)
@@ -276,7 +165,7 @@ class Reader:
             language = found[1] if (found := _LANGUAGE.search(named)) else ""
             mode, self._mode = self._mode, "item"
             self._inside(element, look)
-            text = self._said().replace(_LINE, "\n")
+            text = self._said().replace(LINE, "\n")
             self._mode = mode
             self._found += block("code", text, language=language)
             self._settle()
@@ -316,7 +205,7 @@ class Reader:
     def _link(self, element: Any, look: Look) -> None:
         address = unmarked(element.get("href") or "")
         target = address[1:] if address.startswith("#") else ""
-        if address.startswith("#") and not _WORD.search("".join(element.itertext())):
+        if address.startswith("#") and not WORD.search("".join(element.itertext())):
             return  # "¶" beside a heading, "↩" behind a note
         note = next((each for each, name in self._notes.items() if name == target), None) if target else None
         if note is not None and note not in self._numbers:
@@ -334,7 +223,7 @@ class Reader:
 
     def _line_end(self, element: Any, look: Look) -> None:
         self._apart = True
-        self._parts.append(_LINE)
+        self._parts.append(LINE)
 
     def _picture(self, element: Any, look: Look) -> None:
         if element.get("alt"):
@@ -437,7 +326,7 @@ def _linked(words: str, address: str) -> str:
 
 
 _HANDLERS: dict[str, Callable[[Reader, Any, Look], None]] = {
-    **dict.fromkeys((*_HEADINGS, "figcaption", "caption"), Reader._title),
+    **dict.fromkeys((*HEADINGS, "figcaption", "caption"), Reader._title),
     **dict.fromkeys(("ul", "ol", "menu"), Reader._list),
     **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), Reader._code),
     **dict.fromkeys(("sup", "sub"), Reader._raised),
