@@ -131,7 +131,8 @@ def _blocks(parts: Sequence[_Part], shown: int, length: int) -> Iterator[Passage
             min(group[-1].end - shown, length),
         )
         begin = first.start - shown - first.offset  # of the whole block
-        is_headed = block.is_headed and (first.offset == 0 or (first is parts[0] and first.prefix != ""))
+        is_whole = first.offset == 0 and group[-1].end - first.start >= _names_end(block)
+        is_headed = block.is_headed and (is_whole or (first is parts[0] and first.prefix != ""))
         yield PassageBlock(
             block.kind,
             start,
@@ -149,6 +150,11 @@ def _blocks(parts: Sequence[_Part], shown: int, length: int) -> Iterator[Passage
             ),
             repeated=len(first.prefix) if first is parts[0] else 0,
         )
+
+
+def _names_end(table: Block) -> int:
+    """Where the names of a table's columns and the rule below them end."""
+    return sum(len(line) + 1 for line in table.text.split("\n", 2)[:2]) - 1
 
 
 def _of_one_block(parts: Sequence[_Part]) -> Iterator[list[_Part]]:

@@ -17,9 +17,10 @@ def rule_of(width: int) -> str:
 
 
 def pipe_table(rows: Sequence[Sequence[str]], *, is_headed: bool = True) -> str:
-    """Write a table; is_headed: whether its first row holds the names of the columns."""
-    lines = [line_of(row) for row in rows]
-    return "\n".join([lines[0], rule_of(len(rows[0])), *lines[1:]] if is_headed else lines)
+    """Write a table, short rows filled up; is_headed: whether its first row holds the names of the columns."""
+    width = max(map(len, rows))
+    lines = [line_of([*row, *[""] * (width - len(row))]) for row in rows]
+    return "\n".join([lines[0], rule_of(width), *lines[1:]] if is_headed else lines)
 
 
 def cells_in(line: str) -> list[str]:

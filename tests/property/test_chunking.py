@@ -80,10 +80,10 @@ def test_the_blocks_of_a_chunk_are_all_of_it_and_say_what_the_document_says(pars
     names = {block.text.split("\n", 1)[0] for block in parsed.blocks if block.is_headed}
     for chunk in chunk_document(parsed, count_tokens=count_words, target_tokens=30, max_tokens=50):
         end = 0
-        for block in chunk.blocks:
-            assert end <= block.start < block.end <= len(chunk.text)
-            assert not chunk.text[end : block.start].strip()
-            end = block.end
-            if block.is_headed and not block.repeated:
-                assert chunk.text[block.start : block.end].split("\n", 1)[0] in names
+        for each in chunk.blocks:
+            assert end <= each.start < each.end <= len(chunk.text)
+            assert not chunk.text[end : each.start].strip()
+            end = each.end
+            if each.is_headed and not each.repeated:
+                assert chunk.text[each.start : each.end].split("\n", 1)[0] in names
         assert end == len(chunk.text)

@@ -72,10 +72,9 @@ def _lines(made: Made, shape: Shape, rows: range, *, is_head: bool) -> list[str]
 
 
 def is_across(made: Made, cell: str) -> bool:
-    """Whether a cell takes a whole row: a title of those below it, written beside each of them."""
-    return len({column for _, column in made.places[cell]}) == len(
-        {column for each in made.places.values() for _, column in each}
-    )
+    """Whether cells take whole rows: titles of those below them, written beside each of them."""
+    columns = {column for each in made.places.values() for _, column in each}
+    return all({column for _, column in made.places[title]} == columns for title in cell.split(JOINED))
 
 
 def read(made: Made) -> list[Block]:
