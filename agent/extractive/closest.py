@@ -84,10 +84,10 @@ def _holds(passage: Passage, exact: Sequence[ExactName], *, coded_alone: bool) -
 
 
 def _naming(sentences: list[Candidate], exact: Sequence[ExactName], *, asks_more: bool) -> list[Candidate]:
-    """The sentences of a passage that hold a coded name, those below a heading that holds it among them; all where none does.
+    """The sentences of a passage that hold an exact name, those below a heading that holds it among them; all where none does.
     asks_more: whether the question has other words than names; without any, those that hold the name itself, or the first below it.
     """
-    names = [name.terms for name in exact if name.is_coded]
+    names = [name.terms for name in exact]
     own = [each for each in sentences if any(name <= each.terms for name in names)]
     if own and not asks_more:
         return own

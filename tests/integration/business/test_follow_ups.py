@@ -167,5 +167,9 @@ def test_documents_answer_a_follow_up_only_with_what_it_names(demo: DataSource, 
     first = "What is the default timeout of HTTP calls between services?"
     found, about, unnamed = conversation("chen", first, "What about dock-planner?", "What about the gateway manager?")
     assert "3 seconds" in found.content
-    assert about.stop_reason == StopReason.NO_EVIDENCE or "20 seconds" in about.sentences[0]["text"]
-    assert unnamed.stop_reason == StopReason.NO_EVIDENCE
+    if about.stop_reason == StopReason.OK:
+        assert "20 seconds" in about.sentences[0]["text"]
+    else:  # its name is said somewhere: the passage that says it comes closest
+        assert about.stop_reason == StopReason.NOT_CONFIRMED
+        assert "dock-planner" in about.content
+    assert unnamed.stop_reason != StopReason.OK
