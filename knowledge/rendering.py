@@ -9,7 +9,7 @@ from itertools import groupby
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
-from knowledge.parsers.blocks import TABULAR, Block, ParsedDocument
+from knowledge.parsers.blocks import TABULAR, Block, ParsedDocument, is_absolute
 from knowledge.parsers.hidden import REASONS
 from knowledge.text.pipe_table import cell_spans
 
@@ -201,7 +201,7 @@ class _Source:
         """Characters with the links in them; a link that reaches beyond them is cut."""
         parts: list[str] = []
         for first, last, address in self.block.links:
-            if first < end and last > start:
+            if first < end and last > start and is_absolute(address):
                 parts.append(self._marked(start, max(first, start)))
                 start, said = min(last, end), self._marked(max(first, start), min(last, end))
                 parts.append(f'<a href="{html.escape(address)}" {_OUTSIDE}>{said}</a>')

@@ -35,7 +35,8 @@ SEPARATOR = "\n\n"
 _WORDS, _ADDRESS, _CLOSE = "\U0010fff0", "\U0010fff1", "\U0010fff2"
 _LINKED = re.compile(f"{_WORDS}([^{_WORDS}{_ADDRESS}{_CLOSE}]*){_ADDRESS}([^{_WORDS}{_ADDRESS}{_CLOSE}]*){_CLOSE}")
 _LINK_MARKS = {ord(mark): None for mark in (_WORDS, _ADDRESS, _CLOSE)}
-_ADDRESS_SCHEMES = re.compile(r"(?:https?://|mailto:|tel:|ftp://)\S", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"(?:https?://|mailto:|tel:|ftp://)\S", re.IGNORECASE)
+_RELATIVE = re.compile(r"(?![a-z][a-z0-9+.-]*:|[#?]|//)\S", re.IGNORECASE)
 MAX_ADDRESS = 2_000  # characters
 
 
@@ -245,11 +246,17 @@ def _from_earlier_json(value: dict[str, Any]) -> Block:
 
 
 def linked(words: str, address: str) -> str:
-    """Linked words in a text that `block` is made of; the words alone where the address is none that leads to a page or a person."""
-    address = "".join(address.split())
-    if not words.strip() or not _ADDRESS_SCHEMES.match(address) or len(address) > MAX_ADDRESS:
+    """Linked words in a text that `block` is made of; the words alone where the address leads to no page, file or person."""
+    address = "".join(address.strip().replace(" ", "%20").split())
+    is_one = is_absolute(address) or _RELATIVE.match(address) is not None
+    if not words.strip() or not is_one or len(address) > MAX_ADDRESS:
         return words
     return f"{_WORDS}{words.translate(_LINK_MARKS)}{_ADDRESS}{address.translate(_LINK_MARKS)}{_CLOSE}"
+
+
+def is_absolute(address: str) -> bool:
+    """Whether an address leads somewhere from any page; one that does not is told, and no link of ours."""
+    return _ABSOLUTE.match(address) is not None
 
 
 def unmarked(source: str) -> str:

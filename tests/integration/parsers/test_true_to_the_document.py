@@ -95,6 +95,7 @@ def test_cells_are_displayed_by_their_number_format() -> None:
     [
         ("onboarding.md", "https://lieferanten.kontor.example/register?step=1"),
         ("onboarding.md", "mailto:einkauf@kontor.example"),
+        ("onboarding.md", "../forms/supplier-form.docx"),
         ("rates.html", "https://ramps.kontor.example/book?site=7"),
         ("rates.html", "mailto:ramp@kontor.example"),
     ],

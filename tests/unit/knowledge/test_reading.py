@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.page_images import cited_boxes
-from knowledge.parsers.blocks import Block, ParsedDocument, item
+from knowledge.parsers.blocks import Block, ParsedDocument, item, linked, taken_links
 from knowledge.rendering import PART_LENGTH, Span, as_html, excerpt, part_at, parts, placed
 
 TABLE = "| Step | Minutes |\n| --- | --- |\n| Rinse | 5 |\n| Boil \\| cool | 12 |"
@@ -128,6 +128,27 @@ def test_links_lead_where_they_led_and_lists_nest() -> None:
     assert html.endswith(
         '<ol><li class="numbered">1. fill water</li><li class="numbered">2. run program 3<ul><li>twice</li></ul></li></ol>'
     )
+
+
+@pytest.mark.parametrize(
+    ("address", "kept"),
+    [
+        ("https://a.example/b c", "https://a.example/b%20c"),
+        ("../forms/order.docx", "../forms/order.docx"),
+        ("mailto:a@b.example", "mailto:a@b.example"),
+        ("javascript:alert(1)", None),
+        (" java\nscript:alert(1)", None),
+        ("data:text/html,x", None),
+        ("//evil.example/x", None),
+        ("#part", None),
+        ("file:///etc/passwd", None),
+    ],
+)
+def test_an_address_is_kept_where_it_leads_to_a_page_a_file_or_a_person(address: str, kept: str | None) -> None:
+    text, links = taken_links(linked("words", address))
+    assert (text, [to for _start, _end, to in links]) == ("words", [kept] if kept else [])
+    shown = as_html(placed(document(Block("paragraph", text, links=links))))
+    assert ("<a " in shown) is (kept is not None and ":" in kept), "what is relative to the file is no link of ours"
 
 
 def test_a_long_text_comes_in_parts_and_a_character_is_found_in_its_part() -> None:
