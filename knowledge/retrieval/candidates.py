@@ -8,9 +8,10 @@ the index of folders is asked for.
 The same statement brings what the finalists are judged by: their token vectors and their texts.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +26,7 @@ from copilot_site.lib.database import prepared_cursor
 from knowledge.retrieval.conditions import holding, named
 from knowledge.retrieval.plan import Plan, Scope, visible_ids
 from knowledge.selectors import ShownPassage
+from knowledge.text.passage_blocks import from_json
 from knowledge.text.terms import sparse
 
 RARE_TERM_BUDGET = (
@@ -113,7 +115,7 @@ _WITH_FINALISTS = """
 SELECT f.chunk_id, f.document_id, f.dense, f.lexical, j.*
 FROM found f LEFT JOIN (
     SELECT {tokens}, c.id, c.knowledge_base_id, c.document_id, c.version_id, c.position, d.title, d.filename, d.language,
-           c.heading_path, c.text, c.page_from, c.start, c."end", c.version_id = d.current_version_id, c.page_starts,
+           c.heading_path, c.text, c.page_from, c.start, c."end", c.version_id = d.current_version_id, c.page_starts, c.blocks,
            d.superseded_by_id, EXISTS (
                SELECT FROM knowledge_documentversion v, knowledge_knowledgebase b
                WHERE v.id = c.version_id AND v.approved_at IS NULL AND b.id = d.knowledge_base_id AND b.is_approval_wanted
@@ -125,6 +127,7 @@ FROM found f LEFT JOIN (
     JOIN knowledge_chunk c ON c.knowledge_base_id = d.knowledge_base_id AND c.id = first.chunk_id
 ) j ON j.id = f.chunk_id
 ORDER BY f.chunk_id"""
+_BLOCKS = [field.name for field in fields(ShownPassage)].index("blocks")
 _TOKENS = """(
         SELECT t.packed FROM knowledge_chunktokens t
         WHERE t.knowledge_base_id = d.knowledge_base_id AND t.chunk_id = c.id AND t.space_id = {space}
@@ -182,6 +185,7 @@ def _candidate(chunk_id: UUID, document_id: UUID, dense: float, lexical: float, 
     if shown[0] is None:
         return Candidate(chunk_id, document_id, dense, lexical)
     values: list[Any] = [tuple(value) if isinstance(value, list) else value for value in shown]
+    values[_BLOCKS] = from_json(json.loads(shown[_BLOCKS]) if isinstance(shown[_BLOCKS], str) else shown[_BLOCKS])
     return Candidate(chunk_id, document_id, dense, lexical, ShownPassage(*values), bytes(tokens or b""))
 
 
