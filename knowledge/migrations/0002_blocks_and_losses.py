@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='chunk',
             name='blocks',
-            field=models.JSONField(blank=True, default=list, editable=False),
+            field=models.JSONField(blank=True, db_default=models.Value([], models.JSONField()), default=list, editable=False),
         ),
         migrations.AddField(
             model_name='documentversion',

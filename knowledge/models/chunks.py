@@ -50,7 +50,7 @@ class Chunk(models.Model):
     position = models.PositiveIntegerField()
     text = models.TextField()
     heading_path = ArrayField(LongLineField(), default=list)
-    blocks = models.JSONField(default=list, blank=True, editable=False)
+    blocks = models.JSONField(default=list, db_default=models.Value([], models.JSONField()), blank=True, editable=False)
     kind = models.CharField(max_length=16)
     page_from = models.PositiveIntegerField(null=True)
     page_to = models.PositiveIntegerField(null=True)
