@@ -16,6 +16,7 @@ from knowledge.parsers.tables import Cell, table_blocks
 from knowledge.parsers.written_values import decimal_mark, plain_days, plain_number
 
 _DELIMITERS = ",;\t|"
+_USUAL_MARKS = {";": ",", ",": "."}  # of decimals: where a comma is one, columns are not set apart by it
 _STATED = re.compile(r'"?sep=(.)"?[ ,;\t]*\n', re.IGNORECASE)  # Excel's own first line
 _SAMPLE_ROWS = 50
 _MAX_FIELD_CHARACTERS = 1_000_000
@@ -46,7 +47,7 @@ class CsvParser:
                 rows.append(row)
         except csv.Error as error:
             raise ParseFailed("damaged", format="CSV") from error
-        return ParsedDocument(blocks=tuple(table_blocks(_typed(rows, "," if delimiter == ";" else ""))))
+        return ParsedDocument(blocks=tuple(table_blocks(_typed(rows, _USUAL_MARKS.get(delimiter, "")))))
 
 
 def _typed(rows: list[list[str]], usual_mark: str) -> list[list[Cell]]:
