@@ -33,7 +33,7 @@ api:document-status api:document-versions api:document-chunks api:document-retry
 api:session api:messages api:query-csv api:attachments api:attachment api:feedback api:stop-session api:continue-stream
 api:knowledge-chat api:agent-chat api:see-as-knowledge-bases api:see-as-folders api:see-as-documents api:tool-document-info
 api:tool-knowledge-chunks api:agent-tools api:agent-config api:audit-entries api:audit-verifier api:tokens api:token api:docs
-api:copilot_site.api.NoSuchAddress openai-models openai-chat openai-responses agent.mcp_server.oauth.metadata mcp-metadata
+api:copilot_site.api.NoSuchAddress openai-models openai-model openai-chat openai-responses agent.mcp_server.oauth.metadata mcp-metadata
 """
 # Work on whole files, many rows or many texts, questions to data sources, and whatever waits for another server.
 TRANSFERS: Final = """

@@ -15,3 +15,6 @@ def held_elsewhere(name: str) -> Iterator[None]:
     with psycopg.connect(**chosen, autocommit=True) as other:
         other.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [name])
         yield
+        other.execute(
+            "SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name]
+        )  # the end of a session is told later

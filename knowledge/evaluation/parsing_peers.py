@@ -45,7 +45,7 @@ def _unstructured() -> Reader:
     import unstructured.nlp.tokenize
     from unstructured.partition.auto import partition
 
-    unstructured.nlp.tokenize._get_nlp = lambda: _Tagger  # type: ignore[assignment]
+    unstructured.nlp.tokenize._get_nlp = lambda: _Tagger  # type: ignore[assignment,unused-ignore]
 
     def read(path: Path) -> Read:
         elements = partition(str(path), languages=[""], strategy="fast")

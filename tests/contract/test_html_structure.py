@@ -96,6 +96,7 @@ def test_links_keep_addresses_that_lead_somewhere(tmp_path: Path) -> None:
         ("ramp calendar", "https://ramps.example/book?a=1&b=2"),
         ("mail", "mailto:r@k.example"),
         ("phone", "tel:+49123"),
+        ("terms", "/terms"),
     ]
 
 

@@ -49,6 +49,7 @@ def test_links_of_every_notation_keep_their_targets(tmp_path: Path) -> None:
         "mailto:desk@p.example",
         "https://q.example",
         "https://r.example",
+        "../f.docx",
     ]
 
 
