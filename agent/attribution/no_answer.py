@@ -1,4 +1,4 @@
-"""Whether a sentence only says that its writer does not know, or that the evidence does not say: that is no answer, whatever it cites."""
+"""Recognise a sentence that only says that its writer does not know, or that the evidence does not say: no answer, whatever it cites."""
 
 from agent.extractive.wording import pattern
 from knowledge.text.chinese_script import simplified
@@ -8,6 +8,6 @@ _GOES_ON = pattern("no_answer", "goes_on")
 
 
 def is_no_answer(sentence: str) -> bool:
-    """A sentence that goes on to say something (“…, but …”) is one."""
+    """Tell whether a sentence gives no answer; one that goes on to say something (“…, but …”) does."""
     text = simplified(sentence).strip()
     return _SAYS_NOTHING.match(text) is not None and _GOES_ON.search(text) is None

@@ -85,7 +85,7 @@ def split(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, .
 
 
 def _go_on(before: PassageBlock, item: PassageBlock) -> bool:
-    """Whether two items are of one list."""
+    """Tell whether two items are of one list."""
     if not before.kind == item.kind == "item":
         return False
     return before.depth != item.depth or bool(before.number) == bool(item.number)

@@ -44,7 +44,7 @@ def blocks_in(text: str) -> Iterator[PassageBlock]:
 
 
 def _goes_on(opened: PassageBlock, kind: _Line, line: str) -> bool:
-    """Whether a line belongs to the block before it."""
+    """Tell whether a line belongs to the block before it."""
     if opened.kind == "table":
         return kind == "table" or (kind == "rule" and "|" in line)
     if opened.kind == "code":

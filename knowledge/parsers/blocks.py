@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from knowledge.parsers.hidden import Hidden, HiddenReason, marks_in, without_marks
+from knowledge.parsers.hidden import HiddenReason
 from knowledge.text.normalise import cleaned
 
 BlockKind = Literal[
@@ -31,7 +31,7 @@ MODEL = 2
 SEPARATOR = "\n\n"
 """Between the texts of two blocks in the document's text, but for neighbouring items of a list."""
 
-# Around linked words and their address while a parser puts a text together; of the last private plane, as the marks of hidden text.
+# Around linked words and their address while a parser puts a text together; of the last private plane: no font and no document needs them.
 _WORDS, _ADDRESS, _CLOSE = "\U0010fff0", "\U0010fff1", "\U0010fff2"
 _LINKED = re.compile(f"{_WORDS}([^{_WORDS}{_ADDRESS}{_CLOSE}]*){_ADDRESS}([^{_WORDS}{_ADDRESS}{_CLOSE}]*){_CLOSE}")
 _LINK_MARKS = {ord(mark): None for mark in (_WORDS, _ADDRESS, _CLOSE)}
@@ -260,8 +260,8 @@ def is_absolute(address: str) -> bool:
 
 
 def unmarked(source: str) -> str:
-    """A source that holds no marks of ours: a file cannot name a link or a hidden piece."""
-    return Hidden.unmarked(source).translate(_LINK_MARKS)
+    """Take the marks of links out of a source: a file cannot make one."""
+    return source.translate(_LINK_MARKS)
 
 
 def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
@@ -301,21 +301,3 @@ def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) ->
     """What people do not see, as a paragraph; no block when nothing is left of it."""
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)
-
-
-def with_pieces(blocks: Iterable[Block], hidden: Hidden) -> list[Block | Picture]:
-    """Blocks without marks, each followed by what was hidden or shown as a picture at a mark; pieces without a mark come first."""
-    kept: list[Block | Picture] = []
-    pieces = dict(enumerate(hidden.pieces))
-    for each in blocks:
-        numbers = marks_in(each.text)
-        if numbers:
-            kept += block(each.kind, without_marks(each.text), level=each.level, page=each.page, boxes=each.boxes)
-            kept += [found for n in numbers if n in pieces for found in _piece(*pieces.pop(n), page=each.page)]
-        else:
-            kept.append(each)
-    return [found for piece in pieces.values() for found in _piece(*piece)] + kept
-
-
-def _piece(text: str, reason: HiddenReason | None, *, page: int | None = None) -> Sequence[Block | Picture]:
-    return [Picture(0, page, text)] if reason is None else hidden_block(text, reason, page=page)

@@ -10,7 +10,6 @@ from pptx import Presentation
 from reportlab.pdfgen.canvas import Canvas
 
 from knowledge.parsers.base import load, parsers
-from knowledge.parsers.hidden import Hidden, HiddenReason, without_marks
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.raised import lowered, raised
 
@@ -97,13 +96,3 @@ def test_numbers_are_those_of_the_file(
 )
 def test_what_has_no_raised_character_is_set_off(text: str, up: str, down: str) -> None:
     assert (raised(text), lowered(text)) == (up, down)
-
-
-def test_marks_of_hidden_text_keep_their_numbers() -> None:
-    hidden = Hidden()
-    hidden.seen()
-    mark = hidden.take("never seen", HiddenReason.COLOUR, apart=True)
-    shown = raised(f"6{mark}")
-    assert mark
-    assert mark in shown
-    assert without_marks(shown) == "⁶"
