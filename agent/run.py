@@ -75,7 +75,8 @@ class Run:
     slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it together with the question before.
     answers_in: the language, zh or en, in which the person wants the last answer again; "" otherwise.
     history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what was done
-    differently from what they would expect. found: what the searches brought; findings: all evidence, by its id. told_inside: what tools
+    differently from what they would expect. found: what the searches brought; findings: all evidence, by its id; numbers: what a model
+    cites it by, by its id, from 1; a number is never given twice. told_inside: what tools
     brought from inside the house, which never leaves it. named_by: the passage that says what the query is about. how_read: the question
     by the words of the data, where that chose the way. earlier_query, logical_query: source and query that the conversation stood on, and
     stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read any
@@ -117,6 +118,7 @@ class Run:
     earlier_query: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
     findings: dict[str, Finding] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
     answer: CitedAnswer | None = None
     notices: list[str] = field(default_factory=list)
     stop_reason: StopReason = StopReason.OK
@@ -176,7 +178,13 @@ class Run:
             if finding.item.evidence_id not in self.findings:
                 finding.item.authz.perm_snapshot_id = self.state.authz.perm_snapshot_id
                 self.findings[finding.item.evidence_id] = finding
+                self.numbers.setdefault(finding.item.evidence_id, len(self.numbers) + 1)
                 self.state.evidence_items.append(finding.item)
+
+    @property
+    def numbered(self) -> dict[int, Finding]:
+        """The evidence by the numbers that a model cites it by; what may not be read any more has left its number empty."""
+        return {self.numbers[key]: finding for key, finding in self.findings.items()}
 
     def deliver(self, answer: CitedAnswer, confidence: float) -> None:
         """The finished answer, in the run and in its state."""
