@@ -76,7 +76,8 @@ class Run:
     answers_in: the language, zh or en, in which the person wants the last answer again; "" otherwise.
     history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what was done
     differently from what they would expect. found: what the searches brought; findings: all evidence, by its id; numbers: what a model
-    cites it by, by its id, from 1; a number is never given twice. told_inside: what tools
+    cites it by, by its id, from 1; a number is never given twice. objected: sources of
+    which the model was told once that its statement counts otherwise than the company does. told_inside: what tools
     brought from inside the house, which never leaves it. named_by: the passage that says what the query is about. how_read: the question
     by the words of the data, where that chose the way. earlier_query, logical_query: source and query that the conversation stood on, and
     stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read any
@@ -119,6 +120,7 @@ class Run:
     logical_query: tuple[str, LogicalQuery] | None = None
     findings: dict[str, Finding] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
+    objected: set[str] = field(default_factory=set)
     answer: CitedAnswer | None = None
     notices: list[str] = field(default_factory=list)
     stop_reason: StopReason = StopReason.OK

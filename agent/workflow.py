@@ -1,11 +1,13 @@
 """How a question becomes an answer with evidence, or an honest no.
 
-    Preprocess → LoadAuthz → Route → Act | DocRAGTool | SQLTool → ValidateEvidence → Synthesize → Done
-                                  ↘ CalcTool → Done           ↘ Refuse → Done
-                                  ↘ Clarify → Done
+    with a model     Preprocess → LoadAuthz → Route → DocRAGTool → Act → Done
+    without one      Preprocess → LoadAuthz → Route → DocRAGTool | SQLTool → ValidateEvidence → Synthesize → Done
+                                                    ↘ CalcTool | Clarify | Refuse → Done
 
-Act is the loop in which a model chooses tools; without a model, or when it fails, the run goes through the tool states by rule. A
-state is an async generator: it yields events, those that leave in one moment together, and last of all one `Goto`. It sends nothing
+With a model documents are searched first. Act is the one conversation in which it then writes the answer, sentence by checked sentence,
+or calls tools, asks back or declines. Without a model, or when it fails, the run goes through the tool states by rule.
+
+A state is an async generator: it yields events, those that leave in one moment together, and last of all one `Goto`. It sends nothing
 and stores nothing; whoever walks the run does (`agent.runs.run`). What a client sees live and what is stored come from the same walk.
 
 To read on: `agent/states/`, one file a state; `agent/run.py`, what a run carries, and `agent/state.py`, what is stored of it;
@@ -28,12 +30,20 @@ Step = Callable[[Run], AsyncIterator[Event | Together | Goto]]
 NEXT: Mapping[State, frozenset[State]] = {
     State.PREPROCESS: frozenset({State.LOAD_AUTHZ}),
     State.LOAD_AUTHZ: frozenset({State.ROUTE}),
-    State.ROUTE: frozenset(
-        {State.ACT, State.RETRIEVE, State.QUERY, State.CALCULATE, State.CLARIFY, State.REFUSE},
+    State.ROUTE: frozenset({State.RETRIEVE, State.QUERY, State.CALCULATE, State.CLARIFY, State.REFUSE}),
+    State.RETRIEVE: frozenset({State.ACT, State.VALIDATE_EVIDENCE, State.QUERY}),
+    State.QUERY: frozenset({State.ACT, State.VALIDATE_EVIDENCE, State.RETRIEVE, State.CLARIFY}),
+    State.ACT: frozenset(
+        {
+            State.DONE,
+            State.CLARIFY,
+            State.REFUSE,
+            State.CALCULATE,
+            State.VALIDATE_EVIDENCE,
+            State.SYNTHESIZE,
+            State.ROUTE,
+        },
     ),
-    State.ACT: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE, State.CLARIFY}),
-    State.RETRIEVE: frozenset({State.VALIDATE_EVIDENCE, State.QUERY}),
-    State.QUERY: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE, State.CLARIFY}),
     State.CALCULATE: frozenset({State.DONE, State.RETRIEVE}),
     State.VALIDATE_EVIDENCE: frozenset({State.SYNTHESIZE, State.CLARIFY, State.REFUSE}),
     State.SYNTHESIZE: frozenset({State.DONE, State.CLARIFY, State.REFUSE}),

@@ -1,4 +1,4 @@
-"""From a person's question to a result: what was confirmed first, then what the language model makes of it, then the words alone.
+"""From a person's question to a result without a language model: what was confirmed first, then the words alone.
 
 Whatever way it came, a statement runs behind guard and sandbox under the person's rights, and the answer says what it stands on.
 """
@@ -14,14 +14,12 @@ from django.utils.translation import override
 from authz.principal import Principal
 from business.confirmed import confirmed_in
 from business.data_scope import ALL_DATA, DataScope
-from business.guard.refusal import Reason, SqlRefused
 from business.linking.vectors import nearest_sources
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import Meaning, describe
-from business.parsing.base import Choice, Clarification, Context, FreeForm, Parsed, Unparseable
-from business.parsing.model.free_form import fault_in, told_of
-from business.parsing.model.parser import ModelParser
+from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
+from business.parsing.model.free_form import Fault, fault_in, told_of
 from business.parsing.reader.changes import changed
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import parse
@@ -69,12 +67,10 @@ class Question:
 
 @dataclass
 class Asking:
-    """One question over the sources that a person may ask. by_model: of a source; None where there is no language model."""
+    """One question over the sources that a person may ask, read by its words alone."""
 
     sources: Sequence[OpenSource]
     run: Run
-    by_model: Callable[[OpenSource], Awaitable[ModelParser]] | None = None
-    model_errors: tuple[type[Exception], ...] = ()
     failures: list[tuple[OpenSource, Unparseable]] = field(default_factory=list)
 
     async def answer(self, question: Question) -> Answered | Unanswered:
@@ -83,53 +79,10 @@ class Asking:
         if confirmed is not None and confirmed.sql:
             result = await self.run(confirmed.opened, confirmed.sql)
             return Answered(confirmed.opened, confirmed.sql, confirmed.meaning(question.language), result)
-        if self.by_model is not None:
-            found = await self._by_model(question)
-            if found is not None:
-                return found
         if confirmed is not None:  # what is read by words alone was put right once
             why = _("What was confirmed for this question names days that are not those of today: ask with dates.")
             return Unanswered(((confirmed.opened, Unparseable(why)),))
         return await self._by_words(question)
-
-    async def _by_model(self, question: Question) -> Answered | Unanswered | None:
-        """None where the model fails, or says that the data cannot answer; the words may still."""
-        near = await sync_to_async(nearest)(self.sources, question)
-        if len(near) > 1:
-            return Unanswered(choices=tuple(Choice(in_source(question.text, each, self.sources)) for each in near))
-        if not near or self.by_model is None:
-            return None
-        opened = near[0]
-        parser = await self.by_model(opened)
-        try:
-            parsed = await parser.parse(question.text, opened.catalog, question.context(opened))
-            if isinstance(parsed, FreeForm):
-                return await self._free(opened, parsed, parser, question)
-        except self.model_errors as error:
-            log.warning("business.model_failed", error=str(error))
-            return None
-        return await self._told(opened, parsed, question)
-
-    async def _told(self, opened: OpenSource, parsed: Parsed, question: Question) -> Answered | Unanswered | None:
-        if isinstance(parsed, Clarification):
-            return Unanswered(choices=parsed.choices)
-        if isinstance(parsed, Unparseable):
-            self.failures.append((opened, parsed))
-            return None
-        return await self._run(opened, parsed, question)
-
-    async def _free(
-        self, opened: OpenSource, written: FreeForm, parser: ModelParser, question: Question
-    ) -> Answered | Unanswered | None:
-        """A free statement, and once more where it is refused; never what costs too much: less would be another question."""
-        try:
-            return await self._run(opened, written, question)
-        except SqlRefused as refused:
-            if refused.reason is Reason.COST:
-                raise
-            context = question.context(opened)
-            parsed = await parser.repaired(question.text, opened.catalog, context, written.sql, str(refused))
-        return await self._told(opened, parsed, question)
 
     async def _by_words(self, question: Question) -> Answered | Unanswered:
         parsed = [(opened, await sync_to_async(reading)(opened, question)) for opened in self.sources]
@@ -137,19 +90,12 @@ class Asking:
         found = [(opened, each) for opened, each in parsed if isinstance(each, LogicalQuery | Clarification)]
         first = preferred(found, question)
         if len(first) == 1 and isinstance(query := first[0][1], LogicalQuery):
-            return await self._run(first[0][0], query, question)
+            return await self.logical(first[0][0], query, question.language)
         choices = tuple(
             choice for opened, each in first for choice in _choices(question.text, opened, each, self.sources)
         )
         near = [] if choices else await sync_to_async(nearest)(self.sources, question)
         return Unanswered(tuple(each for each in self.failures if each[0] in near), choices)
-
-    async def _run(self, opened: OpenSource, parsed: Parsed, question: Question) -> Answered:
-        if isinstance(parsed, LogicalQuery):
-            return await self.logical(opened, parsed, question.language)
-        assert isinstance(parsed, FreeForm)
-        result = await self.run(opened, parsed.sql)
-        return Answered(opened, parsed.sql, free_meaning(opened, parsed.sql, question.language), result)
 
     async def logical(self, opened: OpenSource, query: LogicalQuery, language: str) -> Answered:
         """Run a logical query. Raises Inexpressible, and what running a statement raises."""
@@ -165,10 +111,9 @@ def free_meaning(opened: OpenSource, sql: str, language: str) -> Meaning:
     return Meaning(definitions=told_of(sql, opened.catalog, language))
 
 
-def why_wrong(opened: OpenSource, sql: str) -> str:
-    """Why a statement that somebody wrote would give a wrong number; "" where nothing says so."""
-    fault = fault_in(sql, opened.catalog)
-    return fault.why if fault is not None and fault.is_wrong else ""
+def fault_of(opened: OpenSource, sql: str) -> Fault | None:
+    """Why a statement that somebody wrote would give a wrong number, or another one than the company's definitions; None for neither."""
+    return fault_in(sql, opened.catalog)
 
 
 def reading(opened: OpenSource, question: Question) -> Parsed:
@@ -209,7 +154,7 @@ def how_read(principal: Principal, text: str, language: str, scope: DataScope = 
         return HowRead(is_read=True, is_known=True)
     is_known = any(all(item.is_known for item in items_of(asked, each.lexicon, each.today)) for each in sources)
     found = [(opened, each) for opened, each in parsed if isinstance(each, Unparseable) and each.partial is not None]
-    best = max(found, key=lambda each: _said(each[0], question), default=None)
+    best = max(found, key=lambda each: says_of(each[0], question), default=None)
     return HowRead(is_known=is_known, unread=(best[0].source.name, best[1]) if best else None)
 
 
@@ -229,7 +174,7 @@ def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSourc
     The one whose words it says most, of these the one that the conversation stands on, or a database before spreadsheets; where it
     says none, the one with things that lie nearest to it.
     """
-    scores = {opened.source.pk: _said(opened, question) for opened in sources} if len(sources) > 1 else {}
+    scores = {opened.source.pk: says_of(opened, question) for opened in sources} if len(sources) > 1 else {}
     best = max(scores.values(), default=0)
     found = [opened for opened in sources if scores.get(opened.source.pk, 0) == best]
     standing = [opened for opened in found if question.earlier and opened.source.name == question.earlier[0]]
@@ -240,7 +185,8 @@ def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSourc
     return found
 
 
-def _said(opened: OpenSource, question: Question) -> int:
+def says_of(opened: OpenSource, question: Question) -> int:
+    """Return how many characters of the question are words of this source."""
     items = items_of(question.text, opened.lexicon, opened.today)
     return sum(len(item.text) for item in items if item.refs)
 

@@ -20,7 +20,7 @@ from agent.attribution.disagreement import tell_disagreements, with_disagreement
 from agent.attribution.judge import judged
 from agent.attribution.no_answer import is_no_answer
 from agent.attribution.sentences import CitedStatement, Sentences
-from agent.attribution.standing import is_unapproved, tell_unapproved
+from agent.attribution.standing import tell_unapproved
 from agent.attribution.verdict import Verdict
 from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
 from agent.events import Answer, KnowledgeReference, QueryReference, References, Thinking
@@ -34,9 +34,8 @@ from agent.evidence import (
     web_reference,
 )
 from agent.extractive.overlap import nearest
-from agent.fencing import escaped, fenced
 from agent.notices import judge_failed
-from agent.prompting import count_tokens, dated, prompt
+from agent.prompting import dated, prompt
 from agent.providers.base import CUT, Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
 from agent.revocation import require_visible
 from agent.run import Finding, Run
@@ -107,10 +106,19 @@ class Writer:
     disagreements: tuple[tuple[int, int], ...] = ()
     _numbers: dict[int, int] = field(default_factory=dict)
     abstains: bool = False
+    wants_language: str = ""
+    was_asked_again: bool = False
 
     def __post_init__(self) -> None:
-        self.evidence = self._chosen()
-        self.texts = {
+        self.provider = self.run.model.name if self.run.model else ""
+
+    @property
+    def evidence(self) -> dict[int, Finding]:
+        return self.run.numbered
+
+    @property
+    def texts(self) -> dict[int, Evidence]:
+        return {
             number: Evidence(
                 f"{found.item.source.title}\n\n{found.item.text}"
                 if found.passage or found.outside
@@ -119,42 +127,39 @@ class Writer:
             )
             for number, found in self.evidence.items()
         }
-        self.provider = self.run.model.name if self.run.model else ""
 
     @property
     def has_sentences(self) -> bool:
         return bool(self.kept)
 
-    async def written(self) -> AsyncIterator[Together]:
+    async def written(self, deltas: AsyncIterator[Delta]) -> AsyncIterator[Together]:
         """The answer's events as its sentences come, those of a sentence together; `settled` follows. Raises ModelError.
 
-        One that begins in another language than the question's is asked for once more.
+        One that begins in another language than the question's ends early the first time.
         """
-        for is_last in (False, True):
-            async with aclosing(self._statements(is_again=is_last)) as statements:
-                async for statement in statements:
-                    if isinstance(statement, Thinking):
-                        yield (statement,)
-                        continue
-                    is_first = not (is_last or self.kept or self.waiting or is_no_answer(statement.text))
-                    if is_first and self._is_in_other_language(statement.text):
-                        break
-                    if events := await self._taken(statement):
-                        yield events
-                    if NO_ANSWER in statement.text or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
-                        return
-                else:
+        self.wants_language, is_again = "", self.was_asked_again
+        async with aclosing(self._statements(deltas)) as statements:
+            async for statement in statements:
+                if isinstance(statement, Thinking):
+                    yield (statement,)
+                    continue
+                is_first = not (is_again or self.kept or self.waiting or is_no_answer(statement.text))
+                if is_first and self._is_in_other_language(statement.text):
+                    self.wants_language, self.was_asked_again = self._language, True
+                    break
+                if events := await self._taken(statement):
+                    yield events
+                if NO_ANSWER in statement.text or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
                     return
 
-    async def _statements(self, *, is_again: bool) -> AsyncGenerator[CitedStatement | Thinking, None]:
+    async def _statements(self, deltas: AsyncIterator[Delta]) -> AsyncGenerator[CitedStatement | Thinking, None]:
         """Each as it is complete, and what the model thinks before and between them."""
-        assert self.run.model is not None
-        sentences, finish, has_text, is_thinking = Sentences(), "", False, False
-        async for delta in self.run.model.stream(self._messages(is_again=is_again)):
+        sentences, finish, is_thinking = Sentences(), "", False
+        async for delta in deltas:
             if delta.was_thought:
-                sentences, has_text = Sentences(), False
+                sentences = Sentences()
                 self._start_over()
-            finish, has_text = finish or delta.finish, has_text or bool(delta.text.strip())
+            finish = finish or delta.finish
             if delta.reasoning:
                 yield Thinking(content=delta.reasoning)
             if is_thinking and not delta.reasoning:
@@ -167,8 +172,8 @@ class Writer:
         is_cut = finish in CUT
         for statement in sentences.rest(is_cut=is_cut):
             yield statement
-        if is_cut or not has_text:
-            raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
+        if is_cut:
+            raise ModelBroken(f"{self.provider} ended its answer early ({finish})")
 
     def _start_over(self) -> None:
         """What was taken so far was thinking: none of it is of the answer."""
@@ -357,43 +362,3 @@ class Writer:
         start, end = nearest(sentence, passage.text, passage.blocks)
         self.spans[shown] = cited_span(shown, passage, score, start=start, end=end)
         self.references.append(reference(shown, passage, score, start=start, end=end))
-
-    def _chosen(self) -> dict[int, Finding]:
-        """The evidence that the model is shown, by number: what is approved before what waits for it, what is known inside before pages
-        from outside, the first found first, as much as fits.
-        """
-        assert self.run.model is not None
-        left = int(self.run.model.context_tokens * EVIDENCE_SHARE)
-        chosen: dict[int, Finding] = {}
-        for finding in sorted(
-            self.run.findings.values(), key=lambda each: (each.outside is not None, is_unapproved(each))
-        ):
-            left -= count_tokens(finding.item.text) + 40
-            if left < 0 or len(chosen) == MOST_EVIDENCE:
-                break
-            chosen[len(chosen) + 1] = finding
-        return chosen
-
-    def _messages(self, *, is_again: bool) -> list[dict[str, object]]:
-        """is_again: the language is said once more, after the question."""
-        run = self.run
-        system = run.use(prompt("answer", self._language))
-        if run.profile.tone:
-            system = f"{system}\n{run.use(prompt(f'tone_{run.profile.tone}', self._language))}"
-        if any(finding.outside for finding in self.evidence.values()):
-            system = f"{system}\n{run.use(prompt('answer_outside', self._language))}"
-        if any(is_unapproved(finding) for finding in self.evidence.values()):
-            system = f"{system}\n{run.use(prompt('answer_unapproved', self._language))}"
-        blocks = [
-            fenced(finding.item, number=number, is_unapproved=is_unapproved(finding))
-            for number, finding in self.evidence.items()
-        ]
-        if run.workings:
-            blocks.append("\n".join(["<calculations>", *map(escaped, run.workings), "</calculations>"]))
-        content = "\n".join([*blocks, "", run.state.input.normalized_query])
-        if is_again or run.answers_in:
-            content = f"{content}\n\n{run.use(prompt('answer_language', self._language))}"
-        return [
-            {"role": "system", "content": dated(system, timezone.localdate())},
-            {"role": "user", "content": content},
-        ]

@@ -45,12 +45,14 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
 class Earlier:
     """question: as it was understood. is_asked_back: it was not, and the person was asked what they mean.
 
-    query: source and query that its answer stands on, under today's rights. meant: what the choices that were offered mean.
+    query: source and query that its answer stands on, under today's rights; statement: source and SQL of the same. meant: what the choices
+    that were offered mean.
     """
 
     question: str
     is_asked_back: bool
     query: tuple[str, LogicalQuery] | None = None
+    statement: tuple[str, str] | None = None
     meant: dict[str, tuple[str, LogicalQuery]] = field(default_factory=dict)
 
 
@@ -73,7 +75,9 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
         (one.source, one.result.logical_query) for one in shown.queries if one.result and one.result.logical_query
     ]
     query = standing[0] if len(standing) == 1 else None
-    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY, query, _meant(row))
+    stated = [(one.source, one.result.statement) for one in shown.queries if one.result]
+    statement = stated[-1] if stated else None
+    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY, query, statement, _meant(row))
 
 
 def _meant(row: Message) -> dict[str, tuple[str, LogicalQuery]]:

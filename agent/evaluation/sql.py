@@ -1,23 +1,24 @@
 """Ways from a question to a statement, for whoever measures them: by words, and by a language model or what replies in its place."""
 
+import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel
-
-from agent.business_parser import parser_over, replied
-from agent.evaluation.scripted_service import Request, says_json, scripted_service
+from agent.dialogue.tables import described
+from agent.evaluation.scripted_service import Delta, Request, calls, scripted_service
 from agent.prompting import prompt
 from agent.providers.base import ChatModel
 from agent.providers.configured import served_model
 from agent.providers.openai_compatible import ServedModel
+from agent.providers.reply import CompleteCall, Reply
+from agent.state import Turn
+from agent.tools.base import find, specification
 from authz.principal import Principal
-from business.evaluation.ceilings import Replies, gold_reply
+from business.evaluation.ceilings import gold_statement
 from business.evaluation.questions import Asked, NotAnswered, Statement, Way
 from business.examples import confirmed_examples
 from business.linking.linker import Linker
@@ -25,78 +26,106 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
-from business.parsing.base import Clarification, Context, Example, Parsed, Unparseable
-from business.parsing.model.parser import ModelParser
+from business.parsing.base import Clarification, Context, Example, Unparseable
+from business.parsing.model.free_form import fault_in
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.json_input import loads_repaired
 from knowledge.text.language import language_of
 from knowledge.text.normalise import normalise
 
-T = TypeVar("T", bound=BaseModel)
-_ASKED = "question: "  # before the question, in what a model is asked
+QUERY = "database_query"
+REPAIRS = 2  # of a statement that would give a wrong number
 
 
 @dataclass(frozen=True)
-class Parsing:
-    """The words of one layer, or a model over it. today: the company's date; None for now."""
+class Reading:
+    """Reads questions by the words of one layer. today: the company's date; None for now."""
 
-    parser: Lexicon | ModelParser
+    lexicon: Lexicon
     catalog: Catalog
     today: date | None = None
 
     async def write(self, question: str) -> Statement:
-        """Raises NotAnswered, and what the parser raises."""
-        context = self.context(question)
-        if isinstance(self.parser, Lexicon):
-            return self._statement(parse(question, self.parser, context), context)
-        return self._statement(await self.parser.parse(question, self.catalog, context), context)
-
-    async def repair(self, question: str, sql: str, why: str) -> Statement:
-        """A free statement once more, after it was refused."""
-        assert isinstance(self.parser, ModelParser)
-        context = self.context(question)
-        return self._statement(await self.parser.repaired(question, self.catalog, context, sql, why), context)
-
-    def context(self, question: str) -> Context:
-        today = self.today or datetime.now(ZoneInfo(self.catalog.layer.time_zone)).date()
-        return Context(language_of(question) or "en", today)
-
-    def _statement(self, parsed: Parsed, context: Context) -> Statement:
+        """Raises NotAnswered."""
+        day = self.today or today_of(self.catalog)
+        parsed = parse(question, self.lexicon, Context(language_of(question) or "en", day))
         if isinstance(parsed, LogicalQuery):
-            return Statement(compile_query(parsed, self.catalog, context.today), is_logical=True)
+            return Statement(compile_query(parsed, self.catalog, day))
         if isinstance(parsed, Clarification):
             raise NotAnswered(f"several meanings: {' / '.join(choice.text for choice in parsed.choices)}")
-        if isinstance(parsed, Unparseable):
-            raise NotAnswered(f"{parsed.why} {' '.join(parsed.unknown)}".strip())
-        return Statement(parsed.sql)
+        assert isinstance(parsed, Unparseable)
+        raise NotAnswered(f"{parsed.why} {' '.join(parsed.unknown)}".strip())
 
 
 @dataclass
-class _Waiting:
-    """Asks a model, and counts how long it has been waited for."""
+class Writing:
+    """Has a model write SQL as the product's conversation does: it is shown the linked tables, and calls the tool. waited_s: for it."""
 
     model: ChatModel
-    seconds: float = field(default=0.0)
+    linker: Linker
+    examples: Sequence[Example]
+    today: date | None = None
+    waited_s: float = 0.0
 
-    async def __call__(self, turns: Sequence[Mapping[str, Any]], wanted: type[T]) -> T:
-        began = time.perf_counter()
-        try:
-            return await replied(self.model, turns, wanted)
-        finally:
-            self.seconds += time.perf_counter() - began
+    async def write(self, question: str) -> Statement:
+        """Raises NotAnswered, and ModelError."""
+        return await self._written(question, [self._asked(question)])
+
+    async def repair(self, question: str, sql: str, why: str) -> Statement:
+        """Once more, after a statement was refused."""
+        call = CompleteCall("call_refused", QUERY, json.dumps({"sql": sql}))
+        return await self._written(question, [self._asked(question), *_objected(call, why)])
+
+    async def _written(self, question: str, turns: list[Turn]) -> Statement:
+        catalog, why = Catalog.of(self.linker.layer), ""
+        for _attempt in range(1 + REPAIRS):
+            reply = await self._reply(turns)
+            call = next((each for each in reply.calls if each.name == QUERY), None)
+            sql = str(loads_repaired(call.arguments).get("sql", "")) if call else ""
+            if call is None or not sql:
+                raise NotAnswered("no statement: " + (reply.text or ", ".join(each.name for each in reply.calls)))
+            fault = fault_in(sql, catalog)
+            if fault is None or not fault.is_wrong:
+                return Statement(sql)
+            turns += _objected(call, why := fault.why)
+        raise NotAnswered(why)
+
+    async def _reply(self, turns: Sequence[Turn]) -> Reply:
+        system = "\n\n".join(prompt(name, "en").text for name in ("answer", "tools"))
+        messages = [{"role": "system", "content": system}, *(turn.as_message() for turn in turns)]
+        reply, began = Reply(), time.perf_counter()
+        async for delta in self.model.stream(messages, tools=[specification(find(QUERY))]):
+            reply.take(delta)
+        self.waited_s += time.perf_counter() - began
+        return reply
+
+    def _asked(self, question: str) -> Turn:
+        day = self.today or today_of(Catalog.of(self.linker.layer))
+        shown = described(self.linker, question, source="data", today=day, examples=self.examples)
+        return Turn(role="user", content=f"{shown}\n\n{question}")
+
+
+def _objected(call: CompleteCall, why: str) -> list[Turn]:
+    """A call, and why it was not made."""
+    asked = Turn(role="assistant", tool_calls=[call.as_message()])
+    return [asked, Turn(role="tool", content=f"Error: {why}", tool_call_id=call.id)]
+
+
+def today_of(catalog: Catalog) -> date:
+    """Today where the company is."""
+    return datetime.now(ZoneInfo(catalog.layer.time_zone)).date()
 
 
 def by_words(catalog: Catalog, today: date | None) -> Way:
-    return Way(Parsing(Lexicon.of(catalog), catalog, today).write)
+    return Way(Reading(Lexicon.of(catalog), catalog, today).write)
 
 
 def by_model(model: ChatModel, linker: Linker, examples: Sequence[Example], today: date | None) -> Way:
     """As the product asks a model, over one layer."""
-    waiting = _Waiting(model)
-    parser = parser_over(linker, waiting, lambda name: prompt(name, "en").text, examples)
-    parsing = Parsing(parser, Catalog.of(linker.layer), today)
-    return Way(parsing.write, parsing.repair, lambda: waiting.seconds)
+    writing = Writing(model, linker, examples, today)
+    return Way(writing.write, writing.repair, lambda: writing.waited_s)
 
 
 def examples_for(principal: Principal, asked: Sequence[Asked]) -> list[Example]:
@@ -119,15 +148,19 @@ def served_by(name: str) -> Iterator[ServedModel]:
 
 
 @contextmanager
-def served_gold(asked: Sequence[Asked], catalog: Catalog, kind: Replies, today: date | None) -> Iterator[ServedModel]:
-    """A service that replies gold to these questions."""
-    day = today or datetime.now(ZoneInfo(catalog.layer.time_zone)).date()
-    gold = {one.question: gold_reply(one, catalog, kind, day) for one in asked}
-    with scripted_service(lambda request: says_json(gold[asked_in(request)])) as served:
+def served_gold(asked: Sequence[Asked]) -> Iterator[ServedModel]:
+    """A service that writes the gold statements of these questions."""
+    gold = {one.question: gold_statement(one) for one in asked}
+
+    def reply(request: Request) -> Delta:
+        sql = gold[asked_in(request)]
+        return calls(QUERY, {"sql": sql}) if sql else calls("decline", {"reason": "not_found"})
+
+    with scripted_service(reply) as served:
         yield served
 
 
 def asked_in(request: Request) -> str:
-    """The question of a request for a logical query: at the end of the first turn of the person."""
+    """The question of a request: the last line of the first turn of the person."""
     first = next(str(message["content"]) for message in request["messages"] if message["role"] == "user")
-    return first.rpartition(f"\n{_ASKED}")[2]
+    return first.rpartition("\n\n")[2]

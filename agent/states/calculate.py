@@ -6,9 +6,9 @@ from agent.cited_answer import CitedAnswer, CitedSentence, Draft, Output
 from agent.events import Answer, Event
 from agent.run import Goto, Run
 from agent.state import State
-from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
+from agent.tools.keeping import keep
 
 TOOL = "calculate"
 

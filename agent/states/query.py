@@ -13,9 +13,9 @@ from agent.quotations import answers as extractive
 from agent.revocation import keep_visible
 from agent.run import Goto, Run
 from agent.state import State
-from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
+from agent.tools.keeping import keep
 from knowledge.retrieval.engine import sentence_embedder
 
 TOOL = "database_query"
@@ -28,18 +28,21 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
     at, too, they come next, whether the data answer or ask back.
     """
     step = run.subtask(TOOL)
+    named = ""
     arguments = {"question": step.question if step else run.state.input.normalized_query}
     if step and step.leans_on_first:
         named = await _named_by_documents(run)
         if not named:
             yield Goto(_without_data(run))
             return
-        arguments["named_in"] = named
     began = time.monotonic()
-    ctx = ToolContext.of(run, model=run.model if not run.model_gave_up else None)
+    ctx = ToolContext.of(run, named_in=named)
     called = await call_tool(TOOL, json.dumps(arguments, ensure_ascii=False), allowed=[TOOL], ctx=ctx)
     keep(run, called, ms=round((time.monotonic() - began) * 1000))
     data_not_asked(run, called)
+    if not run.is_by_words:
+        yield Goto(State.ACT)
+        return
     readings = called.result.data.get("readings", [])
     if called.result.findings or (readings and not step):
         also = await sync_to_async(looks_at_documents)(run)

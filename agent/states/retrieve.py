@@ -1,5 +1,6 @@
 from collections.abc import AsyncIterator
 
+from asgiref.sync import sync_to_async
 from django.utils.translation import override
 
 from agent import texts
@@ -9,32 +10,39 @@ from agent.extractive.spelling import respelt
 from agent.run import Goto, Run
 from agent.state import RagSummary, State
 from agent.threads import worked
-from agent.tools.knowledge_search import TOP_K, WIDE_K
+from agent.tools.keeping import filters_of
+from agent.tools.knowledge_search import TOP_K, WIDE_K, search_all
 from agent.workflow import add_trace
 from knowledge.retrieval.search import Scope, search
 
+QUERY_CHARACTERS = 2_000
+QUESTIONS_BEFORE = 2  # of a conversation, that a follow-up is searched with
+
 
 async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
-    """Find the passages that may answer, among those this person may read: one search, without a model's choosing. A question with
-    files is asked of these.
+    """Find the passages that may answer, among those this person may read: one search, before any model is asked. A question with files is
+    asked of these.
 
     Where data are asked next, they are asked with what the documents say.
     """
-    query = run.asked_of_documents
-    if run.attached.asked_with:
-        run.scope = Scope(document_ids=tuple(run.attached.asked_with))
+    queries = await sync_to_async(_queries)(run)
+    scope = Scope(document_ids=tuple(run.attached.asked_with)) if run.attached.asked_with else run.scope
     top_k = WIDE_K if run.is_wide else TOP_K
-    run.found = await worked(search, run.principal, query, scope=run.scope, top_k=top_k)
-    if not run.findings:  # what the data read has no slip in it
-        run.read_as = respelt(query, [hit.passage.embedded_text for hit in run.found.hits])
-    if run.read_as:
-        run.found = await worked(search, run.principal, run.read_as, scope=run.scope, top_k=top_k)
-        with override(run.language):
-            run.tell(str(texts.READ_AS) % {"question": run.read_as})
+    run.found = await worked(search_all, run.principal, queries, scope=scope, top_k=top_k)
+    if run.is_by_words:
+        run.scope = scope
+        if not run.findings:  # what the data read has no slip in it
+            run.read_as = respelt(queries[0], [hit.passage.embedded_text for hit in run.found.hits])
+        if run.read_as:
+            run.found = await worked(search, run.principal, run.read_as, scope=scope, top_k=top_k)
+            with override(run.language):
+                run.tell(str(texts.READ_AS) % {"question": run.read_as})
     findings = [found_hit(hit) for hit in run.found.hits]
     run.add(findings)
+    run.told_inside += [f"{finding.item.source.title}\n{finding.item.text}" for finding in findings]
     ids = [finding.item.evidence_id for finding in findings]
-    run.state.tools.rag = RagSummary(query=query, top_k=top_k, filters=filters_of(run), returned_evidence_ids=ids)
+    said = " | ".join(queries)
+    run.state.tools.rag = RagSummary(query=said, top_k=top_k, filters=filters_of(run), returned_evidence_ids=ids)
     add_trace(
         run,
         State.RETRIEVE,
@@ -42,19 +50,16 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
         tool="rag_retriever",
         out={"evidence_added": len(ids), "note": f"visible={run.found.visible} packed={len(ids)}"},
     )
-    yield Goto(State.QUERY if run.subtask("database_query") else State.VALIDATE_EVIDENCE)
+    if not run.is_by_words:
+        yield Goto(State.ACT)
+    else:
+        yield Goto(State.QUERY if run.subtask("database_query") else State.VALIDATE_EVIDENCE)
 
 
-def filters_of(run: Run) -> dict[str, list[str]]:
-    """What a search was narrowed to, in ids, and by which fields, never what they say; `scope` names the org units of whoever asks, as
-    the specification has it.
-    """
-    narrowed = {
-        "knowledge_base_ids": run.scope.knowledge_base_ids,
-        "folder_ids": run.scope.folder_ids,
-        "knowledge_ids": run.scope.document_ids,
-        "tables": [f"{each.source}.{each.table}" for each in run.tables or ()],
-        "fields": [each.field for each in run.scope.metadata],
-    }
-    scope = {"scope": sorted(run.principal.org_units)} if run.principal.org_units else {}
-    return scope | {name: [str(pk) for pk in ids] for name, ids in narrowed.items() if ids}
+def _queries(run: Run) -> list[str]:
+    """What documents are asked; with a model a follow-up also together with the questions before, on which it may lean."""
+    asked = run.asked_of_documents[:QUERY_CHARACTERS]
+    if run.is_by_words or not run.history:
+        return [asked]
+    before = [turn.content for turn in run.history if turn.role == "user"][-QUESTIONS_BEFORE:]
+    return [" ".join([*before, asked])[-QUERY_CHARACTERS:], asked]

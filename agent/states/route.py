@@ -1,30 +1,21 @@
-"""Decide what kind of question it is: by the model, or by rules where there is none or it fails."""
+"""Choose the way of a question: to the model, or by rules where there is none or it fails."""
 
-import re
-from collections.abc import AsyncIterator
-from typing import Any, Literal
+from collections.abc import AsyncIterator, Callable
 
 from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
 from django.utils.translation import override
-from pydantic import BaseModel, Field, model_validator
 
 from agent import texts
 from agent.conversations.history import Earlier, understood
 from agent.data_coverage import read_by_words
 from agent.events import AgentQuery, Event, Thinking
-from agent.notices import model_failed, model_unread
-from agent.prompting import prompt
-from agent.providers.base import ModelError, ModelUnreadable
-from agent.providers.structured import ask_for
-from agent.revocation import require_visible
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, language_asked, leaning_of
 from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 from agent.rule_routing.intents import (
     ASKS_NUMBER,
     GOES_ON,
-    GREETING,
     UNCLEAR,
     UNSAID,
     Ruling,
@@ -42,55 +33,26 @@ from business.pipeline import HowRead, how_read
 from knowledge.text.language import language_of
 
 READINGS = 3
-_NO_WORD = re.compile(r"[^a-z\u4e00-\u9fff]+")
 Decision = tuple[str, Ruling, Steps | None]
 """The question, complete in itself; what kind it is; its steps, where it has them."""
 
 
-class RouteAnswer(BaseModel):
-    """What the model is asked to write; every field but the route may be missing, or be something else."""
-
-    route: Literal["DOC", "SQL", "CALC", "HYBRID", "TALK", "CLARIFY", "REFUSE"]
-    question: str = ""
-    intent: str = ""
-    expression: str = ""
-    readings: list[str] = Field(default_factory=list)
-    title: str = ""
-    documents: str = ""
-    data: str = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _as_far_as_it_fits(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        texts: dict[str, Any] = {name: value for name, value in given.items() if isinstance(value, str)}
-        readings = given.get("readings")
-        if isinstance(readings, list):
-            texts["readings"] = [value for value in readings if isinstance(value, str)]
-        else:
-            texts.pop("readings", None)
-        return texts | {"route": texts.get("route", "").strip().upper()}
-
-
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
-    """Complete the question with what it leans on, and choose the way."""
+    """Choose the way. With a model that is to search first and let it answer; what is settled without one never reaches it."""
     earlier = await sync_to_async(_earlier)(run) if run.is_follow_up else None
     if earlier is not None and (language := language_asked(run.state.input.normalized_query)):
         _ask_in(run, language, earlier)
         earlier = None
     is_confirmed = not run.allowed_call and await sync_to_async(_is_confirmed)(run)
     is_chosen = not run.allowed_call and _choose(run, earlier)
-    asks = (
-        not is_confirmed
-        and not is_chosen
-        and not run.allowed_call
-        and not is_greeting(run.state.input.normalized_query)
-        and not language_asked(run.state.input.normalized_query)
-    )
-    by_model = await _by_model(run) if run.model and asks else None
-    by_rules = _as_allowed if run.allowed_call else _as_asked if is_confirmed or is_chosen else _by_rules
-    question, ruling, steps = by_model or await sync_to_async(by_rules)(run, earlier)
+    is_asked_as_it_is = is_confirmed or is_chosen
+    converses = not run.is_by_words and not _is_settled(run.state.input.normalized_query)
+    decide: Callable[[Run, Earlier | None], Decision] = _by_rules
+    if run.allowed_call:
+        decide = _as_allowed
+    elif is_asked_as_it_is or converses:
+        decide = _as_asked if is_asked_as_it_is else _as_written
+    question, ruling, steps = await sync_to_async(decide)(run, earlier)
     run.state.input.normalized_query = question
     meant, form = run.state.plan.clarifying_queries, run.state.plan.explore
     run.state.plan = Plan(
@@ -100,16 +62,17 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
         clarifying_queries=meant,
         explore=form,
     )
-    if by_model:
-        run.state.plan.leans_on = sorted({pk for turn in run.history for pk in turn.stands_on})
-        run.state.plan.leans_on_results = sorted({one.key for turn in run.history for one in turn.queried})
     run.expression = ruling.expression
-    by_words = by_model is None and not run.allowed_call
-    way = State.QUERY if is_confirmed or run.logical_query else await sync_to_async(_way)(run, steps, by_words=by_words)
+    if is_asked_as_it_is or run.logical_query:
+        way = State.QUERY
+    elif converses or (run.goes_on and not run.is_by_words):
+        way = State.RETRIEVE
+    else:
+        way = await sync_to_async(_way)(run, steps)
     add_trace(
         run,
         State.ROUTE,
-        action="route_by_model" if by_model else "route_by_rules",
+        action="route_by_model" if converses else "route_by_rules",
         in_={"user": run.principal.username},
         out={"route": run.state.plan.route, "intent": ruling.intent},
     )
@@ -120,6 +83,11 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if run.state.plan.subtasks:
         yield Thinking(content=_told(run), done=True)
     yield Goto(way)
+
+
+def _is_settled(question: str) -> bool:
+    """Whether no model is needed to say what is asked: a greeting, or a language to say the last answer in."""
+    return bool(is_greeting(question) or language_asked(question))
 
 
 def _ask_in(run: Run, language: str, earlier: Earlier) -> None:
@@ -136,36 +104,6 @@ def _told(run: Run) -> str:
     with override(run.language):
         heads = {"knowledge_search": _("First the documents:"), "database_query": _("Then the business data:")}
     return "\n".join(f"{heads[step.tool]} {step.question}" for step in run.state.plan.subtasks)
-
-
-async def _by_model(run: Run) -> Decision | None:
-    """None where the model fails: the run goes on without it. One that only writes no JSON may still write the answer."""
-    assert run.model is not None
-    asked = run.state.input.normalized_query
-    language = language_of(asked) or run.language
-    system = run.use(prompt("route", language)) + run.attached.told(language, use=run.use)
-    await sync_to_async(require_visible)(run)
-    messages = [{"role": "system", "content": system}, *(turn.as_message() for turn in run.history)]
-    try:
-        answer, _replies = await ask_for(run.model, [*messages, {"role": "user", "content": asked}], RouteAnswer)
-    except ModelUnreadable as error:
-        model_unread(run, error)
-        return None
-    except ModelError as error:
-        model_failed(run, error, State.ROUTE)
-        return None
-    run.title = answer.title.strip()
-    readings = tuple(text.strip() for text in answer.readings if text.strip())
-    if answer.route == "TALK":
-        return asked, Ruling(Route.CLARIFY, GREETING), None
-    kind = Route(answer.route)
-    if kind is Route.CLARIFY and len(readings) < 2:  # without choices a question back is only a delay
-        kind = Route.DOC
-    intent = _NO_WORD.sub("_", answer.intent.lower()).strip("_")[:60]  # it is traced: no numbers, nothing to quote
-    steps = None
-    if kind is Route.HYBRID and answer.documents.strip() and answer.data.strip():
-        steps = Steps(answer.documents.strip()[:2_000], answer.data.strip()[:2_000])
-    return answer.question.strip()[:2_000] or asked, Ruling(kind, intent, answer.expression, readings), steps
 
 
 def _is_confirmed(run: Run) -> bool:
@@ -193,6 +131,11 @@ def _choose(run: Run, earlier: Earlier | None) -> bool:
 
 def _as_asked(run: Run, _earlier: Earlier | None) -> Decision:
     return run.state.input.normalized_query, Ruling(Route.SQL, "confirmed"), None
+
+
+def _as_written(run: Run, _earlier: Earlier | None) -> Decision:
+    """The model reads it as it was written, with what was said before."""
+    return run.state.input.normalized_query, Ruling(Route.DOC, ""), None
 
 
 def _as_allowed(run: Run, _earlier: Earlier | None) -> Decision:
@@ -232,35 +175,32 @@ def _of_documents(run: Run, asked: str, earlier: Earlier, ruling: Ruling) -> Dec
     return asked, ruling, steps_of(asked)
 
 
-def _way(run: Run, steps: Steps | None, *, by_words: bool) -> State:
-    """The state that the route leads to, and the plan of a question in steps. Without a data source documents are asked.
+def _way(run: Run, steps: Steps | None) -> State:
+    """The state that the rules' route leads to, and the plan of a question in steps. Without a data source documents are asked.
 
-    by_words: no model chose the way. Then the data are asked whatever they read word for word, whichever kind the words name.
+    The data are asked whatever they read word for word, whichever kind the words name.
     """
     fixed = {Route.CLARIFY: State.CLARIFY, Route.REFUSE: State.REFUSE, Route.CALC: State.CALCULATE}
     plan, kind, asked = run.state.plan, run.state.plan.route, run.state.input.normalized_query
-    uses_tools = run.model and not run.model_gave_up and run.profile.uses_tools
-    if run.attached.asked_with and not uses_tools and kind is not Route.REFUSE:
+    if run.attached.asked_with and kind is not Route.REFUSE:
         plan.route = Route.DOC  # whoever attaches a file asks what it says
         return State.RETRIEVE
     if kind in fixed:
         return fixed[kind]
     if run.asks_tables_alone and _has_business_data(run):
         plan.route = Route.SQL
-        return State.ACT if uses_tools else State.QUERY
-    asks_data = kind in (Route.SQL, Route.HYBRID) or (by_words and plan.intent != GOES_ON)
+        return State.QUERY
+    asks_data = kind in (Route.SQL, Route.HYBRID) or plan.intent != GOES_ON
     has_data = asks_data and _has_business_data(run)
     if kind is Route.DOC:
         steps = None
-    reads_all = has_data and by_words and _is_read_whole(run)
-    if steps and has_data and by_words and (reads_all or _is_read(run, steps.documents)):
+    reads_all = has_data and _is_read_whole(run)
+    if steps and has_data and (reads_all or _is_read(run, steps.documents)):
         steps = None  # nothing that documents are asked
-    elif has_data and by_words and steps is None and not reads_all and plan.intent in (ASKS_NUMBER, UNSAID):
+    elif has_data and steps is None and not reads_all and plan.intent in (ASKS_NUMBER, UNSAID):
         steps = halves_of(asked, lambda half: _is_of_data(run, half))
     if steps and has_data:
         plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
-    if uses_tools:
-        return State.ACT
     if plan.subtasks or not has_data or (kind is Route.DOC and not reads_all):
         return State.RETRIEVE
     if kind is Route.DOC:

@@ -9,8 +9,6 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
-from agent.answerability.read_by_model import read_by
-from agent.attribution.answer_writer import Writer
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.standing import tell_unapproved, with_approved
 from agent.budget import HARD
@@ -19,12 +17,9 @@ from agent.data_coverage import tell_unread_beside_passages
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
-from agent.notices import broken_off, judge_failed, model_failed
-from agent.prompting import prompt
-from agent.providers.base import ModelError
 from agent.quotations import answers as extractive
 from agent.quotations.cross_lingual import look_across
-from agent.revocation import cut_answer, keep_visible, require_visible
+from agent.revocation import cut_answer, keep_visible
 from agent.run import Finding, Goto, Run
 from agent.state import State
 from agent.states.refuse import askable
@@ -35,7 +30,6 @@ from knowledge.embedding.base import Embedder
 from knowledge.retrieval.engine import sentence_embedder
 from knowledge.retrieval.search import search
 from knowledge.retrieval.term_weights import matter_weights
-from knowledge.text.language import language_of
 
 Confirming = Callable[[Run, str, Embedder], Awaitable[tuple[CitedAnswer | None, float]]]
 """The sentences that answer, and how sure that is; None where none is believed."""
@@ -46,50 +40,13 @@ NAMED = 0.5  # share of what a follow-up asks about that an answer says
 
 async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
     """The answer, or the way to say that the evidence does not confirm the matter."""
-    if run.model and not run.model_gave_up:
-        await sync_to_async(keep_visible)(run)  # last of all: nothing is read between it and the model's reading
-        writer = Writer(run)
-        async for events in _written(run, writer):
-            yield events
-        if run.answer:
-            yield Goto(State.DONE)
-            return
-        if (
-            not run.model_gave_up
-        ):  # what it wrote does not stand: it may say which words answer, else what was found comes near
-            async for item in _quoted(run, None, _nothing if writer.abstains else _read_by_model):
-                yield item
-            return
     for notice in run.fresh_notices():
         yield notice
     results = [finding for finding in run.findings.values() if finding.is_result]
     result = results[0] if results else None
-    async for item in _told(run, result) if result and run.found is None else _quoted(run, result, _confirmed):
+    confirmed = _confirmed if run.is_by_words else _nothing
+    async for item in _told(run, result) if result and run.found is None else _quoted(run, result, confirmed):
         yield item
-
-
-async def _written(run: Run, writer: Writer) -> AsyncIterator[Together]:
-    """What the model writes, as far as it stands; what was found stays, whatever becomes of its sentences."""
-    failure = None
-    try:
-        async for events in writer.written():
-            yield events
-    except ModelError as error:
-        failure = error
-    async for events in writer.settled(is_asked=failure is None):
-        yield events
-    if failure is None:
-        for events in writer.results():
-            yield events
-        await worked(writer.compare_sources)
-    elif writer.has_sentences:
-        broken_off(run, failure)
-    else:
-        model_failed(run, failure, State.SYNTHESIZE)
-        return
-    for last in writer.closing():
-        yield last
-    writer.record()
 
 
 async def _told(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
@@ -151,25 +108,6 @@ async def _confirmed(run: Run, question: str, embedder: Embedder) -> tuple[Cited
     confidence = round(verdict.score, 4)
     add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
     return (answer, confidence) if answer is not None and _is_about(run, answer) else (None, 0.0)
-
-
-async def _read_by_model(run: Run, question: str, _embedder: Embedder) -> tuple[CitedAnswer | None, float]:
-    """The sentences that hold the words which the model says answer; None where it names none, or fails."""
-    assert run.found is not None
-    reader = run.judge or run.model
-    assert reader is not None
-    await sync_to_async(require_visible)(run)
-    system = run.use(prompt("read", language_of(question) or run.language))
-    try:
-        quotes = await read_by(reader, system, question, extractive.passages_of(run.found))
-    except ModelError as error:
-        judge_failed(run, error)
-        return None, 0.0
-    answer = extractive.cited(quotes, run.found) if quotes else None
-    is_told = answer is not None and _is_about(run, answer)
-    confidence = SAID_BY_MODEL if is_told else 0.0
-    add_trace(run, State.SYNTHESIZE, action="quote_by_model", out={"confidence": confidence, "doubt": None})
-    return (answer if is_told else None), confidence
 
 
 async def _nothing(_run: Run, _question: str, _embedder: Embedder) -> tuple[CitedAnswer | None, float]:

@@ -1,6 +1,6 @@
 """What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import getdoc
@@ -10,8 +10,6 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from agent.outside import WebSummary
-from agent.prompting import Prompt
-from agent.providers.base import ChatModel
 from agent.run import Finding, Run
 from agent.state import ExploreForm, MeantQuery, SqlSummary, State, Turn
 from agent.tool_names import ALIASES, ORDER
@@ -59,26 +57,24 @@ class ToolArgs(BaseModel):
         }
 
 
-def text_of(prompt: Prompt) -> str:
-    return prompt.text
-
-
 @dataclass(frozen=True)
 class ToolContext:
     """What the server knows about a call. principal: read from the database for this call. scope: what the person chose.
 
-    model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
-    run_id: of the run it belongs to. record: how it gets into the audit log. earlier: source and query that the conversation stands
-    on; logical_query: the one that is meant now, where that is known. approval_id: of what the person allowed, for one call to spend.
-    border: what of the run may leave the house. profile: name of the run's, "" for none. findings: its evidence so far. history: earlier
-    turns that its model was told. data: what of the data it may ask.
+    writes_sql: whether the caller is the run's model, which writes statements itself. named_in: a text that names what “these” in the
+    question are. objected: sources of which the model was told once that its statement counts otherwise. run_id: of the run it belongs to.
+    record: how it gets into the audit log. earlier: source and query that the conversation stands on; logical_query: the one that is meant
+    now, where that is known. approval_id: of what the person allowed, for one call to spend. border: what of the run may leave the house.
+    profile: name of the run's, "" for none. findings: its evidence so far. history: earlier turns that its model was told. data: what of
+    the data it may ask.
     """
 
     principal: Principal
     scope: Scope
     language: str
-    model: ChatModel | None = None
-    use: Callable[[Prompt], str] = text_of
+    writes_sql: bool = False
+    named_in: str = ""
+    objected: set[str] = field(default_factory=set)
     run_id: str = ""
     record: Recorder = record
     earlier: tuple[str, LogicalQuery] | None = None
@@ -91,14 +87,15 @@ class ToolContext:
     data: DataScope = ALL_DATA
 
     @classmethod
-    def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
-        """Of a call within a run. model: where the tool may have something written."""
+    def of(cls, run: Run, *, writes_sql: bool = False, named_in: str = "") -> "ToolContext":
+        """Of a call within a run."""
         return cls(
             run.principal,
             run.scope,
             run.language,
-            model,
-            run.use,
+            writes_sql,
+            named_in,
+            run.objected,
             str(run.message_id),
             run.record,
             run.earlier_query,
@@ -158,6 +155,10 @@ class NotReadable(ToolMistake):
         super().__init__(sentence, readings=readings)
         self.queries = dict(queries or {})
         self.explore = explore
+
+
+class Objection(ToolMistake):
+    """What the model wrote may be meant so: it is told once what is odd, and may send the same again."""
 
 
 class Tool(Protocol):

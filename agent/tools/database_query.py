@@ -1,25 +1,32 @@
 """Ask business data."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from asgiref.sync import sync_to_async
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from agent.business_parser import parser_over, replied
+from agent.dialogue.tables import tables_of
 from agent.evidence import text_hash
 from agent.fencing import fenced
-from agent.prompting import prompt
-from agent.providers.base import ModelError
 from agent.run import Finding
 from agent.state import EvidenceItem, ExploreForm, MeantQuery, Source, SqlSummary, State
-from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import (
+    NotReadable,
+    Objection,
+    ToolArgs,
+    ToolContext,
+    ToolDefaults,
+    ToolMistake,
+    ToolResult,
+    Words,
+    add_tool,
+)
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from business.examples import confirmed_examples
 from business.logical_query.errors import Inexpressible
 from business.models import DataSource
-from business.parsing.model.parser import ModelParser
-from business.pipeline import Answered, Asking, Question, Unanswered, free_meaning, why_wrong
+from business.pipeline import Answered, Asking, Question, Unanswered, fault_of, free_meaning, nearest
 from business.presentation.query import query_shown
 from business.presentation.report import plain, report
 from business.run_query import QueryResult, run_query
@@ -32,26 +39,22 @@ SCHEMA_CHARACTERS = 6_000  # of the tables that a model is told of
 
 
 class QueryArgs(ToolArgs):
-    question: str = Field(min_length=1, max_length=2_000, description="The question in the person's own words.")
+    question: str = Field(default="", max_length=2_000, description="What the person asks of the data, in their words.")
     source: str = Field(default="", max_length=50, description="Name of the data source, where there are several.")
-    named_in: str = Field(
-        default="",
-        max_length=4_000,
-        description="A text that names what “these” or “them” in the question are, as found in a document; only those are counted.",
-    )
-    sql: str = Field(
-        default="",
-        max_length=8_000,
-        description="One PostgreSQL SELECT, after this tool has said that it cannot read the question by itself.",
-    )
+    sql: str = Field(default="", max_length=8_000, description="One PostgreSQL SELECT over the tables of that source.")
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> "QueryArgs":
+        if not (self.question or self.sql):
+            raise ValueError("give `sql`, or `question` to be told the tables")
+        return self
 
 
 class DatabaseQuery(ToolDefaults):
-    """Ask the company's business databases: numbers, lists and rankings of customers, orders, people, projects and the like.
+    """Query the company's business databases: numbers, lists and rankings of customers, orders, people, projects and the like.
 
-    Give the question alone, complete in itself and in the person's words. Where it cannot be answered you are told why; where
-    you are told tables, you may call again with `sql`, one SELECT over them. Org units are filtered for you, at most 50 rows
-    come back; let the database count and add up.
+    Write `sql` over the tables you were told; without them call with `question` alone to be told. Org units are filtered for you, at
+    most 50 rows come back: let the database count and add up.
     """
 
     name = "database_query"
@@ -61,7 +64,7 @@ class DatabaseQuery(ToolDefaults):
     )
     Args = QueryArgs
     scope = TokenScope.SQL.value
-    timeout_s = 60.0  # a statement has 5 s; the rest is for a model that writes it
+    timeout_s = 30.0  # a statement has 5 s; the rest is for reading the question
     node = State.QUERY
 
     def why_not(self, principal: Principal) -> Words | None:
@@ -71,11 +74,12 @@ class DatabaseQuery(ToolDefaults):
 
     async def run(self, ctx: ToolContext, args: QueryArgs) -> ToolResult:
         sources = await sync_to_async(_sources)(ctx, args)
-        question, sources = named_source(args.question, sources)
-        args = args.model_copy(update={"question": question})
+        question, sources = named_source(args.question, sources) if args.question else ("", sources)
         language = language_of(args.question) or ctx.language
-        answered = await _answered(ctx, sources, args, language)
-        return _told(ctx, args.question, answered, language)
+        if ctx.writes_sql and not args.sql:
+            return await sync_to_async(_tables)(ctx, sources, question, language)
+        answered = await _answered(ctx, sources, args.model_copy(update={"question": question}), language)
+        return _told(ctx, question, answered, language)
 
 
 def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
@@ -87,39 +91,48 @@ def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
     return sources
 
 
+def _tables(ctx: ToolContext, sources: Sequence[OpenSource], question: str, language: str) -> ToolResult:
+    """The tables that a question is about, for the model that writes SQL."""
+    about = nearest(sources, Question(question, language))
+    told = [tables_of(ctx.principal, opened, question, ctx.data) for opened in about]
+    said = "\n".join([*told, "Call again with `source` and `sql`, one SELECT over these tables."])
+    names = [opened.source.name for opened in about]
+    return ToolResult(said, {"display_type": "data_schema", "tables": [], "sources": names}, moves_on=True)
+
+
 async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs, language: str) -> Answered:
     """What a call comes to: the caller's own statement, what was chosen, or what the question is read as.
 
     Raises NotReadable where no source reads the question, ToolMistake, and what `run_query` raises.
     """
-    asking = Asking(
-        sources,
-        partial(_run, ctx),
-        by_model=partial(_parser, ctx, language) if ctx.model is not None else None,
-        model_errors=(ModelError,),
-    )
+    asking = Asking(sources, partial(_run, ctx))
     if args.sql:
-        return await _given(asking, args.sql, language)
+        return await _given(ctx, asking, args.sql, language)
     if ctx.logical_query is not None and ctx.logical_query[0] in {opened.source.name for opened in sources}:
         opened = next(each for each in sources if each.source.name == ctx.logical_query[0])
         try:
             return await asking.logical(opened, ctx.logical_query[1], language)
         except Inexpressible as error:
             raise ToolMistake(str(error)) from error
-    found = await asking.answer(Question(args.question, language, ctx.earlier, args.named_in))
+    found = await asking.answer(Question(args.question, language, ctx.earlier, ctx.named_in))
     if isinstance(found, Unanswered):
-        raise _not_readable(found, may_write=ctx.model is None)
+        raise _not_readable(found)
     return found
 
 
-async def _given(asking: Asking, sql: str, language: str) -> Answered:
-    """A statement that the caller wrote: never one that would give a wrong number."""
+async def _given(ctx: ToolContext, asking: Asking, sql: str, language: str) -> Answered:
+    """A statement that the caller wrote: never one that would give a wrong number; one that counts otherwise than the company does only
+    after the caller was told so.
+    """
     if len(asking.sources) > 1:
         raise ToolMistake(f"Name the source: {', '.join(opened.source.name for opened in asking.sources)}.")
     opened = asking.sources[0]
-    wrong = await sync_to_async(why_wrong)(opened, sql)
-    if wrong:
-        raise ToolMistake(wrong)
+    fault = await sync_to_async(fault_of)(opened, sql)
+    if fault is not None and fault.is_wrong:
+        raise ToolMistake(fault.why)
+    if fault is not None and ctx.writes_sql and opened.source.name not in ctx.objected:
+        ctx.objected.add(opened.source.name)
+        raise Objection(f"{fault.why} Send it again as it is if it is meant so.")
     return Answered(opened, sql, free_meaning(opened, sql, language), await asking.run(opened, sql))
 
 
@@ -127,16 +140,8 @@ async def _run(ctx: ToolContext, opened: OpenSource, sql: str) -> QueryResult:
     return await run_query(ctx.principal, opened, sql, run_id=ctx.run_id, record=ctx.record)
 
 
-async def _parser(ctx: ToolContext, language: str, opened: OpenSource) -> ModelParser:
-    assert ctx.model is not None
-    examples = await sync_to_async(confirmed_examples)(ctx.principal, opened.source, ctx.data)
-    return parser_over(
-        opened.linker, partial(replied, ctx.model), lambda name: ctx.use(prompt(name, language)), examples
-    )
-
-
-def _not_readable(found: Unanswered, *, may_write: bool) -> NotReadable:
-    """Why the sources do not answer; without a model of the run the caller may write the statement, and is told the tables."""
+def _not_readable(found: Unanswered) -> NotReadable:
+    """Why the sources do not answer; a caller outside may write the statement, and is told the tables."""
     if found.choices:
         readings = [choice.text for choice in found.choices]
         return NotReadable(
@@ -151,8 +156,7 @@ def _not_readable(found: Unanswered, *, may_write: bool) -> NotReadable:
     told = []
     for opened, failed in found.reasons:
         told.append(f"{opened.source.name} cannot answer this: {failed.why}")
-        if may_write:
-            told.append(f"Tables for `sql`: {_schema(opened.layer)}")
+        told.append(f"Tables for `sql`: {_schema(opened.layer)}")
     forms = [ExploreForm(source=opened.source.name, query=failed.partial) for opened, failed in found.reasons]
     best = next((form for form in forms if form.query is not None), next(iter(forms), None))
     why = list(dict.fromkeys(failed.why for _opened, failed in found.reasons))

@@ -12,9 +12,9 @@ import numpy as np
 import sqlglot
 from django.db import transaction
 from sqlglot import exp
+from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
 
-from business.evaluation.from_sql.sources import columns_by_table, qualified
 from business.evaluation.questions import MOST_GOLDS, Asked, alternatives, language_asked
 from business.linking.index import LayerIndex
 from business.linking.linker import WHOLE_COLUMNS, Linked, Linker, keys_of
@@ -175,3 +175,20 @@ def _golds(one: Asked, layer: SemanticLayer) -> Iterator[Needed]:
             continue
         if need.tables:
             yield need
+
+
+def qualified(sql: str, layer: SemanticLayer) -> exp.Expr:
+    """Return the tree of a statement, each column with its table. Raises SqlglotError."""
+    tree = sqlglot.parse_one(sql, dialect="postgres")
+    for table in tree.find_all(exp.Table):
+        table.set("db", None)
+    found: exp.Expr = qualify(tree, schema=columns_by_table(layer), dialect="postgres", validate_qualify_columns=False)
+    return found
+
+
+def columns_by_table(layer: SemanticLayer) -> dict[str, Any]:
+    """The columns of a layer's tables, forbidden ones too, as the database folds their names, each with a type."""
+    return {
+        model.table.lower(): {name.lower(): "text" for name in (*model.columns, *model.forbidden_columns)}
+        for model in layer.semantic_models
+    }

@@ -45,10 +45,7 @@ class NotAnswered(Exception):
 
 @dataclass(frozen=True)
 class Statement:
-    """is_logical: compiled from a logical query."""
-
     sql: str
-    is_logical: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ class Asked:
 class Scores:
     """Of one database, or language. handed_on: not answered; rightly so where the question has no answer there.
 
-    logical: of the right ones, those that a logical query says. ms: of each question, from its words to a statement, without a
+    ms: of each question, from its words to a statement, without a
     model's time.
     """
 
@@ -85,7 +82,6 @@ class Scores:
     wrong: int = 0
     handed_on: int = 0
     refused: int = 0
-    logical: int = 0
     unanswerable: int = 0
     abstained: int = 0
     ms: list[float] = field(default_factory=list)
@@ -246,7 +242,6 @@ def _count(one: Asked, found: _Found, scores: Scores) -> None:
         scores.right += found.verdict == "right" and one.is_answerable
         scores.wrong += found.verdict == "wrong" and one.is_answerable
         scores.refused += found.verdict == "refused"
-        scores.logical += found.verdict == "right" and found.statement.is_logical
 
 
 async def _verdict(one: Asked, access: Access, answer: Answer) -> tuple[str, str]:

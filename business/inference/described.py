@@ -4,23 +4,34 @@ It fills only what nobody has written, and nothing of it is saved: a person read
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
-from typing import Annotated, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Annotated, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field
 
 from business.linking.linker import Linked
 from business.linking.schema_prompt import schema_prompt
-from business.parsing.model.parser import Complete, escaped
-from business.parsing.model.reply import texts
 from business.semantic_layer.model import Named, SemanticLayer, SemanticModel, Words
 
 LABEL_CHARACTERS = 60
 DESCRIPTION_CHARACTERS = 300
 MOST_SYNONYMS = 6
 N = TypeVar("N", bound=Named)
+T = TypeVar("T", bound=BaseModel)
 Progress = Callable[[int, int, str, str], None]
 """Tables done, all tables, the name of this one, and why it was left as it is; "" for nothing."""
+
+
+class Complete(Protocol):
+    """A language model: turns in, one object of the wanted form out. Raises what the model's side raises."""
+
+    def __call__(self, turns: Sequence[Mapping[str, Any]], wanted: type[T], /) -> Awaitable[T]: ...
+
+
+def texts(value: Any) -> Any:
+    """The texts of a list that a model wrote; none of what is no list."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _text(value: object) -> object:
@@ -79,7 +90,7 @@ async def describe_table(model: SemanticModel, complete: Complete, instructions:
     """One table. What rows of org units are called is not told. Raises what the model's side raises."""
     dimensions = frozenset(f"{model.name}.{each.name}" for each in model.dimensions)
     measures = frozenset(f"{model.name}.{each.name}" for each in model.measures)
-    shown = escaped(schema_prompt(Linked((model,), dimensions, measures)))
+    shown = escape(schema_prompt(Linked((model,), dimensions, measures)), quote=False)
     turns = [{"role": "system", "content": instructions}, {"role": "user", "content": f"<tables>\n{shown}\n</tables>"}]
     return with_words(model, await complete(turns, TableWords))
 

@@ -6,7 +6,7 @@ from datetime import date
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand
@@ -16,7 +16,6 @@ from agent.providers.base import ChatModel, ModelError
 from agent.providers.configured import connect
 from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
-from business.evaluation.ceilings import Replies
 from business.evaluation.linking import linker_for
 from business.evaluation.questions import Asked, Report, access_of, evaluate, in_short, loaded, questions_in
 from business.execute import Access
@@ -53,9 +52,9 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--replies",
-            choices=get_args(Replies),
+            choices=("gold-sql",),
             default="",
-            help="instead of a language model's: the gold statement, or the logical query that says the same",
+            help="instead of a language model's: the gold statement",
         )
         parser.add_argument("--drafted", action="store_true", help="draft every layer, also where one is written")
         parser.add_argument("--json", type=file_to_write, help="write the report, with every question, to this file")
@@ -93,7 +92,7 @@ def _measure(
         async_to_sync(run)(by_words(catalog, today))
     else:
         examples = examples_for(principal, asked)
-        gold = served_gold(asked, catalog, options["replies"], today) if options["replies"] else None
+        gold = served_gold(asked) if options["replies"] else None
         with gold or served_by(options["model"]) as served, linker_for(layer) as linker:
             async_to_sync(_ask_model)(served, lambda model: run(by_model(model, linker, examples, today)))
 

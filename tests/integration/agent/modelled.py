@@ -12,10 +12,9 @@ from django.test import override_settings
 
 from agent.providers import breaker
 from agent.providers.openai_compatible import ModelLimits
-from tests.modelserver import ModelServer, Request, Step, calls, says, says_json, serving
+from tests.modelserver import ModelServer, Request, Step, calls, says_json, serving
 
 SEARCH = calls(("knowledge_search", {"queries": ["annual leave days"]}))
-DONE = says("DONE")
 THIRTY = "Employees have 30 days of annual leave in each calendar year [1]."
 QUICK = ModelLimits(first_s=20, between_s=20, total_s=60, attempts=2, first_wait_s=0.001)
 HURRIED = replace(QUICK, first_s=0.3, between_s=0.3, total_s=1.0, attempts=1)
@@ -33,11 +32,6 @@ def modelled(
         with override_settings(LLM=chosen):
             yield server
     breaker._breakers.clear()
-
-
-def routes(kind: str = "DOC", **more: Any) -> Step:
-    """The model's answer to where a question goes."""
-    return says_json({"route": kind, "intent": "ask", **more})
 
 
 def judges(verdict: str = "not_said", *, quote: str = "", sentences: Sequence[int] = range(1, 25)) -> Step:

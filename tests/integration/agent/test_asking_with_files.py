@@ -35,7 +35,7 @@ from knowledge.services import attachments as files
 from tests.factories import allow, make_base, make_folder, make_user
 from tests.integration.agent.attaching import CONTRACT, NOTICE, attached, found_by, make_person, with_files
 from tests.integration.agent.conversations import asked, sources, words
-from tests.integration.agent.modelled import DONE, modelled, routes, sent
+from tests.integration.agent.modelled import modelled, sent
 from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
@@ -229,14 +229,14 @@ def test_a_model_is_told_of_the_files_and_reads_them_under_an_assistant_of_other
     profile.knowledge_bases.set(KnowledgeBase.unscoped.filter(name="Handbook"))
     looks = calls(("knowledge_search", {"queries": ["notice period"], "knowledge_ids": [str(document.pk)]}))
     said = "The notice period of the contract with Meyer is seven months [1]."
-    with modelled(routes(), looks, DONE, says(said)) as server:
+    with modelled(looks, says(said)) as server:
         events = asked(person, NOTICE, session, options=with_files(document))
     assert sources(events)[-1] == document.title
     assert "seven months" in words(events)
     told = f"[*] {document.pk}: meyer.md"
     assert [told in sent(request) for request in server.requests] == [True, True, True, False]
     assert "attached.en" in Message.objects.get(pk=events[-1].assistant_message_id).prompts
-    with modelled(routes(), DONE, says("NO_ANSWER")) as server:
+    with modelled(says("NO_ANSWER")) as server:
         asked(person, NOTICE, elsewhere)
     assert not any("meyer" in sent(request).lower() for request in server.requests), (
         "it knows nothing of them elsewhere"

@@ -20,7 +20,7 @@ from authz.tokens import issue_token
 from copilot_site.lib.errors import NotFound
 from tests.factories import make_base, make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes, sent
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, sent
 from tests.integration.agent.test_consumer import Socket, talked
 from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
 from tests.integration.rest.test_streams import events
@@ -158,7 +158,7 @@ def test_opening_questions_come_in_the_language_of_the_page() -> None:
 def test_a_tone_is_told_to_the_model_that_writes(tone: str) -> None:
     reader = make_reader(make_library()[0])
     profile = AgentProfile.objects.create(name="HR", tone=tone)
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
+    with modelled(SEARCH, says(THIRTY)) as server:
         asked(reader, LEAVE, options=Options(profile_id=str(profile.pk)))
     told = prompt(f"tone_{tone}", "en").text
     assert [told in sent(request) for request in server.requests].count(True) == 1

@@ -11,7 +11,7 @@ from agent.runs.start import ask
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader
-from tests.integration.agent.modelled import THIRTY, modelled, of, routes
+from tests.integration.agent.modelled import THIRTY, modelled, of
 from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
@@ -66,7 +66,7 @@ def test_no_more_than_two_calls_of_a_run_are_made_at_once(handbook: Handbook, mo
     crowd = Crowd()
     monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
     base, _manual, _secret = handbook
-    with modelled(routes(), calls(*(("meet", {"who": who}) for who in "abcdea")), says(THIRTY)):
+    with modelled(calls(*(("meet", {"who": who}) for who in "abcdea")), says(THIRTY)):
         asked(make_reader(base), LEAVE)
     assert (crowd.most, crowd.ended) == (2, 5)
 
@@ -84,7 +84,7 @@ def test_a_run_that_breaks_ends_after_the_calls_it_made(handbook: Handbook, monk
             here = list(crowd.here) if event.done else here
         return here
 
-    with modelled(routes(), calls(("meet", {"who": "out"}), ("meet", {"who": "stay"}))):
+    with modelled(calls(("meet", {"who": "out"}), ("meet", {"who": "stay"}))):
         assert async_to_sync(here_at_the_end)() == []
     assert crowd.ended == 2
 
@@ -94,7 +94,7 @@ def test_calls_of_one_turn_run_at_the_same_time(handbook: Handbook, monkeypatch:
     base, _manual, _secret = handbook
     first, again = ("meet", {"who": "Ann"}), ("meet", {"who": "Bo"})
     search = ("knowledge_search", {"queries": ["annual leave days"]})
-    with modelled(routes(), calls(first, search, again, first), says(THIRTY)):
+    with modelled(calls(first, search, again, first), says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     results = of(events, Result)
     assert [result.data["tool_name"] for result in results[:4]] == ["meet", "knowledge_search", "meet", "meet"]

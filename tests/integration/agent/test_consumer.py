@@ -21,7 +21,7 @@ from agent.urls import websocket_urlpatterns
 from authz.principal import Principal
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, make_library, make_reader
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db(transaction=True)  # Channels closes the connection of an open transaction
@@ -248,7 +248,7 @@ def test_a_page_that_comes_back_reads_on_and_stops_what_it_no_longer_wants() -> 
         await page.disconnect()
         return before, after
 
-    with modelled(routes(), SEARCH, DONE, says(f"{THIRTY} More will never come", size=100, hang=1)):
+    with modelled(SEARCH, says(f"{THIRTY} More will never come", size=100, hang=1)):
         before, after = talked(reader, session_id, reload, browser)
     assert [event["seq"] for event in before] == list(range(len(before)))
     assert [event["seq"] for event in after] == list(range(1, len(after) + 1))

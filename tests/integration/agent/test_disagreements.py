@@ -12,7 +12,7 @@ from authz.permissions import Right
 from knowledge.models import KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, sources, stored
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
 from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +50,7 @@ def test_both_are_shown_with_place_version_and_day_the_newer_first(
 ) -> None:
     reader = reader_of(*bases)
     if has_model:
-        with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+        with modelled(SEARCH, says(THIRTY)):
             events = asked(reader, LEAVE)
     else:
         events = asked(reader, LEAVE)

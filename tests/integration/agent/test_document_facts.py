@@ -17,7 +17,7 @@ from copilot_site.lib.registry import Registry
 from knowledge.models import Document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import asked, stored
-from tests.integration.agent.modelled import DONE, modelled, routes
+from tests.integration.agent.modelled import modelled
 from tests.integration.pages.house import client_of
 from tests.modelserver import calls, says
 from tests.tooling import called
@@ -38,7 +38,7 @@ class Answered:
             allow(self.reader, base)
             self.documents.append(make_document(base, content=f"# {title}\n\nText.\n", title=title, ingested=True))
         info = calls(("get_document_info", {"knowledge_ids": [str(each.pk) for each in self.documents]}))
-        with modelled(routes(), info, DONE, says("2 of these documents are ready [1].")):
+        with modelled(info, says("2 of these documents are ready [1].")):
             self.row: Message = stored(asked(self.reader, READY))
 
     def pages(self) -> str:

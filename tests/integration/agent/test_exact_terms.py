@@ -10,7 +10,7 @@ from agent.models import Session
 from authz.principal import Principal
 from tests.factories import make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, routes, sent
+from tests.integration.agent.modelled import SEARCH, THIRTY, judges, modelled, of, sent
 from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db
@@ -102,9 +102,7 @@ def test_a_model_writes_the_last_answer_in_the_language_that_is_wanted(handbook:
         "员工每个日历年有 30 天年假 [1]。",
         judges("supported", quote="30 days of annual leave", sentences=[1]),
     )
-    with modelled(
-        routes(), SEARCH, DONE, says(THIRTY), routes(question=LEAVE), SEARCH, DONE, says(chinese), judged
-    ) as server:
+    with modelled(SEARCH, says(THIRTY), SEARCH, says(chinese), judged) as server:
         asked(reader, LEAVE, session)
         answer = words(asked(reader, "in Chinese please", session))
     assert answer == chinese.replace(" [1]。", "。[1]")

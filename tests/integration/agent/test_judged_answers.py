@@ -9,7 +9,7 @@ from agent.models import AgentProfile, LanguageModel
 from agent.profiles import Options
 from agent.service_keys import sealed
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_library, make_reader, stored, words
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, judges, modelled, of
 from tests.modelserver import Step, says
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ OPEN = "Staff can be away for a whole month each year [1]."
 def open_answer(*judge: Step, options: Options | None = None) -> tuple[Any, list[Any]]:
     """The stored answer, and the events of it, where facts settle the first sentence and not the second."""
     base, _manual, _secret = make_library()
-    with modelled(routes(), SEARCH, DONE, says(f"{THIRTY} {OPEN} {THIRTY}"), *judge):
+    with modelled(SEARCH, says(f"{THIRTY} {OPEN} {THIRTY}"), *judge):
         events = asked(make_reader(base), LEAVE, options=options or Options())
     return stored(events), of(events, Answer)
 
@@ -60,7 +60,7 @@ def test_a_judge_is_not_believed_where_what_it_quotes_says_something_else(handbo
     base, _manual, _secret = handbook
     said = "All employees have annual leave, always [1]."
     quote = "Employees have 30 days of annual leave"
-    with modelled(routes(), SEARCH, DONE, says(said), judges("supported", quote=quote, sentences=[1])):
+    with modelled(SEARCH, says(said), judges("supported", quote=quote, sentences=[1])):
         row = stored(asked(make_reader(base), LEAVE))
     assert [sentence.get("is_checked", True) for sentence in row.sentences] == [False]
 
@@ -79,7 +79,7 @@ def test_a_strict_profile_leaves_out_what_is_not_checked() -> None:
 
 def test_a_profile_names_another_model_as_judge(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says(OPEN), judges("supported", quote="30 days", sentences=[1])) as server:
+    with modelled(SEARCH, says(OPEN), judges("supported", quote="30 days", sentences=[1])) as server:
         small = LanguageModel.objects.create(
             name="Small", base_url=server.base_url, model="small-1", encrypted_key=sealed("k-1", server.base_url)
         )
@@ -90,5 +90,5 @@ def test_a_profile_names_another_model_as_judge(handbook: Handbook) -> None:
 
 def test_escapes_of_the_evidence_do_not_leak_into_the_answer(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says(f"R&amp;D: {THIRTY}"), judges("supported", quote="30 days")):
+    with modelled(SEARCH, says(f"R&amp;D: {THIRTY}"), judges("supported", quote="30 days")):
         assert words(asked(make_reader(base), LEAVE)).startswith("R&D: ")

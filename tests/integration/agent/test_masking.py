@@ -28,7 +28,7 @@ from knowledge.retrieval.search import Scope
 from knowledge.services.removal import remove_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_reader, stored
-from tests.integration.agent.modelled import modelled, routes
+from tests.integration.agent.modelled import modelled
 from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db
@@ -170,7 +170,7 @@ def test_a_question_that_a_model_completed_from_an_answer_goes_with_it(two: Any)
     """The model read the answer that is hidden now; what it made of the next question may say the same."""
     reader, session, documents, _answer = two
     completed = "Why is the notice period in the trial time two weeks?"
-    with modelled(routes(question=completed), says("NO_ANSWER"), says("NO_ANSWER")):
+    with modelled(says("NO_ANSWER"), says("NO_ANSWER")):
         asked(reader, "Why?", session)
     assert shown(reader, session).understood == completed
     take_back(None, [Right.VIEW], documents["second"].knowledge_base, of=reader)

@@ -16,7 +16,7 @@ from tests.integration.agent.conversations import (
     stored,
     words,
 )
-from tests.integration.agent.modelled import DONE, HURRIED, SEARCH, THIRTY, modelled, of, routes
+from tests.integration.agent.modelled import HURRIED, SEARCH, THIRTY, modelled, of
 from tests.modelserver import Request, Step, says
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +62,7 @@ def test_a_model_without_tools_writes_from_a_plain_search(handbook: Handbook) ->
 def test_a_model_that_breaks_off_keeps_its_checked_sentences(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     half = says(f"{THIRTY} A sick note is due on the third day of absence [1]. And then", finish=None, usage=None)
-    with modelled(routes(), SEARCH, DONE, half):
+    with modelled(SEARCH, half):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert "third day" in row.content
@@ -73,7 +73,7 @@ def test_a_model_that_breaks_off_keeps_its_checked_sentences(handbook: Handbook)
 
 def test_a_model_that_breaks_off_before_a_sentence_leaves_quotations(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says("Employees", finish=None, usage=None)):
+    with modelled(SEARCH, says("Employees", finish=None, usage=None)):
         events = asked(make_reader(base), LEAVE)
     assert stored(events).provider == "extractive"
     assert "30 days" in words(events)
@@ -96,7 +96,7 @@ def test_nonsense_of_the_model_becomes_observations(handbook: Handbook) -> None:
             },
         ]
     )
-    with modelled(routes(), odd, SEARCH, DONE, says(THIRTY)):
+    with modelled(odd, SEARCH, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     assert [result.data["success"] for result in of(events, ToolResult)] == [False, False, False, True]
     row = stored(events)
@@ -107,7 +107,7 @@ def test_nonsense_of_the_model_becomes_observations(handbook: Handbook) -> None:
 def test_what_a_model_thinks_aloud_is_streamed_and_not_part_of_the_answer(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     thinking = Step([{"reasoning_content": "The manual may say it."}, *SEARCH.deltas], finish="tool_calls")
-    with modelled(routes(), thinking, DONE, says(THIRTY)):
+    with modelled(thinking, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     assert "".join(event.content for event in of(events, Thinking)) == "The manual may say it."
     assert "may say it" not in stored(events).content
@@ -116,7 +116,7 @@ def test_what_a_model_thinks_aloud_is_streamed_and_not_part_of_the_answer(handbo
 def test_what_a_model_thinks_while_it_writes_is_streamed_and_not_part_of_the_answer(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     written = Step([{"reasoning_content": "Thirty, says [1]."}, *says(THIRTY).deltas, {"reasoning_content": "Done."}])
-    with modelled(routes(), SEARCH, DONE, written):
+    with modelled(SEARCH, written):
         events = asked(make_reader(base), LEAVE)
     thoughts = [(event.content, event.done) for event in of(events, Thinking)]
     assert thoughts == [("Thirty, says [1].", False), ("", True), ("Done.", False), ("", True)]
@@ -143,7 +143,7 @@ def test_a_stopped_run_keeps_the_sentences_that_came(handbook: Handbook) -> None
                 break
         await events.aclose()  # type: ignore[attr-defined]
 
-    with modelled(routes(), SEARCH, DONE, slow):
+    with modelled(SEARCH, slow):
         async_to_sync(leave)()
     row = Message.objects.get(session_id=session_id, role="assistant")
     assert (row.stop_reason, row.is_complete) == (StopReason.CANCELLED, True)
@@ -158,7 +158,7 @@ def test_our_own_mistake_ends_the_run_with_an_error(handbook: Handbook, monkeypa
 
     base, _manual, _secret = handbook
     monkeypatch.setattr(import_module("agent.states.act"), "keep", broken)
-    with modelled(routes(), SEARCH):
+    with modelled(SEARCH):
         events = asked(make_reader(base), LEAVE)
     assert isinstance(events[-1], Error)
     assert "a bug of ours" not in events[-1].content

@@ -21,7 +21,7 @@ from tests.integration.agent.conversations import (
     stored,
     words,
 )
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
 from tests.modelserver import Request, Step, calls, says
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 def test_the_same_call_again_ends_the_search(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     again = calls(("knowledge_search", {"queries": ["annual leave days"]}))
-    with modelled(routes(), SEARCH, again, says(THIRTY)):
+    with modelled(SEARCH, again, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     assert [result.data["success"] for result in of(events, ToolResult)] == [True, False]
     assert "30 days" in words(events)
@@ -39,7 +39,7 @@ def test_the_same_call_again_ends_the_search(handbook: Handbook) -> None:
 def test_steps_that_bring_nothing_new_end_the_search(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     idle = [calls(("thinking", {"thought": f"hmm {number}"})) for number in range(2)]
-    with modelled(routes(), SEARCH, *idle, says(THIRTY)):
+    with modelled(SEARCH, *idle, says(THIRTY)):
         assert "30 days" in words(asked(make_reader(base), LEAVE))
 
 
@@ -72,7 +72,7 @@ def test_a_loop_without_end_is_ended_by_the_budget_of_steps(handbook: Handbook) 
 @pytest.mark.parametrize("limit", [{"most_tokens": 1_000}, {"most_cost": Decimal("0.01")}])
 def test_tokens_and_money_are_limits_that_end_the_model_s_part(handbook: Handbook, limit: dict[str, Any]) -> None:
     base, _manual, _secret = handbook
-    dear = replace(routes(), usage=(2_000, 10))
+    dear = replace(usage=(2_000, 10))
     with modelled(dear) as server:
         events = asked(make_reader(base), LEAVE, options=profile(**limit))
     assert len(server.requests) == 1
@@ -100,7 +100,7 @@ def test_old_results_leave_a_marker_where_the_conversation_is_too_long(handbook:
 
     def results(**more: Any) -> tuple[list[str], int]:
         """Of tools, as the model's last decision has them; and the tokens of all that it has."""
-        with modelled(routes(), SEARCH, again, DONE, says(THIRTY), **more) as server:
+        with modelled(SEARCH, again, says(THIRTY), **more) as server:
             assert "30 days" in words(asked(make_reader(base), LEAVE))
         messages = server.requests[3]["messages"]
         return [message["content"] for message in messages if message["role"] == "tool"], count_messages(messages)
@@ -116,11 +116,11 @@ def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, judge
     base, _manual, _secret = handbook
     reader, narrow = make_reader(base), profile(most_tokens=1_000)
     judged(confirms=False)
-    with modelled(replace(routes(), usage=(2_000, 10))):
+    with modelled(replace(usage=(2_000, 10))):
         events = asked(reader, LEAVE, options=narrow)
     assert stored(events).stop_reason == StopReason.BUDGET_EXHAUSTED
     judged(confirms=False, near=True)
-    with modelled(replace(routes(), usage=(2_000, 10))):
+    with modelled(replace(usage=(2_000, 10))):
         events = asked(reader, LEAVE, options=narrow)
     assert stored(events).stop_reason == StopReason.NOT_CONFIRMED
     assert "A limit was reached before the search was done" in stored(events).notice
@@ -129,13 +129,13 @@ def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, judge
 def test_use_is_counted_by_person_and_day_and_the_day_s_money_is_a_limit(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     reader = make_reader(base)
-    steps = (replace(routes(), usage=(1_000, 100)), SEARCH, DONE, says(THIRTY))
+    steps = (replace(usage=(1_000, 100)), SEARCH, says(THIRTY))
     with modelled(*steps, day_cost=Decimal("0.02")):
         asked(reader, LEAVE)
     day = DayOfUse.objects.get(user=reader)
     assert (day.runs, day.input_tokens, day.output_tokens) == (1, 1_030, 115)
     assert day.cost == Decimal("0.0126")
-    with modelled(replace(routes(), usage=(1_000, 100)), day_cost=Decimal("0.02")):  # more than is left of the day
+    with modelled(replace(usage=(1_000, 100)), day_cost=Decimal("0.02")):  # more than is left of the day
         events = asked(reader, LEAVE)
     assert "A limit for language models is reached" in stored(events).notice
     with modelled(day_cost=Decimal("0.02")) as server:

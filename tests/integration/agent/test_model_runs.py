@@ -30,7 +30,7 @@ from tests.integration.agent.conversations import (
     stored,
     words,
 )
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, reads, roles, routes, sent
+from tests.integration.agent.modelled import SEARCH, THIRTY, judges, modelled, of, reads, roles, sent
 from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ UNSAID = ("They have 99 days [1].", "It depends on many things.")
 
 def test_a_question_goes_through_route_tools_and_a_checked_answer(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says(THIRTY, size=3)) as server:
+    with modelled(SEARCH, says(THIRTY, size=3)) as server:
         events = asked(make_reader(base), LEAVE)
     assert kinds(events) == [
         "agent_query", "tool_call", "tool_result", "references", "answer", "references", "answer", "session_title",
@@ -72,7 +72,7 @@ def test_only_supported_sentences_are_shown(handbook: Handbook) -> None:
         "A sick note is due on the third day of absence [1]. See https://evil.example/x for more [1]. "
         "Invented things need a source too [9]."
     )
-    with modelled(routes(), SEARCH, DONE, says(written), judges()):
+    with modelled(SEARCH, says(written), judges()):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert [sentence["text"] for sentence in row.sentences] == [
@@ -93,7 +93,7 @@ def test_when_nothing_is_supported_the_run_abstains(
     judged(confirms=True, near=near)
     base, _manual, _secret = handbook
     is_read = written in {"[1]", *UNSAID}  # who says that nothing answers is not asked again
-    with modelled(routes(), SEARCH, DONE, says(written), *[judges()] * (written in UNSAID), *[reads()] * is_read):
+    with modelled(SEARCH, says(written), *[judges()] * (written in UNSAID), *[reads()] * is_read):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert "cannot confirm" in words(events)
@@ -105,7 +105,7 @@ def test_when_nothing_is_supported_the_run_abstains(
 
 def test_a_sentence_without_a_source_gets_the_one_that_says_it(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says("Employees have 30 days of annual leave.")):
+    with modelled(SEARCH, says("Employees have 30 days of annual leave.")):
         events = asked(make_reader(base), LEAVE)
     assert stored(events).sentences == [{"text": "Employees have 30 days of annual leave.", "citations": [1]}]
 
@@ -116,7 +116,7 @@ def test_images_links_and_html_do_not_reach_the_reader(handbook: Handbook) -> No
         "Employees have **30 days** of [annual leave](https://evil.example/?q=secret) in each calendar year [1]. "
         "![leave](https://evil.example/pixel.png) A sick note is due on the <img src=x> third day of absence [1]."
     )
-    with modelled(routes(), SEARCH, DONE, says(written), judges("supported", quote="third day of absence")):
+    with modelled(SEARCH, says(written), judges("supported", quote="third day of absence")):
         shown = words(asked(make_reader(base), LEAVE))
     assert "30 days of annual leave" in shown
     assert not {"evil", "http", "<img", "](", "**"} & {
@@ -127,10 +127,8 @@ def test_images_links_and_html_do_not_reach_the_reader(handbook: Handbook) -> No
 def test_what_the_person_may_not_read_is_not_sent_to_the_model(handbook: Handbook) -> None:
     base, _manual, secret = handbook
     steps = (
-        routes(),
         calls(("knowledge_search", {"queries": ["salary managing director"]}), ("grep_chunks", {"patterns": ["420"]})),
         calls(("list_knowledge_chunks", {"knowledge_id": str(secret.pk)})),
-        DONE,
         says("The salary is 420,000 euros [1]."),
         judges(),
         reads(1, "420,000 euros"),
@@ -154,7 +152,7 @@ def test_rights_taken_back_while_the_model_thinks_hide_the_evidence(
         return int(look_again(run))
 
     monkeypatch.setattr(validate, "keep_visible", revoked)
-    with modelled(routes(), SEARCH, DONE):
+    with modelled(SEARCH):
         events = asked(reader, LEAVE)
     row = stored(events)
     assert "30 days" not in words(events)
@@ -167,13 +165,11 @@ def test_a_follow_up_is_completed_and_shown_and_searched_anew(handbook: Handbook
     base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session = create_session(principal)
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+    with modelled(SEARCH, says(THIRTY)):
         asked(principal, LEAVE, session)
     whole = "When is a sick note due?"
     steps = (
-        routes(question=whole),
         calls(("knowledge_search", {"queries": [whole]})),
-        DONE,
         says("A sick note is due on the third day of absence [1]."),
     )
     with modelled(*steps) as server:
@@ -192,16 +188,12 @@ def test_earlier_answers_are_history_only_as_far_as_they_may_be_read_today(handb
     allow(reader, secret.knowledge_base)
     session = create_session(Principal.of(reader))
     with modelled(
-        routes(),
         calls(("knowledge_search", {"queries": [SALARY]})),
-        DONE,
         says("The salary of the managing director is 420,000 euros a year [1]."),
     ):
         assert "420,000" in words(asked(reader, SALARY, session))
     take_back(None, [Right.VIEW], secret.knowledge_base, of=reader)
-    with modelled(
-        routes(question=SALARY), calls(("knowledge_search", {"queries": [SALARY]})), DONE, says("NO_ANSWER")
-    ) as server:
+    with modelled(calls(("knowledge_search", {"queries": [SALARY]})), says("NO_ANSWER")) as server:
         asked(reader, "Say that again?", session)
     assert all("420,000" not in sent(request) for request in server.requests)
 
@@ -216,7 +208,7 @@ def test_what_an_earlier_answer_told_is_not_written_from_once_its_right_has_ende
     allow(reader, secret.knowledge_base)
     session = create_session(Principal.of(reader))
     told = "The salary of the managing director is 420,000 euros a year"
-    with modelled(routes(), calls(("knowledge_search", {"queries": [SALARY]})), DONE, says(f"{told} [1].")):
+    with modelled(calls(("knowledge_search", {"queries": [SALARY]})), says(f"{told} [1].")):
         assert "420,000" in words(asked(reader, SALARY, session))
     synthesize = import_module("agent.states.synthesize")
     look_again = synthesize.keep_visible
@@ -227,7 +219,7 @@ def test_what_an_earlier_answer_told_is_not_written_from_once_its_right_has_ende
 
     monkeypatch.setattr(synthesize, "keep_visible", revoked)
     scope = Scope(knowledge_base_ids=(base.pk,))
-    with modelled(routes(question=f"{told}: how many days of annual leave?"), SEARCH, DONE) as server:
+    with modelled(SEARCH) as server:
         events = asked(reader, "And how many days of annual leave?", session, scope=scope)
     assert "420,000" in sent(server.requests[1]), "it was asked with what might still be read"
     assert events[-1].response_type == "error"
@@ -255,7 +247,7 @@ def test_talk_is_answered_with_what_may_be_asked_and_nothing_is_searched(handboo
 
 def test_a_model_is_told_the_day_and_a_writer_no_ids(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
+    with modelled(SEARCH, says(THIRTY)) as server:
         asked(make_reader(base), LEAVE)
     _route, searching, looking, writing = map(sent, server.requests)
     today = f"today: {timezone.localdate():%Y-%m-%d}"
@@ -265,7 +257,7 @@ def test_a_model_is_told_the_day_and_a_writer_no_ids(handbook: Handbook) -> None
 
 def test_a_model_is_not_told_of_tools_that_have_nothing_for_this_person(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
+    with modelled(SEARCH, says(THIRTY)) as server:
         asked(make_reader(base), LEAVE)
     offered = {tool["function"]["name"] for tool in server.requests[1]["tools"]}
     assert "knowledge_search" in offered
@@ -296,10 +288,8 @@ def test_plain_arithmetic_is_worked_out_and_not_searched(handbook: Handbook) -> 
 def test_results_of_calculations_may_be_said(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     steps = (
-        routes("HYBRID"),
         SEARCH,
         calls(("calculate", {"expression": "30 * 8"})),
-        DONE,
         says("Employees have 30 days of annual leave, that is 240 hours in each calendar year [1]."),
     )
     with modelled(*steps):
@@ -308,7 +298,7 @@ def test_results_of_calculations_may_be_said(handbook: Handbook) -> None:
 
 def test_without_tools_it_searches_once_and_writes(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), says(THIRTY)) as server:
+    with modelled(says(THIRTY)) as server:
         events = asked(make_reader(base), LEAVE, options=Options(uses_tools=False))
     assert "30 days" in words(events)
     assert all("tools" not in request for request in server.requests)
@@ -317,7 +307,7 @@ def test_without_tools_it_searches_once_and_writes(handbook: Handbook) -> None:
 
 def test_a_model_of_the_admin_is_used_with_its_own_key(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
+    with modelled(SEARCH, says(THIRTY)) as server:
         LanguageModel.objects.create(
             name="Big", base_url=server.base_url, model="big-1", encrypted_key=sealed("k-1", server.base_url)
         )
@@ -343,9 +333,7 @@ def test_a_profile_narrows_tools_and_places(handbook: Handbook) -> None:
     row = AgentProfile.objects.create(name="handbook", allowed_tools=["rag_retriever", "thinking"])
     row.knowledge_bases.add(base)
     steps = (
-        routes(),
         calls(("knowledge_search", {"queries": [SALARY]}), ("grep_chunks", {"patterns": ["420"]})),
-        DONE,
         says("NO_ANSWER"),
     )
     with modelled(*steps) as server:

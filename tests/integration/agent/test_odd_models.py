@@ -9,7 +9,7 @@ from agent.events import Complete, Reflection, StopReason, Thinking, ToolCall, T
 from agent.models import LanguageModel
 from agent.profiles import Options
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, kinds, make_reader, stored, words
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
 from tests.modelserver import Step, says, says_json
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ QUOTED = "The language model does not answer now; the answer is quoted from docu
 @pytest.mark.parametrize("finish", ["length", "content_filter"])
 def test_an_answer_that_was_cut_keeps_its_whole_sentences_and_says_so(handbook: Handbook, finish: str) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says(f"{THIRTY} {SICK[:28]}", finish=finish)):
+    with modelled(SEARCH, says(f"{THIRTY} {SICK[:28]}", finish=finish)):
         events = asked(make_reader(base), LEAVE)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
     assert [event.content for event in of(events, Reflection)] == [BROKEN_OFF]
@@ -41,7 +41,7 @@ def test_an_answer_that_was_cut_keeps_its_whole_sentences_and_says_so(handbook: 
 )
 def test_an_answer_without_a_sentence_is_quoted_and_says_so(handbook: Handbook, step: Step) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, step):
+    with modelled(SEARCH, step):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert (row.provider, row.notice, row.stop_reason) == ("extractive", QUOTED, StopReason.OK)
@@ -50,7 +50,7 @@ def test_an_answer_without_a_sentence_is_quoted_and_says_so(handbook: Handbook, 
 
 def test_an_answer_after_thinking_aloud_is_the_answer_alone(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says(f"<think>40 days? No, 30.</think>\n\n{THIRTY}", size=3)):
+    with modelled(SEARCH, says(f"<think>40 days? No, 30.</think>\n\n{THIRTY}", size=3)):
         events = asked(make_reader(base), LEAVE)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
 
@@ -62,7 +62,7 @@ def test_thinking_whose_beginning_stands_in_the_prompt_is_no_part_of_the_answer(
     """As templates of models that always think do it: the service sends its end alone. The first such reply tells."""
     base, _manual, _secret = handbook
     aloud = says("I search.\n</think>\n\nDONE")
-    with modelled(routes(), SEARCH, aloud, says(f"{FORTY}{THIRTY}", size=3)):
+    with modelled(SEARCH, aloud, says(f"{FORTY}{THIRTY}", size=3)):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert words(events) == row.content == THIRTY.replace(" [1].", ".[1]")
@@ -74,9 +74,7 @@ def test_thinking_whose_beginning_stands_in_the_prompt_is_no_part_of_the_answer(
 def test_where_the_answer_is_the_first_such_reply_what_it_thought_is_taken_back(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     reader = make_reader(base)
-    with modelled(
-        routes(), SEARCH, DONE, says(f"{FORTY}{THIRTY}", size=3), routes(), SEARCH, DONE, says(f"{FORTY}{THIRTY}")
-    ):
+    with modelled(SEARCH, says(f"{FORTY}{THIRTY}", size=3), SEARCH, says(f"{FORTY}{THIRTY}")):
         first, second = asked(reader, LEAVE), asked(reader, LEAVE)
     assert "</think>" not in words(first)
     assert [sentence["text"] for sentence in stored(first).sentences] == [THIRTY.removesuffix(" [1].") + "."]
@@ -85,7 +83,7 @@ def test_where_the_answer_is_the_first_such_reply_what_it_thought_is_taken_back(
 
 def test_a_model_that_writes_no_json_still_searches_and_writes(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(says("I think DOC."), says("Documents!"), SEARCH, DONE, says(THIRTY)):
+    with modelled(says("I think DOC."), says("Documents!"), SEARCH, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert (row.provider, row.notice) == ("default", "")
@@ -103,7 +101,7 @@ def test_a_model_that_writes_no_json_still_searches_and_writes(handbook: Handboo
 )
 def test_a_route_is_taken_as_far_as_it_can_be_read(handbook: Handbook, route: dict[str, Any]) -> None:
     base, _manual, _secret = handbook
-    with modelled(says_json(route), SEARCH, DONE, says(THIRTY)):
+    with modelled(says_json(route), SEARCH, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     assert stored(events).notice == ""
     assert "30 days" in words(events)
@@ -127,7 +125,7 @@ def test_calls_without_ids_are_told_apart_over_all_steps(handbook: Handbook) -> 
         call = {"function": {"name": "knowledge_search", "arguments": json.dumps({"queries": [query]})}}
         return Step([{"tool_calls": [call]}], finish="tool_calls")
 
-    with modelled(routes(), searching("annual leave"), searching("sick note"), DONE, says(THIRTY)) as server:
+    with modelled(searching("annual leave"), searching("sick note"), says(THIRTY)) as server:
         events = asked(make_reader(base), LEAVE)
     ids = [call.id for event in of(events, ToolCall) for call in event.tool_calls]
     assert len(set(ids)) == 2
@@ -139,7 +137,7 @@ def test_calls_without_ids_are_told_apart_over_all_steps(handbook: Handbook) -> 
 def test_a_model_may_have_as_long_a_name_as_the_admin_takes(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     name = "m" * 80
-    with modelled(routes(), says(THIRTY)) as server:
+    with modelled(says(THIRTY)) as server:
         LanguageModel.objects.create(name=name, base_url=server.base_url, model="scripted")
         events = asked(make_reader(base), LEAVE, options=Options(model=name, uses_tools=False))
     assert kinds(events)[-1] == "complete"

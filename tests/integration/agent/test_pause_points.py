@@ -23,7 +23,7 @@ from agent.runs.start import ask
 from authz.principal import Principal
 from knowledge.retrieval import ranking
 from tests.integration.agent.live import Live, lived, text_of
-from tests.integration.agent.modelled import evidence_sent, is_judged, judges, modelled, routes
+from tests.integration.agent.modelled import evidence_sent, is_judged, judges, modelled
 from tests.integration.agent.test_revocation import LINES, QUESTION, SECRETS, Library
 from tests.modelserver import Request, Step, calls, says
 
@@ -31,9 +31,7 @@ pytestmark = pytest.mark.django_db
 
 ANSWER = f"{LINES['salaries'][:-1]} [2]. {LINES['manual'][:-1]} [1]."
 SCRIPT = (
-    routes(question=QUESTION),
     calls(("knowledge_search", {"queries": ["notice period director"]})),
-    says("DONE"),
     says(ANSWER, size=24),
 )
 

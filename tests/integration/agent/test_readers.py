@@ -17,7 +17,7 @@ from copilot_site.lib.errors import TooMany
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, Handbook, make_library, make_reader
 from tests.integration.agent.live import Live, lived
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.agent.test_stream import TWO, is_answer
 from tests.modelserver import says
 
@@ -52,7 +52,7 @@ def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended
         await ask_to_stop(live.message_id)
         return late
 
-    with modelled(routes(), SEARCH, DONE, says(TWO, size=100, hang=1)):
+    with modelled(SEARCH, says(TWO, size=100, hang=1)):
         late = lived(live, read_late)
     assert THIRTY[:10] not in str(late)
     assert late[-1].type == "error"

@@ -28,7 +28,7 @@ from knowledge.models import KnowledgeBase
 from knowledge.retrieval.search import search
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import Judged
-from tests.integration.agent.modelled import modelled, routes, sent
+from tests.integration.agent.modelled import modelled, sent
 from tests.integration.pages.house import client_of
 from tests.modelserver import Request, Step, calls, says
 
@@ -211,9 +211,7 @@ def modelled_once(library: Library, principal: Principal, session: Session, k: i
 
 
 SCRIPT = (
-    routes(question=QUESTION),
     calls(("knowledge_search", {"queries": ["notice period director"]})),
-    says("DONE"),
     says(f"{LINES['salaries'][:-1]} [2]. {LINES['manual'][:-1]} [1].", size=9),
 )
 

@@ -28,7 +28,7 @@ from copilot_site.lib.errors import NotFound
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, kinds, make_library, make_reader
 from tests.integration.agent.live import Live, events_of, lived, text_of
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.modelserver import Step, calls, says
 
 pytestmark = pytest.mark.django_db
@@ -118,7 +118,7 @@ def test_sentences_of_a_model_come_while_it_still_writes(reader: Principal) -> N
         return before, await live.read(before[-1].seq)
 
     live = Live(reader, LEAVE)
-    with modelled(routes(), SEARCH, DONE, says(TWO, size=200, hang=1)) as server:
+    with modelled(SEARCH, says(TWO, size=200, hang=1)) as server:
         before, after = lived(live, stop_at_the_answer)
         assert server.gone.wait(300), "the model's connection is closed"
     events = events_of([*before, *after])
@@ -148,7 +148,7 @@ def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
 def test_deltas_that_come_together_are_few_events(reader: Principal) -> None:
     thoughts = [{"reasoning_content": letter} for letter in "abcdefghijklmnopqrstuvwxyz"]
     live = Live(reader, LEAVE)
-    with modelled(routes(), Step([*thoughts, {"content": "DONE"}]), says(THIRTY)):
+    with modelled(Step([*thoughts, {"content": "DONE"}]), says(THIRTY)):
         events = events_of(lived(live, Live.read))
     thinking = [event for event in events if event.response_type == "thinking"]
     assert "".join(event.content for event in thinking) == "abcdefghijklmnopqrstuvwxyz"
@@ -180,7 +180,7 @@ def test_a_log_that_is_lost_in_the_middle_does_not_stop_the_run(reader: Principa
         return [*before, *await live.read(before[-1].seq)]
 
     live = Live(reader, LEAVE)
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+    with modelled(SEARCH, says(THIRTY)):
         entries = lived(live, lose_it)
     assert entries[-1].type == "complete"
     assert text_of(entries) == row(live).content
@@ -233,9 +233,7 @@ def test_a_reader_of_a_running_answer_gets_nothing_that_ended(monkeypatch: pytes
 
     salary = "The salary of the managing director is 420,000 euros a year [1]."
     with modelled(
-        routes(),
         calls(("knowledge_search", {"queries": [SALARY]})),
-        DONE,
         says(f"{salary} And more will never come", size=200, hang=1),
     ):
         before, late = lived(live, read_late)
@@ -367,7 +365,7 @@ def test_a_process_that_was_taken_for_dead_changes_nothing_when_it_comes_back(
         return ended, await live.read()
 
     live = Live(reader, LEAVE)
-    with modelled(routes(), SEARCH, DONE, says(TWO, size=200, hang=1)):
+    with modelled(SEARCH, says(TWO, size=200, hang=1)):
         ended, later = lived(live, overtaken)
     assert ended == later
     assert kinds(events_of(ended))[-1] == "error"
@@ -392,6 +390,6 @@ def test_a_conversation_that_is_deleted_in_the_middle_ends_its_run(reader: Princ
         await all_runs()
 
     live = Live(reader, LEAVE)
-    with modelled(routes(), SEARCH, DONE, says(TWO, size=200, hang=1)):
+    with modelled(SEARCH, says(TWO, size=200, hang=1)):
         lived(live, delete_it)
     assert not Message.objects.exists()

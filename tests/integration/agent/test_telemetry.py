@@ -15,7 +15,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from agent.events import StopReason
 from agent.runs import telemetry
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.listening import refusing_port
 from tests.modelserver import Step, says
 
@@ -92,7 +92,7 @@ def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
     base, _manual, _secret = handbook
     with (
         reported(settings, f"http://127.0.0.1:{receiver.server_port}/"),
-        modelled(routes(), SEARCH, DONE, says(THIRTY)),
+        modelled(SEARCH, says(THIRTY)),
         django_capture_on_commit_callbacks(execute=True),
     ):
         row = stored(asked(make_reader(base), LEAVE))

@@ -22,7 +22,7 @@ from authz.units import create_unit
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, UNKNOWN, Handbook, Judged, asked, make_reader, stored
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
 from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,7 @@ def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell(
     ids = [str(sheet.pk)]
     wrong = calls(("data_analysis", {"knowledge_ids": ids, "sql": 'SELECT CAST("Region" AS INTEGER) FROM t1'}))
     right = calls(("data_analysis", {"knowledge_ids": ids, "sql": 'SELECT "Region" FROM t1'}))
-    with modelled(routes(intent=f"ask 420,000 {CELL}!"), SEARCH, wrong, right, DONE, says(THIRTY)):
+    with modelled(SEARCH, wrong, right, says(THIRTY)):
         events = asked(reader, LEAVE)
     results = of(events, ToolResult)
     assert [result.data["success"] for result in results] == [True, False, True]
@@ -94,7 +94,7 @@ def test_three_parts_of_the_state_only_grow(handbook: Handbook, has_model: bool,
         assert all(after is part for after, part in zip(now, parts, strict=True)), "the lists themselves"
         return [*moments, tuple(list[object](part) for part in parts)]
 
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)) if has_model else nullcontext():
+    with modelled(SEARCH, says(THIRTY)) if has_model else nullcontext():
         session = create_session(reader)
         run = begin(reader, session.pk, LEAVE, scope=Scope(), language="en", options=Options())
         moments = async_to_sync(seen)(run)
@@ -113,7 +113,7 @@ def test_a_run_fills_the_specification_s_state(handbook: Handbook, has_model: bo
     unit = create_unit(None, name="Platform", kind=UnitKind.DEPARTMENT)
     unit.group.user_set.add(reader)
     allow(reader, base)
-    with modelled(routes(intent="ask_days"), SEARCH, DONE, says(THIRTY)) if has_model else nullcontext():
+    with modelled(SEARCH, says(THIRTY)) if has_model else nullcontext():
         row = stored(asked(reader, f"  {ENTITLED}\u200b ", scope=Scope(knowledge_base_ids=(base.pk,))))
     state = row.state
     session, name = str(row.session_id), reader.username
@@ -159,7 +159,7 @@ def test_a_run_fills_the_specification_s_state(handbook: Handbook, has_model: bo
 
 def test_what_a_run_cost_and_how_passages_were_ranked_is_kept_beside_the_state(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+    with modelled(SEARCH, says(THIRTY)):
         row = stored(asked(make_reader(base), LEAVE))
     assert row.state["spent"] == {
         "steps": 2, "tool_calls": 1, "input_tokens": 40, "output_tokens": 20, "cost": "0.0008", "stopped_by": "",

@@ -26,7 +26,7 @@ from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import Handbook, asked, make_reader, stored, words
-from tests.integration.agent.modelled import is_judged, judges, modelled, of, routes, sent
+from tests.integration.agent.modelled import is_judged, judges, modelled, of, sent
 from tests.integration.pages.house import client_of
 from tests.modelserver import Request, Step, calls, says
 from tests.site_server import Site, page, serving_pages
@@ -69,7 +69,7 @@ def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(
         "The Norwegian Working Environment Act demands 25 working days of annual leave [2]. "
         "Employees over sixty have one extra week of leave in Norway [3]."
     )
-    with modelled(routes(), INSIDE, OUTSIDE, fetch, DONE, written) as server:
+    with modelled(INSIDE, OUTSIDE, fetch, written) as server:
         events = asked(reader, QUESTION)
     assert engine.asked == ["Norwegian Working Environment Act annual leave"]
     assert site.headers[0]["Authorization"] == f"Bearer {KEY}"
@@ -122,7 +122,7 @@ def test_the_web_is_asked_after_the_house_and_the_same_call_may_come_again(
 ) -> None:
     base, _manual, _secret = handbook
     written = says("The Norwegian Working Environment Act demands 25 working days of annual leave [2].")
-    with modelled(routes(), OUTSIDE, INSIDE, OUTSIDE, DONE, written):
+    with modelled(OUTSIDE, INSIDE, OUTSIDE, written):
         events = asked(make_reader(base), QUESTION)
     early, late = results(events, "web_search")
     assert not early.data["success"]
@@ -151,7 +151,7 @@ def test_what_was_read_inside_does_not_leave(query: str, site: Site, engine: Eng
         "# Annual leave\n\nThe salary of the managing director is 420,000 euros. The merger is code-named Bluebird.\n"
     )
     make_document(board, "board.md", text, ingested=True)
-    with modelled(routes(), INSIDE, calls(("web_search", {"query": query})), DONE, says("NO_ANSWER")):
+    with modelled(INSIDE, calls(("web_search", {"query": query})), says("NO_ANSWER")):
         events = asked(reader, QUESTION)
     (refused,) = results(events, "web_search")
     assert not refused.data["success"]
@@ -175,7 +175,7 @@ def ask_for(query: str) -> None:
     board, reader = make_base(), make_user()
     allow(reader, board)
     make_document(board, "board.md", "# Annual leave\n\nThe merger is code-named Bluebird.\n", ingested=True)
-    with modelled(routes(), INSIDE, calls(("web_search", {"query": query})), DONE, says("NO_ANSWER")):
+    with modelled(INSIDE, calls(("web_search", {"query": query})), says("NO_ANSWER")):
         asked(reader, QUESTION)
 
 
@@ -208,7 +208,7 @@ def test_half_a_character_in_what_a_search_brings_is_left_out(handbook: Handbook
     engine.found = [hit(f"{site.url}/leave?\ud800", "Leave\ud800", f"\0{LAW}\udfff")]
     base, _manual, _secret = handbook
     written = says("The Norwegian Working Environment Act demands 25 working days of annual leave [2].")
-    with modelled(routes(), INSIDE, OUTSIDE, DONE, written):
+    with modelled(INSIDE, OUTSIDE, written):
         events = asked(make_reader(base), QUESTION)
     assert words(events) == "The Norwegian Working Environment Act demands 25 working days of annual leave.[1]"
 
@@ -220,11 +220,11 @@ def test_an_earlier_answer_stays_inside_as_the_documents_do(handbook: Handbook, 
     base, _manual, _secret = handbook
     reader = make_reader(base)
     session = create_session(Principal.of(reader))
-    with modelled(routes(), INSIDE, DONE, says("Employees have 30 days of annual leave in each calendar year [1].")):
+    with modelled(INSIDE, says("Employees have 30 days of annual leave in each calendar year [1].")):
         asked(reader, "How many days of annual leave do employees have?", session)
     leaking = calls(("web_search", {"query": "annual leave 30 days calendar"}))
     clean = calls(("web_search", {"query": "annual leave days Norway"}))
-    with modelled(routes(), INSIDE, leaking, clean, DONE, says("NO_ANSWER")):
+    with modelled(INSIDE, leaking, clean, says("NO_ANSWER")):
         events = asked(reader, "And in Norway?", session)
     assert [each.data["success"] for each in results(events, "web_search")] == [False, True]
     assert engine.asked == ["annual leave days Norway"]
@@ -236,7 +236,7 @@ def test_only_what_somebody_named_is_opened(handbook: Handbook, site: Site, engi
     site.pages["/mine"] = page("Mine", text=PAGE)
     site.pages["/?q=30"] = page("Taken", text=PAGE)
     items = [{"url": f"{site.url}/mine"}, {"url": f"{site.url}/?q=30"}, {"url": f"{site.url}/mine?q=30"}]
-    with modelled(routes(), INSIDE, calls(("web_fetch", {"items": items})), DONE, says("NO_ANSWER")):
+    with modelled(INSIDE, calls(("web_fetch", {"items": items})), says("NO_ANSWER")):
         events = asked(make_reader(base), f"What does {site.url}/mine say of leave?")
     (fetched,) = results(events, "web_fetch")
     assert [each["code"] for each in fetched.data["results"]] == ["ok", "not_offered", "not_offered"]
@@ -255,7 +255,7 @@ def test_a_source_that_is_lost_inside_hides_its_sentence_and_leaves_those_from_o
         "Employees have 30 days of annual leave in each calendar year [1]. "
         "The Norwegian Working Environment Act demands 25 working days of annual leave [2]."
     )
-    with modelled(routes(), INSIDE, OUTSIDE, DONE, written):
+    with modelled(INSIDE, OUTSIDE, written):
         events = asked(reader, QUESTION)
     row = stored(events)
     take_back(None, [Right.VIEW], base, of=reader)
@@ -270,7 +270,7 @@ def test_without_a_model_that_writes_nothing_from_outside_is_taken_for_the_house
 ) -> None:
     base, _manual, _secret = handbook
     broken = Step(status=500, body="{}")
-    with modelled(routes(), INSIDE, OUTSIDE, DONE, broken, broken):
+    with modelled(INSIDE, OUTSIDE, broken, broken):
         events = asked(make_reader(base), "How many days of annual leave do employees have?")
     assert "30 days" in words(events)
     assert "Norwegian" not in words(events)
@@ -297,7 +297,7 @@ def test_a_page_talks_neither_to_the_model_nor_to_the_judge(
     site.pages["/leave"] = page(title, text=text)
     engine.found = [hit(f"{site.url}/leave", title, excerpt)]
     fetch = calls(("web_fetch", {"items": [{"url": f"{site.url}/leave"}]}))
-    script = iter([INSIDE, OUTSIDE, fetch, DONE])
+    script = iter([INSIDE, OUTSIDE, fetch])
     seen: list[str] = []
 
     def answer(request: Request) -> Step:
@@ -331,7 +331,7 @@ def test_what_the_company_forbids_is_neither_shown_nor_read(handbook: Handbook, 
     base, _manual, _secret = handbook
     WebHost.objects.create(entry="*.rumours.example", is_allowed=False)
     engine.found = [hit("http://x.rumours.example/1", "Rumour", LAW), hit(f"{site.url}/leave", "Leave", LAW)]
-    with modelled(routes(), INSIDE, OUTSIDE, DONE, says("NO_ANSWER")):
+    with modelled(INSIDE, OUTSIDE, says("NO_ANSWER")):
         events = asked(make_reader(base), QUESTION)
     (found,) = results(events, "web_search")
     assert [each["url"] for each in found.data["results"]] == [f"{site.url}/leave"]

@@ -28,7 +28,7 @@ from knowledge.tasks import reread_base
 from tests.factories import allow, make_base, make_document, make_user, newest_version
 from tests.hidden_texts import Sample, samples
 from tests.integration.agent.conversations import asked, words
-from tests.integration.agent.modelled import modelled, routes, sent
+from tests.integration.agent.modelled import modelled, sent
 from tests.integration.pages.house import client_of
 from tests.modelserver import calls, says
 from tests.tooling import called
@@ -118,9 +118,7 @@ def test_it_is_on_the_page_and_nowhere_else(base: KnowledgeBase, reader: User, s
 def test_no_model_is_told(base: KnowledgeBase, reader: User) -> None:
     make_document(base, HTML.filename, HTML.content, ingested=True)
     steps = [
-        routes(),
         calls(("knowledge_search", {"queries": ["Zanzibar trips", "trips approval"]})),
-        says("DONE"),
         says("Every trip to Lisbon is approved by the harbour master [1]."),
     ]
     with modelled(*steps) as server:

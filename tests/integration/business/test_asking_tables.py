@@ -34,7 +34,7 @@ from knowledge.models import Document, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import asked, sources, words
-from tests.integration.agent.modelled import DONE, modelled, routes, sent
+from tests.integration.agent.modelled import modelled, sent
 from tests.integration.governance.world import client_of
 from tests.modelserver import Request, Step, calls, says, says_json
 

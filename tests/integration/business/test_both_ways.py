@@ -23,7 +23,7 @@ from business.parsing.base import Parsed
 from business.sources import OpenSource
 from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import Judged, asked, make_reader, stored, words
-from tests.integration.agent.modelled import judges, modelled, of, routes
+from tests.integration.agent.modelled import judges, modelled, of
 from tests.modelserver import calls, says, says_json
 
 CUSTOMERS = "How many customers are there?"
@@ -136,10 +136,8 @@ def test_a_model_s_query_that_leaves_words_unread_does_not_keep_documents_away(c
     question = "In which month does the board count the customers that are there?"
     said = "The board counts the customers that are there once a year, in January [2]."
     steps = (
-        routes("SQL"),
         calls(("database_query", {"question": question})),
         says_json({"query": COUNT}),
-        says("DONE"),
         says(said),
     )
     with modelled(*steps):
@@ -150,10 +148,8 @@ def test_a_model_s_query_that_leaves_words_unread_does_not_keep_documents_away(c
 
 def test_a_model_s_query_that_reads_all_words_needs_no_documents(chen: Principal) -> None:
     steps = (
-        routes("SQL"),
         calls(("database_query", {"question": CUSTOMERS})),
         says_json({"query": COUNT}),
-        says("DONE"),
         says("There are many customers."),
         judges(),
     )
@@ -165,7 +161,7 @@ def test_a_model_s_query_that_reads_all_words_needs_no_documents(chen: Principal
 def test_what_can_mean_several_things_to_the_data_is_asked_back_with_a_model_too(chen: Principal) -> None:
     """The model asked for data that mean two things and found nothing else: the person chooses, and no passage comes closest."""
     two = {"unclear": ["How many active customers are there?", "How many customers are there in all?"]}
-    steps = (routes("SQL"), calls(("database_query", {"question": CUSTOMERS})), says_json(two), says("DONE"))
+    steps = (calls(("database_query", {"question": CUSTOMERS})), says_json(two))
     with modelled(*steps):
         events = asked(chen, CUSTOMERS)
     assert stored(events).stop_reason == StopReason.NEED_CLARIFY
@@ -175,10 +171,8 @@ def test_what_can_mean_several_things_to_the_data_is_asked_back_with_a_model_too
 def test_a_result_stays_where_the_model_says_that_nothing_answers(chen: Principal, judged: Judged) -> None:
     judged(confirms=False, near=False)
     steps = (
-        routes("SQL"),
         calls(("database_query", {"question": CUSTOMERS})),
         says_json({"query": COUNT}),
-        says("DONE"),
     )
     with modelled(*steps, says("NO_ANSWER")):
         events = asked(chen, CUSTOMERS)

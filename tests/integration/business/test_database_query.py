@@ -26,7 +26,7 @@ from business.source_grants import grant
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words
-from tests.integration.agent.modelled import DONE, judges, modelled, routes
+from tests.integration.agent.modelled import judges, modelled
 from tests.modelserver import calls, says, says_json
 
 
@@ -271,10 +271,8 @@ def test_a_wrong_sentence_of_a_model_leaves_the_right_table(demo: DataSource, wr
     """Once, with its own headline where no sentence stands."""
     meant = {"metrics": [{"name": "customer", "agg": "count"}], "dimensions": [{"name": "customer.region"}]}
     steps = (
-        routes("SQL"),
         calls(("database_query", {"question": HOW_MANY})),
         says_json({"query": meant}),
-        DONE,
         says(written),
     )
     is_open = not written.startswith("Most")  # what the table contradicts needs no judge

@@ -12,7 +12,7 @@ from demo.company import DOCUMENTS, load_company
 from demo.seed import group_of
 from tests.factories import make_base, make_document
 from tests.integration.agent.conversations import asked, stored, words
-from tests.integration.agent.modelled import judges, modelled, of, routes, sent
+from tests.integration.agent.modelled import judges, modelled, of, sent
 from tests.modelserver import calls, says, says_json
 
 ZH = "根据部署规范，目前支持哪些环境？这些环境中有多少正在使用？"
@@ -156,11 +156,9 @@ def test_a_model_follows_the_plan_through_its_tools(company: None, question: str
         ],
     }
     steps = (
-        routes("HYBRID", documents=documents, data=data),
         calls(("knowledge_search", {"queries": [documents]})),
         calls(("database_query", {"question": data, "named_in": named})),
         says_json({"query": in_use}),
-        says("DONE"),
         says(written),
         judges("supported", quote="staging"),
     )

@@ -28,7 +28,7 @@ from knowledge.services.grant_files import export_grants, import_grants
 from knowledge.services.reminders import remind_of_reviews
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.feishu_chat import message, message_id, serving_feishu
-from tests.integration.agent.modelled import DONE, THIRTY, modelled, routes, sent
+from tests.integration.agent.modelled import THIRTY, modelled, sent
 from tests.integration.agent.test_consumer import answer_to, session_of, talked
 from tests.integration.channels.hostile import (
     EVIL,
@@ -233,7 +233,6 @@ def _in_mails_and_files(desk: Desk) -> None:
 def _to_the_model(desk: Desk) -> None:
     ids = [str(desk.manual.pk), str(desk.prices.pk)]
     script = (
-        routes(),
         calls(
             ("knowledge_search", {"queries": ["annual leave days"]}),
             ("list_knowledge_chunks", {"knowledge_id": ids[0]}),
@@ -241,7 +240,6 @@ def _to_the_model(desk: Desk) -> None:
             ("data_schema", {"knowledge_ids": ids[1:]}),
             ("data_analysis", {"knowledge_ids": ids[1:], "sql": "SELECT sum(price) FROM t1"}),
         ),
-        DONE,
         says(THIRTY),
     )
     with modelled(*script) as server:

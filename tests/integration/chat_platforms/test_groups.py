@@ -23,7 +23,7 @@ from knowledge.services import access
 from tests.factories import allow, make_base, make_document, make_user
 from tests.feishu_chat import message_id, to_group
 from tests.integration.agent.conversations import LEAVE as QUESTION
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.chat_platforms.company import GROUP, LEAVE, SALARY, Company
 from tests.modelserver import says
 
@@ -155,7 +155,7 @@ def test_a_member_who_is_disabled_meanwhile_ends_the_answer(company: Company, mo
 
 def test_a_group_s_conversation_is_told_nothing_of_elsewhere(company: Company) -> None:
     """Neither another member's, nor what its person asked on the page in the same conversation."""
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+    with modelled(SEARCH, says(THIRTY)):
         asked(company, LEAVE)
     session, first = Session.objects.get(), ChatMessage.objects.get().answer_id
     question = Message.objects.create(session=session, parent_id=first, role="user", content="My own plan is Zanzibar")
@@ -178,7 +178,7 @@ def test_a_model_of_a_group_is_offered_only_tools_that_read_for_all(company: Com
 
 
 def test_a_model_reads_only_what_all_may_read(company: Company) -> None:
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)) as model:
+    with modelled(SEARCH, says(THIRTY)) as model:
         said = asked(company, QUESTION)
         read = json.dumps(list(model.requests))
     assert "30 days of annual leave" in said

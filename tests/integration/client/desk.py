@@ -7,7 +7,7 @@ from authz.scopes import TokenScope
 from authz.tokens import issue_token
 from copilot_client import Backoff, Client, StreamResponse, Transcript
 from tests.integration.agent.conversations import make_library, make_reader
-from tests.integration.agent.modelled import DONE, THIRTY, routes
+from tests.integration.agent.modelled import THIRTY
 from tests.modelserver import Step, calls, says
 
 QUICK = Backoff(first_s=0.001, longest_s=0.002, attempts=50)
@@ -35,7 +35,7 @@ def script(*more: Step) -> tuple[Step, ...]:
     thinks = Step(
         [{"reasoning_content": "Let me "}, {"reasoning_content": "look."}, *SEARCH.deltas], finish="tool_calls"
     )
-    return (routes(), thinks, DONE, says(THIRTY), *more)
+    return (thinks, says(THIRTY), *more)
 
 
 def text_of(events: Iterable[StreamResponse]) -> str:

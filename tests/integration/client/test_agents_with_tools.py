@@ -13,7 +13,7 @@ import pytest
 from copilot_client import KnowledgeQARequest, ResponseType, StreamResponse, Transcript
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from tests.factories import allow, make_base, make_document, newest_version
-from tests.integration.agent.modelled import DONE, modelled, routes
+from tests.integration.agent.modelled import modelled
 from tests.integration.client.desk import Desk
 from tests.modelserver import Request, Step, calls, says
 

@@ -15,7 +15,7 @@ from copilot_client import KnowledgeQARequest, ResponseType, StreamResponse
 from knowledge.services.access import set_discoverable
 from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.agent.conversations import LEAVE, UNKNOWN, Judged
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.client.desk import PATIENT_S, Desk, text_of
 from tests.integration.pages.house import client_of
 from tests.integration.rest.world import signed_in
@@ -55,20 +55,20 @@ def check_ended(events: list[StreamResponse], reason: str, said: str) -> Message
 
 
 def test_ok(desk: Desk) -> None:
-    row = check_ended(followed(desk, LEAVE, routes(), SEARCH, DONE, says(THIRTY)), "ok", "30 days")
+    row = check_ended(followed(desk, LEAVE, SEARCH, says(THIRTY)), "ok", "30 days")
     assert row.state["plan"]["validation"] == {"ok": True}
 
 
 def test_no_evidence(desk: Desk) -> None:
     search = calls(("knowledge_search", {"queries": [UNKNOWN]}))
-    row = check_ended(followed(desk, UNKNOWN, routes(), search, DONE, ABSTAINS), "no_evidence", "I found nothing")
+    row = check_ended(followed(desk, UNKNOWN, search, ABSTAINS), "no_evidence", "I found nothing")
     assert row.state["plan"]["validation"] == {"ok": False, "reason": "no_evidence"}
 
 
 def test_not_confirmed(desk: Desk, judged: Judged) -> None:
     """What the model would not say is quoted; each quotation cites where it stands."""
     judged(confirms=True, near=True)
-    events = followed(desk, LEAVE, routes(), SEARCH, DONE, ABSTAINS)
+    events = followed(desk, LEAVE, SEARCH, ABSTAINS)
     row = check_ended(events, "not_confirmed", "These passages come closest")
     assert "30 days" in text_of(events)
     assert [sentence["citations"] for sentence in row.sentences] == [[], [1]]
@@ -79,12 +79,10 @@ def test_permission_denied_where_a_folder_may_be_named(desk: Desk, judged: Judge
     folder = make_folder(make_base("Board papers"), "Annual leave and tungsten of the board")
     set_discoverable(None, folder, is_discoverable=True)
     search = calls(("knowledge_search", {"queries": [UNKNOWN]}))
-    row = check_ended(
-        followed(desk, UNKNOWN, routes(), search, DONE, ABSTAINS), "permission_denied", f"“{folder.name}”"
-    )
+    row = check_ended(followed(desk, UNKNOWN, search, ABSTAINS), "permission_denied", f"“{folder.name}”")
     assert row.state["plan"]["validation"] == {"ok": False, "reason": "permission_denied"}
     judged(confirms=True, near=True)
-    row = check_ended(followed(desk, LEAVE, routes(), SEARCH, DONE, ABSTAINS), "not_confirmed", "30 days")
+    row = check_ended(followed(desk, LEAVE, SEARCH, ABSTAINS), "not_confirmed", "30 days")
     assert f"“{folder.name}”" in row.notice
     assert row.state["offers"] == [str(folder.pk)]
 
@@ -106,7 +104,7 @@ def test_permission_denied_where_all_that_was_found_was_taken_away(desk: Desk) -
     allow(desk.reader, elsewhere)
     last = Step([{"content": "DONE"}], check=end_right)
     search = calls(("knowledge_search", {"queries": ["annual leave"], "knowledge_base_ids": [str(desk.base.pk)]}))
-    events = followed(desk, LEAVE, routes(), search, last, shown=shown)
+    events = followed(desk, LEAVE, search, last, shown=shown)
     row = check_ended(events, "permission_denied", "What you may read changed")
     assert row.state["plan"]["validation"] == {"ok": False, "reason": "permission_denied"}
     assert {item["authz"]["result"] for item in row.state["evidence_items"]} == {"filtered"}
@@ -133,7 +131,7 @@ def test_budget_exhausted(desk: Desk, judged: Judged) -> None:
 
 def test_need_clarify_comes_with_two_or_three_readings_to_click(desk: Desk) -> None:
     """In the event, in the API and on the page; and a reading is a question that is answered."""
-    events = followed(desk, "Leave?", routes("CLARIFY", readings=READINGS))
+    events = followed(desk, "Leave?")
     row = check_ended(events, "need_clarify", "What do you mean?")
     (question,) = [event for event in events if event.response_type is ResponseType.ANSWER]
     assert question.data["readings"] == READINGS[:3] == row.state["plan"]["clarifying_questions"]
@@ -143,13 +141,13 @@ def test_need_clarify_comes_with_two_or_three_readings_to_click(desk: Desk) -> N
     page = browser.get(reverse("conversation", args=[row.session_id])).content.decode()
     assert page.count("data-ask") == 3
     assert all(f"<span>{reading}</span>" in page.replace("&#x27;", "'") for reading in READINGS[:3])
-    with desk.client() as client, modelled(routes(), SEARCH, DONE, says(THIRTY)):
+    with desk.client() as client, modelled(SEARCH, says(THIRTY)):
         answer = list(client.agent_qa_stream(str(row.session_id), KnowledgeQARequest(READINGS[0])))
     check_ended(answer, "ok", "30 days")
 
 
 def test_a_question_back_with_one_reading_is_only_a_delay(desk: Desk) -> None:
-    check_ended(followed(desk, LEAVE, routes("CLARIFY", readings=READINGS[:1]), SEARCH, DONE, says(THIRTY)), "ok", "30")
+    check_ended(followed(desk, LEAVE, SEARCH, says(THIRTY)), "ok", "30")
 
 
 def test_without_a_model_the_readings_are_about_documents_one_may_read(desk: Desk) -> None:

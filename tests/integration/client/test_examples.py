@@ -20,7 +20,7 @@ from copilot_client import (
 )
 from tests.factories import make_folder
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import DONE, THIRTY, modelled, routes
+from tests.integration.agent.modelled import THIRTY, modelled
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk, script, text_of
 from tests.modelserver import says
 from tests.ports import closed_port
@@ -74,7 +74,7 @@ def test_6_2_a_stream_that_was_left_is_continued(desk: Desk) -> None:
 def test_6_3_an_answer_is_stopped_and_what_was_written_stays(desk: Desk) -> None:
     with desk.client() as client:
         session_id = client.create_session()
-        with modelled(routes(), SEARCH, DONE, says(f"{THIRTY} More will never come", size=100, hang=1)) as server:
+        with modelled(SEARCH, says(f"{THIRTY} More will never come", size=100, hang=1)) as server:
             events = []
             for resp in client.agent_qa_stream(session_id, KnowledgeQARequest(LEAVE)):
                 events.append(resp)

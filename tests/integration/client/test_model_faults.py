@@ -13,7 +13,7 @@ from agent.runs.leases import lease_key
 from copilot_client import KnowledgeQARequest, ResponseType, StreamResponse
 from copilot_site.embedded.process import wait_until
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.agent.test_model_faults import FAULTS, LIMITS, PLACES, SAID, place_of
 from tests.integration.client.desk import Desk, text_of
 from tests.modelserver import Request, Step, says
@@ -87,7 +87,7 @@ def test_a_model_that_is_not_there_leaves_quotations(desk: Desk) -> None:
 
 def test_a_model_that_asks_to_wait_is_waited_for(desk: Desk) -> None:
     busy = Step(status=429, headers={"Retry-After": "0"})
-    with desk.client() as client, modelled(busy, routes(), busy, SEARCH, busy, DONE, busy, says(THIRTY)):
+    with desk.client() as client, modelled(busy, busy, SEARCH, busy, busy, says(THIRTY)):
         events = list(client.agent_qa_stream(client.create_session(), KnowledgeQARequest(LEAVE)))
     check_end(events)
     assert not [event for event in events if event.response_type is ResponseType.REFLECTION]
@@ -102,7 +102,7 @@ def test_a_fault_of_ours_is_one_error_event_that_tells_nothing_of_it(
         raise RuntimeError("a bug of ours")
 
     monkeypatch.setattr(import_module("agent.states.act"), "keep", broken)
-    with desk.client() as client, modelled(routes(), SEARCH):
+    with desk.client() as client, modelled(SEARCH):
         session_id = client.create_session()
         events = list(client.agent_qa_stream(session_id, KnowledgeQARequest(LEAVE)))
         again = list(client.continue_stream(session_id, events[0].assistant_message_id))

@@ -31,7 +31,7 @@ from authz.tokens import issue_token
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import Scope
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import DONE, THIRTY, modelled, routes, sent
+from tests.integration.agent.modelled import THIRTY, modelled, sent
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk
 from tests.modelserver import says
 
@@ -54,7 +54,7 @@ def asked(client: OpenAI, *texts: str, model: str = "copilot", **more: Any) -> A
 def test_an_answer_has_its_sources_as_annotations_and_as_footnotes(desk: Desk) -> None:
     with (
         openai(desk) as client,
-        modelled(routes(), SEARCH, DONE, says("Employees have 30 days of annual leave in each calendar year [1].")),
+        modelled(SEARCH, says("Employees have 30 days of annual leave in each calendar year [1].")),
     ):
         answer = asked(client, LEAVE)
     (choice,) = answer.choices
@@ -75,7 +75,7 @@ def test_an_answer_has_its_sources_as_annotations_and_as_footnotes(desk: Desk) -
 def test_a_stream_says_the_same_in_pieces(desk: Desk) -> None:
     with (
         openai(desk) as client,
-        modelled(routes(), SEARCH, DONE, says("Employees have 30 days of annual leave in each calendar year [1].")),
+        modelled(SEARCH, says("Employees have 30 days of annual leave in each calendar year [1].")),
     ):
         chunks = list(asked(client, LEAVE, stream=True, stream_options={"include_usage": True}))
     text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
@@ -107,13 +107,9 @@ def test_a_follow_up_goes_on_in_the_conversation_that_was_had_here_whatever_the_
     with (
         openai(desk) as client,
         modelled(
-            routes(),
             SEARCH,
-            DONE,
             says("They have 30 days [1]."),
-            routes(),
             SEARCH,
-            DONE,
             says("They have 30 days [1]."),
         ) as server,
     ):
@@ -142,7 +138,7 @@ def test_models_are_profiles_and_the_embedder(desk: Desk) -> None:
     AgentProfile.objects.create(name="HR assistant", uses_tools=False)
     with openai(desk) as client:
         assert [model.id for model in client.models.list()] == ["copilot", "HR assistant", engine().space]
-        with modelled(routes(), says("They have 30 days [1].")):
+        with modelled(says("They have 30 days [1].")):
             assert asked(client, LEAVE, model="HR assistant").model == "HR assistant"
         with pytest.raises(NotFoundError, match="Known are: copilot, HR assistant"):
             asked(client, LEAVE, model="gpt-4o")
@@ -232,7 +228,7 @@ def test_a_run_that_fails_is_an_error_and_no_answer(desk: Desk, monkeypatch: pyt
 
 
 def test_a_question_that_is_asked_again_or_edited_stands_on_what_was_before_it_alone(desk: Desk) -> None:
-    answers = [step for _turn in range(4) for step in (routes(), SEARCH, DONE, says(THIRTY))]
+    answers = [step for _turn in range(4) for step in (SEARCH, says(THIRTY))]
     with openai(desk) as client, modelled(*answers) as server:
         asked(client, LEAVE)
         asked(client, LEAVE, "30 days.", "And in a calendar year?")

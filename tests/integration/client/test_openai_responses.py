@@ -14,12 +14,12 @@ from authz.scopes import TokenScope
 from authz.tokens import issue_token
 from tests.factories import allow, make_user
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import DONE, THIRTY, modelled, routes, sent
+from tests.integration.agent.modelled import THIRTY, modelled, sent
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk
 from tests.integration.client.test_openai_clients import openai
 from tests.modelserver import says
 
-TURN = (routes(), SEARCH, DONE, says(THIRTY))
+TURN = (SEARCH, says(THIRTY))
 
 
 def notes_of(answer: Any) -> list[Any]:

@@ -7,7 +7,7 @@ import pytest
 from agent.models import Message
 from copilot_client import KnowledgeQARequest
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.client.desk import Desk, text_of
 from tests.integration.client.test_openai_clients import asked, openai
 from tests.integration.mcp import programs
@@ -40,7 +40,7 @@ def by_assistant(desk: Desk) -> str:
 @pytest.mark.parametrize("door", [streamed, completed, completed_in_pieces, by_assistant])
 def test_thinking_between_sentences_reaches_nobody(desk: Desk, door: Callable[[Desk], str]) -> None:
     step: Step = says(ALOUD, size=3)
-    with modelled(routes(), SEARCH, DONE, step):
+    with modelled(SEARCH, step):
         said = door(desk)
     assert said.count("30 days of annual leave") == 2
     assert THOUGHT not in said

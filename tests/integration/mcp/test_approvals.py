@@ -16,7 +16,7 @@ from agent.models import AgentProfile, Message, Session, ToolApproval, WebHost, 
 from agent.runs.run import _launched
 from audit.models import Entry
 from tests.factories import make_user
-from tests.integration.agent.modelled import DONE, THIRTY, judges, modelled, routes, sent
+from tests.integration.agent.modelled import THIRTY, judges, modelled, sent
 from tests.integration.client.desk import SEARCH, Desk
 from tests.integration.mcp.outside import set_up, switched_on
 from tests.mcp_service import Service, serving_tools
@@ -102,7 +102,7 @@ def answered() -> Message:
 def test_the_person_is_asked_first_and_what_they_allow_is_done_once(person: Person, service: Service) -> None:
     set_up(service)
     switched_on(MAKE)
-    with modelled(routes(), WANTS):
+    with modelled(WANTS):
         events = person.asks(QUESTION)
     (asked,) = [event for event in events if event["response_type"] == "answer"]
     approval = ToolApproval.objects.get()
@@ -112,7 +112,7 @@ def test_the_person_is_asked_first_and_what_they_allow_is_done_once(person: Pers
     page = person.page()
     assert "printer is broken" in page
     assert f"/chat/approvals/{approval.pk}/" in page
-    with modelled(DONE, says(MADE)) as model:
+    with modelled(says(MADE)) as model:
         assert person.says("allow", approval) == 302
         answer = answered()
     assert service.made == [("make_ticket", {"subject": "printer is broken"})]
@@ -137,7 +137,7 @@ def test_the_person_is_asked_first_and_what_they_allow_is_done_once(person: Pers
 def test_a_no_ends_it(person: Person, service: Service) -> None:
     set_up(service)
     switched_on(MAKE)
-    with modelled(routes(), WANTS):
+    with modelled(WANTS):
         person.asks(QUESTION)
     approval = ToolApproval.objects.get()
     assert person.says("refuse", approval) == 302
@@ -150,7 +150,7 @@ def test_a_no_ends_it(person: Person, service: Service) -> None:
 def test_nobody_else_decides(person: Person, service: Service) -> None:
     set_up(service)
     switched_on(MAKE)
-    with modelled(routes(), WANTS):
+    with modelled(WANTS):
         person.asks(QUESTION)
     approval = ToolApproval.objects.get()
     stranger = at_the_page(person.desk, make_user(is_superuser=True))
@@ -175,7 +175,7 @@ def test_a_question_waits_through_a_restart_but_not_for_ever(person: Person, ser
 
     set_up(service)
     switched_on(MAKE)
-    with modelled(routes(), WANTS):
+    with modelled(WANTS):
         person.asks(QUESTION)
     assert not _launched
     ToolApproval.objects.update(created_at=timezone.now() - timedelta(hours=25))
@@ -190,7 +190,7 @@ def test_a_tool_that_only_reads_is_used_without_asking_and_cited(person: Person,
     switched_on(FIND)
     found = "Ticket 4711 says that the printer on floor 3 is out of order since Monday [1]."
     supported = judges("supported", quote="the printer on floor 3 is out of order since Monday", sentences=[1])
-    with modelled(routes(), calls((FIND, {"words": "printer"})), DONE, says(found), supported) as model:
+    with modelled(calls((FIND, {"words": "printer"})), says(found), supported) as model:
         events = person.asks("What is wrong with the printer?")
     references = [event for event in events if event["response_type"] == "references"][-1]
     assert [(each["source"], each["title"]) for each in references["query_references"]] == [
@@ -225,12 +225,12 @@ def test_a_model_that_is_told_to_act_by_a_tool_still_has_to_ask(person: Person, 
 def test_what_is_allowed_goes_on_where_it_was_asked_and_not_on_a_newer_branch(person: Person, service: Service) -> None:
     set_up(service)
     switched_on(MAKE)
-    with modelled(routes(), WANTS):
+    with modelled(WANTS):
         person.asks(QUESTION)
     session, approval = Session.objects.get(), ToolApproval.objects.get()
     beside = Message.objects.create(session=session, role="user", content="What is my salary?")
     Message.objects.create(session=session, role="assistant", parent=beside, is_complete=True, content="It is 4711.")
-    with modelled(DONE, says(MADE)) as model:
+    with modelled(says(MADE)) as model:
         assert person.says("allow", approval) == 302
         answer = answered()
     assert answer.parent is not None
@@ -251,7 +251,7 @@ def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(
         WebHost.objects.all().delete()
         WebSearchProvider.objects.update(asks_first=service_asks)
         AgentProfile.objects.update(asks_before_web=profile_asks)
-        with modelled(routes(), SEARCH, wants):
+        with modelled(SEARCH, wants):
             person.asks(NORWAY)
         approval = ToolApproval.objects.get()
         assert (approval.tool, approval.arguments) == ("web_search", {"query": "annual leave law Norway"})
@@ -259,14 +259,14 @@ def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(
         assert not Entry.objects.filter(action="web.searched").exists()
         assert "annual leave law Norway" in person.page()
         written = says("The law of Norway demands 25 working days of annual leave [1].")
-        with modelled(DONE, written) as model:
+        with modelled(written) as model:
             assert person.says("allow", approval) == 302
             answer = answered()
         assert engine.asked == ["annual leave law Norway"]
         assert "knowledge_search, too, before you answer" in sent(model.requests[0])
         assert answer.content.startswith("The law of Norway demands 25 working days")
         other = calls(("web_search", {"query": "holiday law Norway"}))
-        with modelled(routes(), SEARCH, other):
+        with modelled(SEARCH, other):
             person.asks(NORWAY)
         assert engine.asked == ["annual leave law Norway"], "other words are asked about anew"
         assert ToolApproval.objects.count() == 2
@@ -277,7 +277,7 @@ def test_without_the_setting_a_search_is_not_asked_about(person: Person) -> None
     with serving_pages({}) as site, override_settings(OUTGOING_ALLOW=("127.0.0.1",)):
         engine = Engine([])
         set_up_search(site, engine, settings)
-        with modelled(routes(), SEARCH, wants, DONE, says(THIRTY)):
+        with modelled(SEARCH, wants, says(THIRTY)):
             person.asks(NORWAY)
     assert engine.asked == ["annual leave law Norway"]
     assert not ToolApproval.objects.exists()

@@ -18,7 +18,7 @@ from authz.principal import Principal
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.pages.house import House, client_of, plain
 from tests.modelserver import says
 
@@ -151,7 +151,7 @@ def test_sentences_in_a_row_that_share_a_source_share_a_chip(house: House) -> No
 def test_steps_are_told_in_the_words_of_whoever_asked() -> None:
     base, _manual, _secret = make_library()
     reader = make_reader(base)
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+    with modelled(SEARCH, says(THIRTY)):
         row = stored(asked(reader, LEAVE))
     Message.objects.filter(pk=row.pk).update(duration_ms=1_500)  # a busy machine takes longer, and says it otherwise
     url = reverse("message", args=[row.session_id, row.pk])

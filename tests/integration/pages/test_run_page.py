@@ -12,7 +12,7 @@ from authz.grants import take_back
 from authz.permissions import Right
 from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.governance.world import staff
 from tests.integration.pages.house import client_of
 from tests.modelserver import says
@@ -36,7 +36,7 @@ def overseer_of(base: Any) -> User:
 def test_whoever_asked_is_told_what_was_done_and_read_without_the_figures_of_the_machinery() -> None:
     base, _manual, _secret = make_library()
     reader = make_reader(base)
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+    with modelled(SEARCH, says(THIRTY)):
         row = stored(asked(reader, LEAVE))
     page = page_of(reader, row)
     for told in ("Searched your documents", "1 passage in 1 document", "cited", ">Leave<"):
@@ -48,7 +48,7 @@ def test_whoever_asked_is_told_what_was_done_and_read_without_the_figures_of_the
 def test_who_looks_after_it_sees_steps_scores_and_cost() -> None:
     base, _manual, _secret = make_library()
     reader = overseer_of(base)
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+    with modelled(SEARCH, says(THIRTY)):
         row = stored(asked(reader, LEAVE))
     page = page_of(reader, row)
     for label in ("Choose the way", "Let the model choose tools", "Search documents", "Write the answer"):

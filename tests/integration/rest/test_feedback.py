@@ -10,7 +10,7 @@ from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.pages.house import client_of
 from tests.integration.rest.world import signed_in
 from tests.modelserver import calls, says
@@ -25,7 +25,7 @@ class Asked:
         base, _manual, _secret = make_library()
         self.reader = make_reader(base)
         wrong = calls(("grep_chunks", {"patterns": ["("]}))
-        with modelled(routes(), SEARCH, wrong, DONE, says(THIRTY)):
+        with modelled(SEARCH, wrong, says(THIRTY)):
             self.row = stored(asked(self.reader, LEAVE))
         self.client = signed_in(self.reader)
         self.path = f"/api/v1/sessions/{self.row.session_id}/feedback"

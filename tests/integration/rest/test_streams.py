@@ -16,7 +16,7 @@ from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.modelled import DONE, modelled, routes
+from tests.integration.agent.modelled import modelled
 from tests.integration.rest.world import signed_in
 from tests.modelserver import calls, says
 from tests.tokens import client_with
@@ -87,10 +87,10 @@ def test_an_answer_comes_as_events_and_ends_once(desk: Desk) -> None:
 
 
 def test_agents_choose_tools_and_knowledge_chat_searches_once(desk: Desk) -> None:
-    with modelled(routes(), says(LIMIT)):
+    with modelled(says(LIMIT)):
         assert "tool_call" not in types(desk.ask())
     for kind, body in (("agent", {}), ("knowledge", {"agent_enabled": True}), ("agent", {"agent_enabled": True})):
-        with modelled(routes(), SEARCH, DONE, says(LIMIT)):
+        with modelled(SEARCH, says(LIMIT)):
             assert "tool_call" in types(desk.ask(kind, **body)), (kind, body)
 
 
@@ -105,7 +105,7 @@ def test_a_profile_and_a_model_are_used(desk: Desk) -> None:
     profile = AgentProfile.objects.create(name="menu only", uses_tools=False)
     profile.knowledge_bases.add(desk.other)
     assert "300 yuan" not in str(desk.ask("agent", agent_id=str(profile.pk)))
-    with modelled(routes(), says(LIMIT)) as server:
+    with modelled(says(LIMIT)) as server:
         LanguageModel.objects.create(name="Big", base_url=server.base_url, model="big-1")
         found = desk.ask(summary_model_id="Big")
     assert {request["model"] for request in server.requests} == {"big-1"}
@@ -119,7 +119,7 @@ def test_a_title_comes_with_the_first_answer_or_not_at_all(desk: Desk) -> None:
 
 
 def test_a_model_names_the_conversation(desk: Desk) -> None:
-    with modelled(routes(title="Taxi limit"), says(LIMIT)):
+    with modelled(says(LIMIT)):
         assert [event["content"] for event in desk.ask() if event["response_type"] == "session_title"] == ["Taxi limit"]
     assert Session.objects.get().title == "Taxi limit"
 
@@ -198,7 +198,7 @@ def test_a_complete_answer_is_not_stopped(desk: Desk) -> None:
 
 
 def test_a_question_that_waits_for_its_answer_is_stopped_like_others(desk: Desk) -> None:
-    with modelled(routes(), says("", hang="before")) as server, ThreadPoolExecutor(1) as beside:
+    with modelled(says("", hang="before")) as server, ThreadPoolExecutor(1) as beside:
 
         def stop() -> None:
             assert server.asked.wait(300)

@@ -19,7 +19,7 @@ from rest_framework.test import APIClient
 
 from agent.models import Message, Session
 from tests.integration.agent.conversations import LEAVE, make_library, make_reader
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.agent.test_consumer import answer_to, session_of, talked
 from tests.integration.pages.house import client_of
 from tests.modelserver import Step, says
@@ -68,7 +68,7 @@ def test_an_answer_with_and_without_a_model(lines: io.StringIO) -> None:
     base, _manual, _secret = make_library()
     reader = make_reader(base)
     assert asking(reader) == 201
-    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+    with modelled(SEARCH, says(THIRTY)):
         assert asking(reader) == 201
     assert Message.objects.filter(content__contains=SECRET).count() == 2
     assert_private(lines, "/api/v1/sessions")

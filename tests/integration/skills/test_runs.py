@@ -36,7 +36,7 @@ from knowledge.retrieval.search import Scope
 from knowledge.selectors import passages_of
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes, sent
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of, sent
 from tests.modelserver import Request, Step, calls, says
 
 pytestmark = pytest.mark.django_db
@@ -82,7 +82,7 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(handbook: Han
     make_profile(*ALL, by=admin)
     base, _manual, _secret = handbook
     reader, other = make_reader(base), make_user("other")
-    steps: list[Step | str] = [routes(), SEARCH, READ, "report", DONE, says(THIRTY)]
+    steps: list[Step | str] = [SEARCH, READ, "report", says(THIRTY)]
     with modelled(chooses=planned(steps)) as server:
         events = asked(reader, LEAVE)
     assert steps == []
@@ -121,7 +121,7 @@ def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(handbook: 
     make_profile(*ALL, by=admin)
     base, _manual, _secret = handbook
     steps: list[Step | str] = [
-        routes(), SEARCH, calls(("read_skill", {"skill_name": "thirty days of leave"})), DONE, says(THIRTY),
+        SEARCH, calls(("read_skill", {"skill_name": "thirty days of leave"})), says(THIRTY),
     ]  # fmt: skip
     with modelled(chooses=planned(steps)):
         events = asked(make_reader(base), LEAVE)
@@ -158,7 +158,7 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbo
         assert isinstance(step, Step)
         return step
 
-    steps: list[Step | str] = [routes(), SEARCH, READ, "report", DONE, says(THIRTY)]
+    steps: list[Step | str] = [SEARCH, READ, "report", says(THIRTY)]
     with modelled(chooses=choose) as server:
         events = asked(reader, LEAVE)
     assert "Bluebird" in sent(server.requests[2])
@@ -174,7 +174,7 @@ def test_what_a_script_says_again_of_its_arguments_is_no_evidence(handbook: Hand
     """It prints the title that the model gave the file: else the model would be its own source."""
     make_profile(*ALL, by=admin)
     base, _manual, _secret = handbook
-    with modelled(chooses=planned([routes(), SEARCH, READ, "report", DONE, says(THIRTY)])):
+    with modelled(chooses=planned([SEARCH, READ, "report", says(THIRTY)])):
         events = asked(make_reader(base), LEAVE)
     items = stored(events).state["evidence_items"]
     assert {item["type"] for item in items} == {"doc_chunk"}
@@ -188,7 +188,7 @@ def test_what_is_not_switched_on_is_not_told(handbook: Handbook, admin: User, ho
     if how == "unbound":
         call_command("skill", "bind", "report", username=admin.username)
     base, _manual, _secret = handbook
-    with modelled(routes(), SEARCH, READ, DONE, says(THIRTY)) as server:
+    with modelled(SEARCH, READ, says(THIRTY)) as server:
         events = asked(make_reader(base), LEAVE)
     assert "report" not in sent(server.requests[1])
     assert "skill" not in str(server.requests[1]["tools"])

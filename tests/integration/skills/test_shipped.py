@@ -19,7 +19,7 @@ from authz.permissions import Right
 from knowledge.models import Document
 from tests.factories import make_document, make_user
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes, sent
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of, sent
 from tests.integration.skills.test_runs import ALL, evidence_in
 from tests.modelserver import Request, Step, calls, says
 
@@ -57,11 +57,9 @@ def run(
     call_command("skill", "approve", skill, sha256=added.sha256, username=admin.username)
     call_command("skill", "bind", skill, "Reports", username=admin.username)
     steps: list[Step | None] = [
-        routes(),
         SEARCH,
         calls(("read_skill", {"skill_name": skill})),
         None,
-        DONE,
         says(THIRTY),
     ]
 

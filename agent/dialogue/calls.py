@@ -1,0 +1,144 @@
+"""The tool calls of one turn of the model: made side by side, kept on the run, and told to the model with the evidence's numbers."""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+
+from agent.budget import Limit
+from agent.events import FunctionCall, LLMToolCall, ToolResult
+from agent.notices import data_not_asked, limit_reached
+from agent.outside import AskedApproval
+from agent.providers.reply import CompleteCall
+from agent.run import Run
+from agent.state import Turn
+from agent.tools.approvals import NeedsApproval, ask_to_allow
+from agent.tools.base import Objection, Tool, ToolContext
+from agent.tools.calling import Called, call_tool
+from agent.tools.keeping import keep
+from copilot_site.lib.json_input import loads_answer
+
+AT_ONCE = 2  # calls of one run: each may hold a connection
+AGAIN = {"InsideFirst", Objection.__name__}  # problems after which the very same call may be made again
+_EVIDENCE = re.compile(r'<evidence id="([^"]+)"([^<>]*)>([^<]*)</evidence>')
+
+
+@dataclass
+class Calls:
+    """Makes the calls of one run. allowed: names of tools. outside: tools of services. told: numbers of evidence the model has read.
+
+    is_over: no call may follow. is_put_off, has_moved: of the turn made last.
+    """
+
+    run: Run
+    allowed: Sequence[str]
+    outside: Sequence[Tool]
+    told: set[int] = field(default_factory=set)
+    is_over: bool = False
+    is_put_off: bool = False
+    has_moved: bool = False
+    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    async def made(
+        self, calls: Sequence[CompleteCall], turns: list[Turn], *, approval_id: UUID | None = None
+    ) -> AsyncIterator[ToolResult]:
+        """The results in the order of the calls, each added to `turns`. Some run at the same time: none was written with another's
+        result.
+        """
+        began, known = time.monotonic(), len(self.run.findings)
+        self.is_put_off = self.has_moved = False
+        refused = {call.id: self._refused(call) for call in calls}
+        ctx = replace(ToolContext.of(self.run, writes_sql=True), approval_id=approval_id)
+        running = {call.id: asyncio.create_task(self._call(call, ctx)) for call in calls if not refused[call.id]}
+        try:
+            for call in calls:
+                if why := refused[call.id]:
+                    turns.append(Turn(role="tool", content=why, tool_call_id=call.id))
+                    yield _result(call, call.name, why, {"display_type": "error", "error": why}, success=False, ms=0)
+                    continue
+                called = await running[call.id]
+                if called.problem == NeedsApproval.__name__:
+                    await self._ask_to_allow(called)
+                yield self._kept(call, called, turns, ms=round((time.monotonic() - began) * 1000))
+        finally:
+            for task in running.values():
+                task.cancel()
+            await asyncio.gather(*running.values(), return_exceptions=True)
+        if not self.is_put_off:
+            has_come_on = len(self.run.findings) > known or self.has_moved
+            self.run.spent.fruitless = 0 if has_come_on else self.run.spent.fruitless + 1
+
+    async def _call(self, call: CompleteCall, ctx: ToolContext) -> Called:
+        async with self._places:
+            return await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx, outside=self.outside)
+
+    async def _ask_to_allow(self, called: Called) -> None:
+        """Keep the first call that waits for the person; the run ends with the question whether it may be made."""
+        self.is_over = True
+        if self.run.state.plan.approval or called.tool is None:
+            return
+        title = called.tool.label.within(self.run.language)
+        row = await sync_to_async(ask_to_allow)(self.run, tool=called.name, title=title, arguments=called.arguments)
+        self.run.state.plan.approval = AskedApproval(id=row.pk, tool=called.name, title=title)
+
+    def _refused(self, call: CompleteCall) -> str:
+        """Why a call is not made; "" where it is, and then it counts as made."""
+        run, signature = self.run, _signature(call)
+        if signature in run.spent.calls_made or run.spent.tool_calls >= run.profile.budget.tool_calls:
+            repeated = signature in run.spent.calls_made
+            limit_reached(run, Limit.REPEATED if repeated else Limit.TOOL_CALLS)
+            return "You asked exactly this before." if repeated else "No more calls are allowed in this run."
+        run.spent.calls_made.add(signature)
+        run.spent.tool_calls += 1
+        return ""
+
+    def _kept(self, call: CompleteCall, called: Called, turns: list[Turn], *, ms: int) -> ToolResult:
+        keep(self.run, called, ms=ms)
+        if called.name == "database_query":
+            data_not_asked(self.run, called)
+        if called.problem in AGAIN:
+            self.run.spent.calls_made.discard(_signature(call))
+            self.is_put_off = True
+        self.has_moved = self.has_moved or called.result.moves_on
+        output = called.result.output
+        turns.append(Turn(role="tool", content=self.numbered(output), tool_call_id=call.id))
+        data, success = dict(called.result.data), called.result.success
+        return _result(call, called.name, output, data, success=success, ms=ms)
+
+    def numbered(self, output: str) -> str:
+        """A tool's output with the numbers to cite by in place of evidence ids; what was read before is not told again."""
+
+        def with_number(found: re.Match[str]) -> str:
+            number = self.run.numbers.get(found[1])
+            if number is None:
+                return found[0]
+            is_known = number in self.told
+            self.told.add(number)
+            text = "\n(as above)\n" if is_known else found[3]
+            return f'<evidence number="{number}"{found[2]}>{text}</evidence>'
+
+        return _EVIDENCE.sub(with_number, output)
+
+
+def shown_call(call: CompleteCall) -> LLMToolCall:
+    """A call as clients are told of it."""
+    return LLMToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
+
+
+def _signature(call: CompleteCall) -> str:
+    """The same for calls that differ in the order of their arguments only."""
+    try:
+        return f"{call.name} {json.dumps(loads_answer(call.arguments), sort_keys=True)}"
+    except ValueError:
+        return f"{call.name} {call.arguments}"
+
+
+def _result(call: CompleteCall, name: str, output: str, data: dict[str, Any], *, success: bool, ms: int) -> ToolResult:
+    facts = {"tool_call_id": call.id, "tool_name": name, "success": success, "duration_ms": ms}
+    return ToolResult(content=output, data={**data, **facts}, done=True)

@@ -1,0 +1,60 @@
+"""What a model may do in its conversation besides writing and calling tools: ask back, and decline."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from agent.providers.reply import CompleteCall
+from copilot_site.lib.json_input import loads_repaired
+
+MOST_READINGS = 3
+Text = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class AskBack(BaseModel):
+    """Ask the person which of several meanings they have. Only where the answers would differ and nothing tells which is meant; never
+    because something was not found.
+    """
+
+    readings: list[Text] = Field(
+        min_length=2,
+        max_length=8,
+        description="Two or three complete questions the person may have meant, in their language.",
+    )
+
+
+class Decline(BaseModel):
+    """End without an answer. Only when evidence and tools do not answer, or the question is none to answer."""
+
+    reason: Literal["not_found", "not_allowed", "small_talk"] = Field(
+        description="not_found: nothing answers. not_allowed: it asks to get around permissions, for passwords or keys, to change data, or "
+        "for harm. small_talk: a greeting, thanks, or what you can help with."
+    )
+
+
+Control = AskBack | Decline
+CONTROLS: Mapping[str, type[Control]] = {"ask_back": AskBack, "decline": Decline}
+
+
+def specification(name: str) -> Mapping[str, Any]:
+    """A control as an OpenAI-compatible model is told of it."""
+    control = CONTROLS[name]
+    schema = {
+        key: value for key, value in control.model_json_schema().items() if key in {"type", "properties", "required"}
+    }
+    for field in schema["properties"].values():
+        field.pop("title", None)
+    description = " ".join((control.__doc__ or "").split())
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+def read(call: CompleteCall) -> Control | str:
+    """What a call of a control says; a sentence for the model where that cannot be read."""
+    try:
+        return CONTROLS[call.name].model_validate(loads_repaired(call.arguments or "{}"))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        return f"Error: {'.'.join(map(str, first['loc'])) or call.name}: {first['msg']}."
+    except ValueError:
+        return "Error: the arguments are no JSON object."

@@ -1,0 +1,80 @@
+"""How a run's conversation with its model begins: orders, earlier turns, then the evidence and the question.
+
+What stands first changes least, so that services can keep it: the orders, the tools, the earlier turns. Nothing that was sent is changed
+later; each call sends what the call before sent, and more.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from agent.attribution.standing import is_unapproved
+from agent.dialogue.tables import tables_for
+from agent.fencing import escaped, fenced
+from agent.prompting import count_tokens, dated, prompt
+from agent.run import Finding, Run
+from agent.skills.catalog import READ, Offer, listed
+from agent.state import Turn
+from agent.tools.base import Tool
+from knowledge.text.language import language_of
+
+EVIDENCE_SHARE = 0.4  # of the model's context for what it is shown first; the rest is for tools and the answer
+FENCE_TOKENS = 40  # of the marks around a passage
+
+
+def asked_language(run: Run) -> str:
+    """The language, zh or en, of the answer: the one asked for, else of what the person wrote, else of their pages."""
+    return (
+        run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query) or run.language[:2]
+    )
+
+
+async def opening(
+    run: Run, offered: Sequence[Tool], skills: Sequence[Offer], evidence: Mapping[int, Finding]
+) -> list[Turn]:
+    """The first messages of a run. offered: the tools the model may call, none where it only writes. evidence: by number."""
+    system = Turn(role="system", content=_orders(run, offered, skills))
+    tables = await sync_to_async(tables_for)(run) if any(tool.name == "database_query" for tool in offered) else ""
+    run.told_inside += [tables] if tables else []
+    return [system, *run.history, Turn(role="user", content=_question(run, evidence, tables))]
+
+
+def _orders(run: Run, offered: Sequence[Tool], skills: Sequence[Offer]) -> str:
+    language = asked_language(run)
+    names = ["answer", *(["tools"] if offered else [])]
+    names += ["answer_outside"] if any(tool.brings == "outside" for tool in offered) else []
+    names += [f"tone_{run.profile.tone}"] if run.profile.tone else []
+    parts = [run.use(prompt(name, language)) for name in names]
+    if skills and any(tool.name == READ for tool in offered):
+        parts.append(f"{run.use(prompt('skills', language))}\n{listed(skills)}")
+    return dated("\n\n".join(parts), timezone.localdate()) + run.attached.told(language, use=run.use)
+
+
+def _question(run: Run, evidence: Mapping[int, Finding], tables: str) -> str:
+    """The evidence, what the data are made of, and the question."""
+    blocks = [
+        fenced(finding.item, number=number, is_unapproved=is_unapproved(finding))
+        for number, finding in evidence.items()
+    ]
+    blocks += [tables] if tables else []
+    if run.workings:
+        blocks.append("\n".join(["<calculations>", *map(escaped, run.workings), "</calculations>"]))
+    return "\n".join([*blocks, "", run.state.input.normalized_query, *_language_asked(run)])
+
+
+def _language_asked(run: Run) -> list[str]:
+    return ["", run.use(prompt("answer_language", asked_language(run)))] if run.answers_in else []
+
+
+def fitting(run: Run) -> dict[int, Finding]:
+    """The evidence to begin with, by number: what is approved first, as much as fits."""
+    assert run.model is not None
+    left = int(run.model.context_tokens * EVIDENCE_SHARE)
+    chosen: dict[int, Finding] = {}
+    for number, finding in sorted(run.numbered.items(), key=lambda each: is_unapproved(each[1])):
+        left -= count_tokens(finding.item.text) + FENCE_TOKENS
+        if left < 0:
+            break
+        chosen[number] = finding
+    return chosen

@@ -1,0 +1,59 @@
+"""The part of the business data that a question is about, as a model is told of it before it writes SQL."""
+
+import html
+from collections.abc import Sequence
+from datetime import date
+
+from agent.conversations.history import understood
+from agent.fencing import escaped
+from agent.run import Run
+from authz.principal import Principal
+from business.data_scope import DataScope
+from business.examples import confirmed_examples
+from business.linking.linker import Linker
+from business.linking.schema_prompt import schema_prompt
+from business.linking.similar import similar
+from business.parsing.base import Example
+from business.pipeline import Question, nearest, says_of
+from business.sources import OpenSource, named_source, open_sources
+from knowledge.text.language import language_of
+
+
+def tables_for(run: Run) -> str:
+    """The linked tables of the sources whose words the question says, or which it goes on from; "" where there are none."""
+    asked = run.state.input.normalized_query
+    earlier = understood(run.principal, run.session_id, before=run.message_id) if run.is_follow_up else None
+    stands_on = earlier.statement if earlier else None
+    text, sources = named_source(asked, open_sources(run.principal, asked, run.data))
+    if earlier is not None and stands_on is not None:
+        about = [opened for opened in sources if opened.source.name == stands_on[0]]
+        text = f"{earlier.question} {text}"
+    else:
+        question = Question(text, language_of(text) or run.language, run.earlier_query)
+        about = [opened for opened in sources if says_of(opened, question)]
+        about = nearest(about, question) if about else []
+    statement = stands_on[1] if stands_on else ""
+    return "\n".join(tables_of(run.principal, opened, text, run.data, statement=statement) for opened in about)
+
+
+def tables_of(principal: Principal, opened: OpenSource, question: str, scope: DataScope, *, statement: str = "") -> str:
+    """The tables of one source that a question is about, with examples of what was asked of it. statement: the SQL that the answer
+    before stands on, "" for none.
+    """
+    examples = confirmed_examples(principal, opened.source, scope)
+    return described(
+        opened.linker, question, source=opened.source.name, today=opened.today, examples=examples, statement=statement
+    )
+
+
+def described(
+    linker: Linker, question: str, *, source: str, today: date, examples: Sequence[Example] = (), statement: str = ""
+) -> str:
+    """What of a layer a question is about, fenced for a model."""
+    name = html.escape(source)
+    blocks = [f'<tables source="{name}" today="{today}">\n{escaped(schema_prompt(linker.link(question)))}\n</tables>']
+    blocks += [
+        f"<example>\n{escaped(one.question)}\n{escaped(one.sql)}\n</example>" for one in similar(question, examples)
+    ]
+    blocks += [f'<earlier source="{name}">\n{escaped(statement)}\n</earlier>'] if statement else []
+    return "\n".join(blocks)

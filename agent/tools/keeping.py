@@ -1,0 +1,98 @@
+"""Keep what a call of a tool brought, on the run and in its trace."""
+
+from agent.fencing import unfenced
+from agent.outside import WebSummary
+from agent.run import Run
+from agent.state import ExploreForm, MeantQuery, RagSummary, Route, State, ToolProblem
+from agent.tools.base import ToolResult as Result
+from agent.tools.calling import UNREAD, Called
+from agent.tools.knowledge_search import TOP_K
+from agent.workflow import add_trace
+
+PROBLEMS = {  # what is kept of a call that failed: the tool's own sentence may repeat a title or a cell
+    "InvalidArguments": "the arguments do not fit the tool",
+    "TimeoutError": "the tool did not finish in time",
+    "NotFound": "what it was asked for is not there, or not theirs",
+    "InsideFirst": "the web is asked after the company's own documents",
+    "KeptInside": "the question held what was read inside, and did not leave",
+    "SearchFailed": "the search of the web did not answer",
+    "ToolMistake": "the tool could not do what it was asked for",
+    "ServiceUnusable": "the service of the tool did not answer",
+    "NeedsApproval": "the person is asked first",
+}
+
+
+def keep(run: Run, called: Called, *, ms: int) -> None:
+    """Add findings and readings to the run; the trace gets ids and counts only."""
+    result = called.result
+    known = len(run.findings)
+    run.add(result.findings)
+    if result.found is not None:
+        run.found = result.found
+        ids = [finding.item.evidence_id for finding in result.findings]
+        queries = called.arguments.get("queries", [])
+        run.state.tools.rag = RagSummary(
+            query=" | ".join(queries),
+            top_k=called.arguments.get("top_k", TOP_K),
+            filters=filters_of(run),
+            returned_evidence_ids=ids,
+        )
+    if result.sql is not None:
+        run.state.tools.sql = result.sql
+    if result.web is not None:
+        before = run.state.tools.web or WebSummary()
+        run.state.tools.web = WebSummary(
+            asked=[*before.asked, *result.web.asked], fetched=[*before.fetched, *result.web.fetched]
+        )
+    if called.tool is not None and called.tool.brings == "inside":
+        said = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
+        run.told_inside += [*said, unfenced(result.output)]  # a passage is cut there, and names stand beside it
+    if called.tool and called.tool.node is State.QUERY and not run.state.plan.subtasks:
+        form = result.data.get("explore")
+        run.state.plan.explore = (
+            ExploreForm.model_validate(form) if form and run.state.plan.route is Route.SQL else None
+        )
+        _keep_readings(run, result)
+    if called.tool and called.tool.node is State.CALCULATE and result.success:
+        run.workings.append(result.output)
+        run.expression = str(called.arguments.get("expression", ""))
+    skill = result.data.get("skill_name")  # of one that there is
+    err = None
+    out: dict[str, object] = {"evidence_added": len(run.findings) - known}
+    if called.is_error:
+        err = {"type": called.problem, "msg": PROBLEMS.get(called.problem, PROBLEMS["ToolMistake"])}
+        run.state.tools.errors.append(ToolProblem(tool=called.name, **err))
+    add_trace(
+        run,
+        called.tool.node if called.tool else State.ACT,
+        action="call_tool",
+        tool=called.name,
+        timing_ms=max(ms, 1),
+        status="error" if err else "ok",
+        in_={"skill": skill} if skill else {},
+        out=out | ({"note": UNREAD[called.problem]} if called.problem in UNREAD else {}),
+        err=err,
+    )
+
+
+def _keep_readings(run: Run, result: Result) -> None:
+    """What the data ask back, to choose from; until they answer."""
+    plan = run.state.plan
+    queries = result.data.get("queries", {})
+    plan.clarifying_questions = list(result.data.get("readings", ()))
+    plan.clarifying_queries = {text: MeantQuery.model_validate(each) for text, each in queries.items()}
+
+
+def filters_of(run: Run) -> dict[str, list[str]]:
+    """What a search was narrowed to, in ids, and by which fields, never what they say; `scope` names the org units of whoever asks, as
+    the specification has it.
+    """
+    narrowed = {
+        "knowledge_base_ids": run.scope.knowledge_base_ids,
+        "folder_ids": run.scope.folder_ids,
+        "knowledge_ids": run.scope.document_ids,
+        "tables": [f"{each.source}.{each.table}" for each in run.tables or ()],
+        "fields": [each.field for each in run.scope.metadata],
+    }
+    scope = {"scope": sorted(run.principal.org_units)} if run.principal.org_units else {}
+    return scope | {name: [str(pk) for pk in ids] for name, ids in narrowed.items() if ids}
