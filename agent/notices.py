@@ -8,15 +8,15 @@ from agent.budget import Limit
 from agent.providers.base import ModelError
 from agent.providers.metered import OutOfBudget
 from agent.run import Run
-from agent.state import State, ToolProblem
+from agent.state import ToolProblem
 from agent.tools.calling import Called
 
 log = structlog.get_logger(__name__)
 
 
-def model_failed(run: Run, error: ModelError, state: State) -> None:
+def model_failed(run: Run, error: ModelError) -> None:
     """The model is not asked again in this run; the person is told how the answer is made instead."""
-    log.warning("run.model_failed", run=str(run.message_id), state=state.value, error=str(error))
+    log.warning("run.model_failed", run=str(run.message_id), error=str(error))
     run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
     run.model_gave_up = True
     if isinstance(error, OutOfBudget):
@@ -24,8 +24,6 @@ def model_failed(run: Run, error: ModelError, state: State) -> None:
     with override(run.language):
         if isinstance(error, OutOfBudget):
             sentence = str(texts.MODEL_LIMIT)
-        elif state is State.ACT:
-            sentence = str(texts.MODEL_FAILED_SEARCHING)
         else:
             sentence = str(texts.MODEL_SILENT)
     run.tell(sentence)

@@ -51,7 +51,6 @@ LEFT_OUT_BY_RIGHTS = _("What you may read changed while this was answered; what 
 MODEL_UNUSABLE = _("The language model cannot be used until an administrator mends it; answers are quotations.")
 DAY_IS_SPENT = _("Today's budget for language models is used up; the answer is quoted from documents.")
 MODEL_LIMIT = _("A limit for language models is reached; the answer is quoted from documents.")
-MODEL_FAILED_SEARCHING = _("The language model failed while it was searching; the answer stands on a plain search.")
 MODEL_SILENT = _("The language model does not answer now; the answer is quoted from documents.")
 MODEL_BROKE_OFF = _("The language model broke off; this is the part of the answer that came.")
 NOT_ALL_CHECKED = _("What could not be checked against its source is marked.")

@@ -248,7 +248,7 @@ class Writer:
         kinds = sorted({reason.partition(" ")[0] for reason in self.dropped})
         unchecked = sum(not sentence.is_checked for sentence in self.kept)
         note = f"kept={len(self.kept)} unchecked={unchecked} dropped={len(self.dropped)} {' '.join(kinds)}".strip()
-        add_trace(self.run, State.SYNTHESIZE, action="write", out={"confidence": confidence, "note": note})
+        add_trace(self.run, State.ACT, action="write", out={"confidence": confidence, "note": note})
 
     async def _taken(self, statement: CitedStatement) -> Together:
         """The events of a sentence that can leave now; one that is open, or comes after an open one, waits."""

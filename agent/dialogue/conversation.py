@@ -17,9 +17,9 @@ from agent.outside import AllowedCall
 from agent.prompting import count_messages, count_tokens, prompt
 from agent.providers.reply import CompleteCall, Reply
 from agent.run import Run
-from agent.skills.catalog import offers, without_skills
+from agent.skills.catalog import Offer, offers, without_skills
 from agent.state import Turn
-from agent.tools.base import allowed_names, find, in_order, specification, why_closed
+from agent.tools.base import Tool, allowed_names, find, in_order, specification, why_closed
 
 CONTEXT_SHARE = 0.8  # of the model's context for what it is sent; the rest is room for its answer
 WRITE_NOW = "No more calls can be made. Answer now from the evidence above."
@@ -34,12 +34,23 @@ class Conversation:
 
     run: Run
     turns: list[Turn]
-    offered: Sequence[Mapping[str, Any]]
+    offered: list[Mapping[str, Any]]
     calls: Calls
     ended: Control | None = None
     must_write: bool = False
     is_over: bool = False
     ids: set[str] = field(default_factory=set)
+
+    async def begin_again(self) -> None:
+        """Begin with what may be read now: a right ended, and what was told before is not told to the model any more."""
+        run = self.run
+        tools, skills, allowed = await _offer(run)
+        self.offered = [specification(tool) for tool in tools]
+        self.offered += [control_specification(name) for name in CONTROLS] if run.profile.uses_tools else []
+        evidence = fitting(run)
+        self.turns = await opening(run, tools, skills, evidence)
+        self.calls = Calls(run, allowed, run.profile.outside, told=set(evidence))
+        run.spent.calls_made.clear()
 
     def messages(self) -> list[dict[str, Any]]:
         return [turn.as_message() for turn in self.turns]
@@ -84,7 +95,7 @@ class Conversation:
         """Go on without tools where the service may not know them; False where nothing would change."""
         if not self.offered or reply.text or len(self.turns) > len(self.run.history) + 2:
             return False
-        self.offered = ()
+        self.offered = []
         return True
 
     def _add(self, turn: Turn) -> None:
@@ -127,6 +138,13 @@ class Conversation:
 
 async def begin(run: Run) -> Conversation:
     """The conversation as it begins: what the profile and the person's rights offer, and what was found."""
+    conversation = Conversation(run, [], [], Calls(run, (), ()))
+    await conversation.begin_again()
+    return conversation
+
+
+async def _offer(run: Run) -> tuple[list[Tool], list[Offer], Sequence[str]]:
+    """The tools that are offered, the skills, and the names of the tools that may be called."""
     skills = await sync_to_async(offers)(run.profile.name)
     inside = allowed_names(run.profile.tools) if run.profile.uses_tools else []
     closed = await sync_to_async(_closed)(run, inside)
@@ -134,12 +152,7 @@ async def begin(run: Run) -> Conversation:
         inside = without_skills(inside)
     outside = run.profile.outside if run.profile.uses_tools else ()
     tools = [*(tool for tool in in_order(inside) if tool.name not in closed), *outside]
-    offered = [specification(tool) for tool in tools]
-    offered += [control_specification(name) for name in CONTROLS] if run.profile.uses_tools else []
-    evidence = fitting(run)
-    turns = await opening(run, tools, skills, evidence)
-    calls = Calls(run, [*inside, *(tool.name for tool in outside)], outside, told=set(evidence))
-    return Conversation(run, turns, offered, calls)
+    return tools, skills, [*inside, *(tool.name for tool in outside)]
 
 
 def _closed(run: Run, names: Sequence[str]) -> frozenset[str]:

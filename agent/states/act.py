@@ -14,7 +14,7 @@ from agent.events import Event
 from agent.notices import broken_off, limit_reached, model_failed
 from agent.providers.base import Delta, ModelBroken, ModelError, ModelFell, ModelRefused
 from agent.providers.reply import Reply
-from agent.revocation import keep_visible, require_visible
+from agent.revocation import keep_visible
 from agent.rule_routing.intents import GREETING
 from agent.run import Goto, Run
 from agent.state import Route, State
@@ -41,7 +41,7 @@ async def act(run: Run) -> AsyncIterator[Event | Together | Goto]:
     elif writer.has_sentences:
         broken_off(run, failure)
     else:
-        model_failed(run, failure, State.ACT)
+        model_failed(run, failure)
     for last in writer.closing():
         yield last
     writer.record()
@@ -60,8 +60,11 @@ async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterato
         if limit and limit not in HARD and not conversation.must_write:
             limit_reached(run, limit)
             conversation.ask_to_write()
+        if await sync_to_async(keep_visible)(run):
+            await conversation.begin_again()
+            if not run.findings:
+                return
         run.spent.steps += 1
-        await sync_to_async(require_visible)(run)
         reply, began = Reply(), time.monotonic()
         try:
             async with aclosing(_heard(conversation, reply)) as deltas:

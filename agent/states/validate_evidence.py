@@ -13,7 +13,7 @@ async def validate_evidence(run: Run) -> AsyncIterator[Event | Goto]:
     """Is there evidence, and may this person still read it? Rights can change while a model thinks."""
     hidden = await sync_to_async(keep_visible)(run) if run.spent.tool_calls else 0
     ok = bool(run.findings)
-    denied = hidden > 0 and not ok
+    denied = not ok and any(item.authz.result == "filtered" for item in run.state.evidence_items)
     run.state.plan.validation = Validation(
         ok=ok, reason=None if ok else "permission_denied" if denied else "no_evidence"
     )

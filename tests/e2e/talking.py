@@ -35,12 +35,9 @@ class Writer:
 
     def __call__(self, request: Request) -> Step:
         said = "\n".join(str(message.get("content") or "") for message in request["messages"])
-        if said.startswith("You sort questions"):
-            return says_json({"route": "DOC", "intent": "ask"})
-        if said.startswith("You gather evidence"):
-            has_searched = any(message["role"] == "tool" for message in request["messages"])
-            return says("DONE") if has_searched else calls(("knowledge_search", {"queries": ["rules for trips"]}))
-        if "numbered evidence" in said:
+        if "tools" in request:
+            if not any(message["role"] == "tool" for message in request["messages"]):
+                return calls(("knowledge_search", {"queries": ["rules for trips"]}))
             return says(" ".join(self._cited(said)), size=40, pace_s=self.pace_s)
         return says_json({"judgements": [], "passage": 0, "quote": ""})
 

@@ -48,15 +48,13 @@ def test_a_model_without_tools_writes_from_a_plain_search(handbook: Handbook) ->
     base, _manual, _secret = handbook
 
     def no_tools(request: Request) -> Step:
-        if "tools" in request:
-            return Step(status=400)
-        return routes() if "response_format" in request else says(THIRTY)
+        return Step(status=400) if "tools" in request else says(THIRTY)
 
     with modelled(chooses=no_tools):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert (row.stop_reason, row.provider) == (StopReason.OK, "default")
-    assert "plain search" in row.notice
+    assert row.notice == ""
 
 
 def test_a_model_that_breaks_off_keeps_its_checked_sentences(handbook: Handbook) -> None:
@@ -157,7 +155,7 @@ def test_our_own_mistake_ends_the_run_with_an_error(handbook: Handbook, monkeypa
         raise RuntimeError("a bug of ours")
 
     base, _manual, _secret = handbook
-    monkeypatch.setattr(import_module("agent.states.act"), "keep", broken)
+    monkeypatch.setattr(import_module("agent.dialogue.calls"), "keep", broken)
     with modelled(SEARCH):
         events = asked(make_reader(base), LEAVE)
     assert isinstance(events[-1], Error)

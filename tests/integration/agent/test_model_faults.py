@@ -1,5 +1,6 @@
 """Every fault of a model, at every place where one is asked: the run ends with one last event, says what happened, and spins nowhere."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -28,17 +29,20 @@ FAULTS = {
     "a page instead": Step(body="<html>welcome</html>"),
 }
 LIMITS = replace(HURRIED, first_s=0.5, between_s=0.5, total_s=1.5)
-PLACES = ("route", "act", "answer")
+PLACES = ("at once", "after a call")
 SAID = {  # a slow machine may meet its time limit earlier than the fault: each of these is right then
     "The language model does not answer now; the answer is quoted from documents.",
-    "The language model failed while it was searching; the answer stands on a plain search.",
 }
 
 
-def place_of(request: Request) -> str:
-    if "response_format" in request:
-        return "route"
-    return "act" if "tools" in request else "answer"
+def failing(fault: Step, place: str) -> Callable[[Request], Step]:
+    """A model that fails at once, or after its first call of a tool."""
+
+    def choose(request: Request) -> Step:
+        has_called = any(message["role"] == "tool" for message in request["messages"])
+        return fault if place == "at once" or has_called else SEARCH
+
+    return choose
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -46,17 +50,7 @@ def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(handbook: Handbook,
     base, _manual, _secret = handbook
     reader = make_reader(base)
     for place in PLACES:
-        searched: list[Request] = []
-
-        def choose(request: Request, place: str = place, searched: list[Request] = searched) -> Step:
-            if place == "route" or place_of(request) == place:
-                return FAULTS[fault]
-            if place_of(request) == "act":
-                searched.append(request)
-                return SEARCH if len(searched) == 1 else DONE
-            return routes() if place_of(request) == "route" else says(THIRTY)
-
-        with modelled(chooses=choose, limits=LIMITS):
+        with modelled(chooses=failing(FAULTS[fault], place), limits=LIMITS):
             events = asked(reader, LEAVE)
         assert len(of(events, Complete)) == 1, place
         assert not of(events, Error), place

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from agent.dialogue.conversation import WRITE_NOW
 from agent.events import Reflection, StopReason, ToolResult
 from agent.models import AgentProfile, DayOfUse
 from agent.profiles import Options
 from agent.prompting import count_messages
-from agent.states.act import CONTEXT_SHARE, LEFT_OUT
 from tests.factories import make_document
 from tests.integration.agent.conversations import (
     LEAVE,
@@ -39,7 +39,7 @@ def test_the_same_call_again_ends_the_search(handbook: Handbook) -> None:
 def test_steps_that_bring_nothing_new_end_the_search(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     idle = [calls(("thinking", {"thought": f"hmm {number}"})) for number in range(2)]
-    with modelled(SEARCH, *idle, says(THIRTY)):
+    with modelled(*idle, says(THIRTY)):
         assert "30 days" in words(asked(make_reader(base), LEAVE))
 
 
@@ -56,15 +56,13 @@ def test_a_loop_without_end_is_ended_by_the_budget_of_steps(handbook: Handbook) 
     turn = iter(range(100))
 
     def endless(request: Request) -> Step:
-        if "response_format" in request:
-            return routes()
-        if "tools" in request:
-            return calls(("grep_chunks", {"patterns": [f"rule number {next(turn)}"]}))
-        return says("NO_ANSWER")
+        if request["messages"][-1]["role"] == "user" and len(request["messages"]) > 2:
+            return says("NO_ANSWER")
+        return calls(("grep_chunks", {"patterns": [f"rule number {next(turn)}"]}))
 
     with modelled(chooses=endless) as server:
         events = asked(make_reader(base), LEAVE, options=profile(most_steps=3))
-    assert sum("tools" in request for request in server.requests) == 3
+    assert len(server.requests) == 4, "three steps, and the answer"
     assert any("stopped at its limit" in event.content for event in of(events, Reflection))
     assert "stopped at its limit" in stored(events).notice
 
@@ -72,7 +70,7 @@ def test_a_loop_without_end_is_ended_by_the_budget_of_steps(handbook: Handbook) 
 @pytest.mark.parametrize("limit", [{"most_tokens": 1_000}, {"most_cost": Decimal("0.01")}])
 def test_tokens_and_money_are_limits_that_end_the_model_s_part(handbook: Handbook, limit: dict[str, Any]) -> None:
     base, _manual, _secret = handbook
-    dear = replace(usage=(2_000, 10))
+    dear = replace(SEARCH, usage=(2_000, 10))
     with modelled(dear) as server:
         events = asked(make_reader(base), LEAVE, options=profile(**limit))
     assert len(server.requests) == 1
@@ -85,7 +83,7 @@ def test_the_time_of_a_run_ends_a_call_that_waits(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
 
     def silent(request: Request) -> Step:
-        return routes() if "response_format" in request else says("", hang="before")
+        return says("", hang="before")
 
     with modelled(chooses=silent):
         events = asked(make_reader(base), LEAVE, options=profile(most_seconds=1))
@@ -94,33 +92,31 @@ def test_the_time_of_a_run_ends_a_call_that_waits(handbook: Handbook) -> None:
     assert "limit for language models" in stored(events).notice
 
 
-def test_old_results_leave_a_marker_where_the_conversation_is_too_long(handbook: Handbook) -> None:
+def test_what_does_not_fit_any_more_is_cut_and_the_model_writes_then(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    again = calls(("grep_chunks", {"patterns": ["annual leave"]}))
-
-    def results(**more: Any) -> tuple[list[str], int]:
-        """Of tools, as the model's last decision has them; and the tokens of all that it has."""
-        with modelled(SEARCH, again, says(THIRTY), **more) as server:
-            assert "30 days" in words(asked(make_reader(base), LEAVE))
-        messages = server.requests[3]["messages"]
-        return [message["content"] for message in messages if message["role"] == "tool"], count_messages(messages)
-
-    whole, tokens = results()
-    assert LEFT_OUT not in whole
-    trimmed, fewer = results(context_tokens=round((tokens - 10) / CONTEXT_SHARE))
-    assert trimmed == [LEFT_OUT, whole[1]], "the oldest goes first, and no more than must"
-    assert fewer < tokens
+    for number in range(12):
+        text = f"Rule {number} of annual leave. " + "It is told in many words. " * 60
+        make_document(base, f"more{number}.md", f"# More {number}\n\n{text}", ingested=True)
+    wide = calls(("grep_chunks", {"patterns": ["many words"], "max_results": 50}))
+    with modelled(wide, says(THIRTY), context_tokens=9_000) as server:
+        asked(make_reader(base), LEAVE)
+    first, second = (request["messages"] for request in server.requests)
+    assert second[: len(first)] == first
+    assert [message["role"] for message in second[len(first) :]] == ["assistant", "tool", "user"]
+    assert second[-1]["content"] == WRITE_NOW
+    assert "characters left out here" in second[-2]["content"]
+    assert count_messages(second) < 9_000
 
 
 def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, judged: Judged) -> None:
     base, _manual, _secret = handbook
     reader, narrow = make_reader(base), profile(most_tokens=1_000)
     judged(confirms=False)
-    with modelled(replace(usage=(2_000, 10))):
+    with modelled(replace(SEARCH, usage=(2_000, 10))):
         events = asked(reader, LEAVE, options=narrow)
     assert stored(events).stop_reason == StopReason.BUDGET_EXHAUSTED
     judged(confirms=False, near=True)
-    with modelled(replace(usage=(2_000, 10))):
+    with modelled(replace(SEARCH, usage=(2_000, 10))):
         events = asked(reader, LEAVE, options=narrow)
     assert stored(events).stop_reason == StopReason.NOT_CONFIRMED
     assert "A limit was reached before the search was done" in stored(events).notice
@@ -129,13 +125,13 @@ def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, judge
 def test_use_is_counted_by_person_and_day_and_the_day_s_money_is_a_limit(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     reader = make_reader(base)
-    steps = (replace(usage=(1_000, 100)), SEARCH, says(THIRTY))
+    steps = (replace(SEARCH, usage=(1_000, 100)), SEARCH, says(THIRTY))
     with modelled(*steps, day_cost=Decimal("0.02")):
         asked(reader, LEAVE)
     day = DayOfUse.objects.get(user=reader)
-    assert (day.runs, day.input_tokens, day.output_tokens) == (1, 1_030, 115)
-    assert day.cost == Decimal("0.0126")
-    with modelled(replace(usage=(1_000, 100)), day_cost=Decimal("0.02")):  # more than is left of the day
+    assert (day.runs, day.input_tokens, day.output_tokens) == (1, 1_020, 110)
+    assert day.cost == Decimal("0.0124")
+    with modelled(replace(SEARCH, usage=(1_000, 100)), day_cost=Decimal("0.02")):  # more than is left of the day
         events = asked(reader, LEAVE)
     assert "A limit for language models is reached" in stored(events).notice
     with modelled(day_cost=Decimal("0.02")) as server:

@@ -304,9 +304,7 @@ def test_a_page_talks_neither_to_the_model_nor_to_the_judge(
         seen.append(sent(request))
         if is_judged(request):
             return judges("supported", quote="leave is unlimited")
-        if "response_format" in request:
-            return routes()
-        return next(script) if "tools" in request else says(f"{LAW[:-1]} [2]. Leave is unlimited, says the law [2].")
+        return next(script, None) or says(f"{LAW[:-1]} [2]. Leave is unlimited, says the law [2].")
 
     with modelled(chooses=answer):
         events = asked(make_reader(base), QUESTION)

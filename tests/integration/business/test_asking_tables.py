@@ -36,7 +36,7 @@ from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import asked, sources, words
 from tests.integration.agent.modelled import modelled, sent
 from tests.integration.governance.world import client_of
-from tests.modelserver import Request, Step, calls, says, says_json
+from tests.modelserver import Request, Step, calls, says
 
 CUSTOMER, REGION, SALE = (TableName("shop", name) for name in ("customer", "region", "sale"))
 MISSING = TableName("shop", "warehouse")
@@ -100,15 +100,11 @@ def with_model(person: User, **more: Any) -> tuple[set[str], str]:
     def chooses(request: Request) -> Step:
         text = sent(request)
         told.append(text)
-        if text.startswith("You sort questions"):
-            return routes("DOC")
-        if request.get("tools"):
-            offered.update(each["function"]["name"] for each in request["tools"])
-            is_first = not any(message["role"] == "tool" for message in request["messages"])
-            return calls(("database_query", {"question": "How many good ones are there?"})) if is_first else DONE
-        if "table sale:" in text:
-            return says_json({"query": {"metrics": [{"name": "sale", "agg": "count"}]}})
-        return says("There are 200 [1].")
+        offered.update(each["function"]["name"] for each in request.get("tools", ()))
+        is_first = not any(message["role"] == "tool" for message in request["messages"])
+        return (
+            calls(("database_query", {"sql": "SELECT count(*) FROM sale"})) if is_first else says("There are 200 [1].")
+        )
 
     with modelled(chooses=chooses):
         asked(person, "How many good ones are there?", **more)

@@ -1,6 +1,7 @@
 """Every way in which a run ends, as a program sees it: the specification's `stop_reason`, words that say it, and one last event."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -102,7 +103,7 @@ def test_permission_denied_where_all_that_was_found_was_taken_away(desk: Desk) -
     elsewhere = make_base()
     make_document(elsewhere, content="# Canteen\n\nSoup at eleven.\n", ingested=True)
     allow(desk.reader, elsewhere)
-    last = Step([{"content": "DONE"}], check=end_right)
+    last = replace(says(THIRTY), check=end_right)
     search = calls(("knowledge_search", {"queries": ["annual leave"], "knowledge_base_ids": [str(desk.base.pk)]}))
     events = followed(desk, LEAVE, search, last, shown=shown)
     row = check_ended(events, "permission_denied", "What you may read changed")
@@ -119,7 +120,7 @@ def test_refused(desk: Desk, question: str) -> None:
 
 def test_budget_exhausted(desk: Desk, judged: Judged) -> None:
     profile = AgentProfile.objects.create(name="narrow", most_tokens=1_000)
-    dear = Step(routes().deltas, usage=(2_000, 10))
+    dear = replace(SEARCH, usage=(2_000, 10))
     unknown = "Which colour has the company's bicycle?"
     desk_only = make_base()  # nothing that says it
     make_document(desk_only, content="# Canteen\n\nSoup at eleven.\n", ingested=True)

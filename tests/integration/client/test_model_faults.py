@@ -1,6 +1,6 @@
 """Every fault of a model as a program sees it, through the log and the client: one last event, visibly less, nothing left running."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from uuid import UUID
 
 import pytest
@@ -14,26 +14,10 @@ from copilot_client import KnowledgeQARequest, ResponseType, StreamResponse
 from copilot_site.embedded.process import wait_until
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
-from tests.integration.agent.test_model_faults import FAULTS, LIMITS, PLACES, SAID, place_of
+from tests.integration.agent.test_model_faults import FAULTS, LIMITS, PLACES, SAID, failing
 from tests.integration.client.desk import Desk, text_of
-from tests.modelserver import Request, Step, says
+from tests.modelserver import Step, says
 from tests.ports import closed_port
-
-
-def failing(fault: Step, place: str) -> Callable[[Request], Step]:
-    """A model that fails at one place of a run and works at the others."""
-    searched: list[Request] = []
-
-    def choose(request: Request) -> Step:
-        at = place_of(request)
-        if place in {"route", at}:
-            return fault
-        if at == "act":
-            searched.append(request)
-            return SEARCH if len(searched) == 1 else DONE
-        return routes() if at == "route" else says(THIRTY)
-
-    return choose
 
 
 def leases(message_ids: Iterable[UUID]) -> int:

@@ -210,8 +210,6 @@ def test_a_model_that_is_told_to_act_by_a_tool_still_has_to_ask(person: Person, 
     switched_on("mcp_desk_odd", MAKE)
 
     def obeys(request: Request) -> Step:
-        if "response_format" in request:
-            return routes()
         if re.search("Ignore your rules", sent(request)):
             return calls((MAKE, {"subject": "obeyed"}))
         return calls(("mcp_desk_odd", {"kind": "injection"}))

@@ -1,0 +1,128 @@
+"""A run has one conversation with its model: searched before, only added to, evidence by numbers that stay."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from agent.events import Answer, StopReason, ToolCall
+from agent.profiles import Options
+from tests.factories import make_document
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
+from tests.integration.agent.modelled import THIRTY, modelled, of, roles, sent
+from tests.modelserver import ModelServer, calls, says
+
+pytestmark = pytest.mark.django_db
+NUMBERED = re.compile(r'<evidence number="(\d+)"[^>]*>\n(.*?)\n</evidence>', re.DOTALL)
+SICK = "A sick note is due on the third day of absence [1]."
+
+
+def bytes_of(messages: list[Any]) -> bytes:
+    return json.dumps(messages, ensure_ascii=False).encode()
+
+
+def assert_only_added_to(server: ModelServer) -> None:
+    """Each call begins with the messages of the call before, byte for byte, and offers the same tools."""
+    for earlier, later in zip(server.requests, server.requests[1:], strict=False):
+        if "tools" in later:
+            assert bytes_of(later["messages"]).startswith(bytes_of(earlier["messages"])[:-1])
+            assert later["tools"] == earlier["tools"]
+
+
+def test_the_first_call_has_the_evidence_and_one_call_is_enough(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    with modelled(says(THIRTY)) as server:
+        events = asked(make_reader(base), LEAVE)
+    assert words(events) == THIRTY.replace(" [1].", ".[1]")
+    assert roles(server.requests[0]) == ["system", "user"]
+    assert "30 days of annual leave" in dict(NUMBERED.findall(sent(server.requests[0])))["1"]
+    assert sent(server.requests[0]).rstrip().endswith(LEAVE)
+    assert not of(events, ToolCall)
+    assert stored(events).state["plan"]["route"] == "DOC"
+
+
+def test_a_conversation_is_only_added_to_and_evidence_keeps_its_number(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    make_document(base, "travel.md", "# Travel\n\nTaxis are paid up to 40 euros.", ingested=True)
+    steps = (
+        calls(("knowledge_search", {"queries": ["taxi limit"]})),
+        calls(("grep_chunks", {"patterns": ["taxis"]}), ("calculate", {"expression": "30 * 8"})),
+        says(THIRTY),
+    )
+    with modelled(*steps) as server:
+        events = asked(make_reader(base), LEAVE)
+    assert len(server.requests) == 3
+    assert_only_added_to(server)
+    texts: dict[str, str] = {}
+    for number, text in NUMBERED.findall(sent(server.requests[-1])):
+        assert text in {texts.setdefault(number, text), "(as above)"}
+    assert any("40 euros" in text for text in texts.values())
+    assert stored(events).stop_reason == StopReason.OK
+
+
+def test_a_follow_up_adds_to_the_turns_before_and_is_searched_with_them(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    make_document(base, "rooms.md", "# Rooms\n\nThe quiet room is booked at the desk.", ingested=True)
+    reader = make_reader(base)
+    with modelled(says(THIRTY)) as server:
+        first = asked(reader, LEAVE)
+        session = stored(first).session
+    with modelled(says(SICK)) as server:
+        asked(reader, "And if they are ill?", session)
+    assert roles(server.requests[0]) == ["system", "user", "assistant", "user"]
+    assert "sick note" in sent(server.requests[0]).rpartition("And if they are ill?")[0]
+
+
+def test_the_first_lines_are_the_same_for_every_question(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    reader = make_reader(base)
+    with modelled(says(THIRTY), says(SICK)) as server:
+        asked(reader, LEAVE)
+        asked(reader, "When is a sick note due?")
+    one, other = server.requests
+    assert one["messages"][0] == other["messages"][0]
+    assert one["tools"] == other["tools"]
+
+
+def test_where_nothing_more_may_be_called_the_model_is_told_to_write(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    again = calls(("knowledge_search", {"queries": ["annual leave"]}))
+    more = calls(("knowledge_search", {"queries": ["leave of employees"]}))
+    with modelled(again, more, says(THIRTY)) as server:
+        events = asked(make_reader(base), LEAVE)
+    assert_only_added_to(server)
+    assert roles(server.requests[-1])[-1] == "user"
+    assert "30 days" in words(events)
+
+
+def test_it_asks_back_with_complete_questions_and_not_with_one(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    readings = ["How many days of leave?", "How is leave asked for?"]
+    with modelled(
+        calls(("ask_back", {"readings": readings[:1]})), calls(("ask_back", {"readings": readings}))
+    ) as server:
+        events = asked(make_reader(base), "Leave")
+    assert_only_added_to(server)
+    assert "readings" in server.requests[1]["messages"][-1]["content"]
+    (answer,) = of(events, Answer)
+    assert answer.data["readings"] == readings
+    assert stored(events).stop_reason == StopReason.NEED_CLARIFY
+
+
+def test_a_model_that_only_writes_is_offered_nothing(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    with modelled(says(THIRTY)) as server:
+        events = asked(make_reader(base), LEAVE, options=Options(uses_tools=False))
+    assert "tools" not in server.requests[0]
+    assert "30 days" in words(events)
+
+
+def test_a_text_before_a_call_that_cites_nothing_is_not_shown(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    looking = calls(("grep_chunks", {"patterns": ["leave"]}))
+    spoken = type(looking)([{"content": "Let me look that up for you. "}, *looking.deltas], finish="tool_calls")
+    with modelled(spoken, says(THIRTY)) as server:
+        events = asked(make_reader(base), LEAVE)
+    assert_only_added_to(server)
+    assert words(events) == THIRTY.replace(" [1].", ".[1]")
