@@ -46,12 +46,13 @@ class ModelCall:
 
 @dataclass
 class Spent:
-    """What a run has used. began: on the monotonic clock."""
+    """What a run has used. cached_tokens: of the input, those that services had kept. began: on the monotonic clock."""
 
     steps: int = 0
     tool_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
     cost: Decimal = Decimal(0)
     fruitless: int = 0
     calls_made: set[str] = field(default_factory=set)

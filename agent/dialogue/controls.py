@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from agent.providers.reply import CompleteCall
+from agent.tools.base import plain_schema
 from copilot_site.lib.json_input import loads_repaired
 
 MOST_READINGS = 3
@@ -39,13 +40,8 @@ CONTROLS: Mapping[str, type[Control]] = {"ask_back": AskBack, "decline": Decline
 
 def specification(name: str) -> Mapping[str, Any]:
     """A control as an OpenAI-compatible model is told of it."""
-    control = CONTROLS[name]
-    schema = {
-        key: value for key, value in control.model_json_schema().items() if key in {"type", "properties", "required"}
-    }
-    for field in schema["properties"].values():
-        field.pop("title", None)
-    description = " ".join((control.__doc__ or "").split())
+    schema = plain_schema(CONTROLS[name])
+    description = " ".join(str(schema.pop("description")).split())
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 

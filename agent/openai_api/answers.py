@@ -150,11 +150,12 @@ class Answer:
     def _head(self, kind: str) -> dict[str, Any]:
         return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
 
-    def _usage(self) -> dict[str, int]:
+    def _usage(self) -> dict[str, Any]:
         """Tokens of the language model, none where none wrote."""
         spent = self.run.spent
         return {
             "prompt_tokens": spent.input_tokens,
+            "prompt_tokens_details": {"cached_tokens": spent.cached_tokens},
             "completion_tokens": spent.output_tokens,
             "total_tokens": spent.tokens,
         }

@@ -92,7 +92,7 @@ def _usage(answer: Answer) -> dict[str, Any]:
     spent = answer.run.spent
     return {
         "input_tokens": spent.input_tokens,
-        "input_tokens_details": {"cached_tokens": 0},
+        "input_tokens_details": {"cached_tokens": spent.cached_tokens},
         "output_tokens": spent.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": spent.tokens,

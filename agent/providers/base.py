@@ -21,10 +21,11 @@ class CallPiece:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one call, as the service counted them."""
+    """Tokens of one call, as the service counted them. cached_tokens: of the input, those it had kept from an earlier call."""
 
     input_tokens: int
     output_tokens: int
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True)

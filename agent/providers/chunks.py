@@ -59,8 +59,10 @@ def _number(value: object) -> int | None:
 
 def _usage(said: Mapping[str, Any]) -> Usage | None:
     """None where nothing was counted: some services send noughts until the end."""
-    counted = Usage(_number(said.get("prompt_tokens")) or 0, _number(said.get("completion_tokens")) or 0)
-    return counted if counted != Usage(0, 0) else None
+    sent, written = _number(said.get("prompt_tokens")) or 0, _number(said.get("completion_tokens")) or 0
+    kept = _number(_object(said.get("prompt_tokens_details")).get("cached_tokens"))
+    kept = kept or _number(said.get("prompt_cache_hit_tokens")) or 0  # DeepSeek's name
+    return Usage(sent, written, min(kept, sent)) if sent or written else None
 
 
 def _piece(call: Mapping[str, Any]) -> CallPiece:

@@ -72,4 +72,5 @@ class Metered(WrappedModel):
     def _add(self, usage: Usage, times: int = 1) -> None:
         self.spent.input_tokens += times * usage.input_tokens
         self.spent.output_tokens += times * usage.output_tokens
+        self.spent.cached_tokens += times * usage.cached_tokens
         self.spent.cost += times * self.prices.of(usage)

@@ -213,6 +213,7 @@ def spent_by(run: Run) -> dict[str, Any]:
         "tool_calls": spent.tool_calls,
         "input_tokens": spent.input_tokens,
         "output_tokens": spent.output_tokens,
+        "cached_tokens": spent.cached_tokens,
         "cost": f"{spent.cost.normalize():f}",
         "stopped_by": spent.stopped_by or "",
     }

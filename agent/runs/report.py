@@ -231,6 +231,8 @@ def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, 
         yield _("Language model"), made["model"]
     if tokens:
         yield _("Tokens sent and received"), f"{spent['input_tokens']:,} + {spent['output_tokens']:,}"
+        if spent.get("cached_tokens"):
+            yield _("Of the tokens sent, kept by the service"), f"{spent['cached_tokens']:,}"
         yield _("Cost, in the currency of the model's prices"), spent["cost"]
     if spent.get("stopped_by"):
         yield _("Limit that was reached"), spent["stopped_by"]

@@ -283,10 +283,26 @@ def specification(tool: Tool) -> Mapping[str, Any]:
 @cache
 def _told(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
     """The docstring of a tool and the schema of its arguments; made once, because making it takes milliseconds."""
-    schema = arguments.model_json_schema()
-    schema.pop("title", None)
+    schema = plain_schema(arguments)
     schema.pop("description", None)
-    return getdoc(kind) or "", schema
+    return " ".join((getdoc(kind) or "").split()), schema
+
+
+def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a model without what tells a language model nothing: every word of it is sent with each call."""
+    told: dict[str, Any] = _told_part(model.model_json_schema())
+    return told
+
+
+def _told_part(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_told_part(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    untold = {"additionalProperties", "default"} | ({"title"} if isinstance(part.get("title"), str) else set())
+    if "anyOf" in part and {"type": "null"} in part["anyOf"]:  # to leave it out says the same
+        part = {**part, "anyOf": [each for each in part["anyOf"] if each != {"type": "null"}]}
+    return {name: _told_part(value) for name, value in part.items() if name not in untold}
 
 
 NOTHING = (UUID(int=0),)  # an id that no row has: what is narrowed to nothing finds nothing, and never everything

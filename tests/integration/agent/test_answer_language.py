@@ -5,7 +5,7 @@ import pytest
 from agent.attribution.answer_language import is_in_other_language
 from agent.events import Reflection
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
-from tests.integration.agent.modelled import SEARCH, THIRTY, judges, modelled, of, sent
+from tests.integration.agent.modelled import THIRTY, judges, modelled, of, sent
 from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db
@@ -18,17 +18,18 @@ TOLD = "The language model did not answer in the language of the question."  # t
 
 def test_an_answer_in_another_language_is_asked_for_once_more(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(SEARCH, says(f"{THIRTY} {THIRTY}"), says(CHINESE), JUDGED) as server:
+    with modelled(says(f"{THIRTY} {THIRTY}"), says(CHINESE), JUDGED) as server:
         events = asked(make_reader(base), ASKED)
     assert words(events) == CHINESE.replace(" [1]。", "。[1]")
     assert stored(events).notice == ""
-    assert "请用中文" not in sent(server.requests[3])
-    assert "请用中文" in sent(server.requests[4])
+    assert "请用中文" not in sent(server.requests[0])
+    assert server.requests[1]["messages"][:2] == server.requests[0]["messages"], "what was sent stays"
+    assert "请用中文" in sent(server.requests[1])
 
 
 def test_what_comes_in_another_language_again_is_shown_and_said(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(SEARCH, says(THIRTY), says(THIRTY)):
+    with modelled(says(THIRTY), says(THIRTY)):
         events = asked(make_reader(base), ASKED)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
     assert TOLD in [event.content for event in of(events, Reflection)]
@@ -37,7 +38,7 @@ def test_what_comes_in_another_language_again_is_shown_and_said(handbook: Handbo
 
 def test_an_english_question_is_answered_in_english(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(SEARCH, says(CHINESE), says(THIRTY)):
+    with modelled(says(CHINESE), says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
 

@@ -283,7 +283,7 @@ def test_without_the_look_before_a_model_reads_it_reads_what_is_hidden(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(revocation, "may_leave", lambda run: True)
-    monkeypatch.setattr(import_module("agent.states.act"), "require_visible", lambda run: None)
+    monkeypatch.setattr(import_module("agent.states.act"), "keep_visible", lambda run: 0)
     principal = Principal.of(library.reader)
     earlier = create_session(principal)
     run(principal, Moment(None, lambda: None), earlier)

@@ -14,10 +14,10 @@ from agent.models import WebCitation, WebHost
 from agent.rest.serializers import MessageSerializer
 from agent.run import Finding, Run
 from agent.state import EvidenceItem, Source, Turn
-from agent.states.act import keep
 from agent.tools.base import ToolResult as Brought
 from agent.tools.base import find
 from agent.tools.calling import Called
+from agent.tools.keeping import keep
 from agent.tools.web_search import WebSearch
 from agent.web.egress import border_of
 from audit.actions import Action, Outcome

@@ -85,7 +85,7 @@ def test_a_fault_of_ours_is_one_error_event_that_tells_nothing_of_it(
     def broken(*args: object, **kwargs: object) -> None:
         raise RuntimeError("a bug of ours")
 
-    monkeypatch.setattr(import_module("agent.states.act"), "keep", broken)
+    monkeypatch.setattr(import_module("agent.dialogue.calls"), "keep", broken)
     with desk.client() as client, modelled(SEARCH):
         session_id = client.create_session()
         events = list(client.agent_qa_stream(session_id, KnowledgeQARequest(LEAVE)))
