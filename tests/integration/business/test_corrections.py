@@ -28,8 +28,8 @@ from demo.logins import logins
 from demo.seed import group_of
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.agent.modelled import modelled, sent
-from tests.integration.business.test_model_way import talking
-from tests.modelserver import Request, says, says_json
+from tests.integration.business.test_written_sql import Writing
+from tests.modelserver import Request, calls, says
 
 REGIONS = "How many customers are there by region?"
 LOYAL = "How many loyal customers are there by region?"  # no word of the layer says what loyal is
@@ -101,12 +101,8 @@ def test_what_is_not_read_from_the_data_is_no_correction(demo: DataSource, sql: 
 def test_a_correction_is_an_example_for_the_next_question_of_somebody_else(demo: DataSource) -> None:
     assert correct("emma") == 302
 
-    def is_shown(request: Request) -> None:
-        assert f"<example>\n{REGIONS}\n{SQL}\n</example>" in sent(request)
-
-    written = says_json({"sql": SQL}, check=is_shown)
-    with talking(User.objects.get(username="zhao"), written) as talk:
-        assert dict(talk.ask(LOYAL).result.data["rows"]).keys() == {"华东", "华南", "华北", "西南"}
+    told = Writing(User.objects.get(username="zhao")).call(question=LOYAL).result.output
+    assert f"<example>\n{REGIONS}\n{SQL}\n</example>" in told
 
 
 def test_a_correction_is_a_case_of_evaluation_for_the_model_s_way(demo: DataSource, tmp_path: Path) -> None:
@@ -121,7 +117,7 @@ def test_a_correction_is_a_case_of_evaluation_for_the_model_s_way(demo: DataSour
 
     def totals(sql: str) -> tuple[int, int]:
         out = StringIO()
-        with modelled(says_json({"sql": sql}, check=is_not_told)):
+        with modelled(calls(("database_query", {"sql": sql}), check=is_not_told)):
             call_command(
                 "evaluate_sql", str(tmp_path), username="emma", way="model", execute=True, databases=[FILES], stdout=out
             )

@@ -27,7 +27,7 @@ from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words
 from tests.integration.agent.modelled import judges, modelled
-from tests.modelserver import calls, says, says_json
+from tests.modelserver import calls, says
 
 
 def ask(username: str, question: str, language: str = "en", *, tool: str = "database_query", **more: Any) -> Called:
@@ -269,12 +269,8 @@ REGIONS = "East China: 12; Europe: 48; North China: 12; South China: 12; Southwe
 )
 def test_a_wrong_sentence_of_a_model_leaves_the_right_table(demo: DataSource, written: str, said: list[str]) -> None:
     """Once, with its own headline where no sentence stands."""
-    meant = {"metrics": [{"name": "customer", "agg": "count"}], "dimensions": [{"name": "customer.region"}]}
-    steps = (
-        calls(("database_query", {"question": HOW_MANY})),
-        says_json({"query": meant}),
-        says(written),
-    )
+    sql = "SELECT region, count(*) AS customers FROM customer GROUP BY region ORDER BY region"
+    steps = (calls(("database_query", {"source": "demo", "sql": sql})), says(written))
     is_open = not written.startswith("Most")  # what the table contradicts needs no judge
     with modelled(*steps, *[judges()] * is_open):
         events = asked(Principal.named("zhao"), HOW_MANY)

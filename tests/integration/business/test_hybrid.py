@@ -1,5 +1,7 @@
 """Documents first, data second: one answer with both kinds of evidence, under the rights of whoever asks."""
 
+import re
+
 import pytest
 
 from agent.events import Complete, References, StopReason, Thinking
@@ -12,8 +14,8 @@ from demo.company import DOCUMENTS, load_company
 from demo.seed import group_of
 from tests.factories import make_base, make_document
 from tests.integration.agent.conversations import asked, stored, words
-from tests.integration.agent.modelled import judges, modelled, of, sent
-from tests.modelserver import calls, says, says_json
+from tests.integration.agent.modelled import is_judged, judges, modelled, of, sent
+from tests.modelserver import Request, Step, calls, says
 
 ZH = "根据部署规范，目前支持哪些环境？这些环境中有多少正在使用？"
 EN = "Which environments do the deployment rules support, and how many of these environments are in use?"
@@ -134,41 +136,30 @@ def test_where_nothing_comes_near_the_open_half_is_only_said(company: None) -> N
 
 
 @pytest.mark.parametrize("question", [EN, ZH])
-def test_a_model_follows_the_plan_through_its_tools(company: None, question: str) -> None:
-    named = "`staging`, `prod-cn`, `prod-eu` and `demo`"
-    documents, data, written = {
-        EN: (
-            "Which environments do the rules support?",
-            "How many of these environments are in use?",
-            "Deployments are supported in staging, prod-cn, prod-eu and demo [1]. There are 3 of these environments in use [2].",
-        ),
-        ZH: (
-            "部署规范支持哪些环境？",
-            "这些环境中有多少正在使用？",
-            "目前支持部署的环境有 staging、prod-cn、prod-eu 和 demo [1]。这些环境中有 3 个正在使用 [2]。",
-        ),
+def test_a_model_answers_both_parts_in_two_calls(company: None, question: str) -> None:
+    written = {
+        EN: "Deployments are supported in staging, prod-cn, prod-eu and demo [{documents}]. 3 of these environments are in use [{data}].",
+        ZH: "目前支持部署的环境有 staging、prod-cn、prod-eu 和 demo [{documents}]。其中 3 个正在使用 [{data}]。",
     }[question]
-    in_use = {
-        "metrics": {"name": "environment", "agg": "count"},
-        "filters": [
-            {"field": "environment.status", "values": ["in use"]},
-            {"field": "environment.name", "values": ["staging", "prod-cn", "prod-eu", "demo"]},
-        ],
-    }
-    steps = (
-        calls(("knowledge_search", {"queries": [documents]})),
-        calls(("database_query", {"question": data, "named_in": named})),
-        says_json({"query": in_use}),
-        says(written),
-        judges("supported", quote="staging"),
-    )
-    with modelled(*steps) as server:
+    names = "'staging', 'prod-cn', 'prod-eu', 'demo'"
+    sql = f"SELECT count(*) AS n FROM environment WHERE status = 'in use' AND name IN ({names})"
+
+    def model(request: Request) -> Step:
+        if is_judged(request):
+            return judges("supported", quote="staging")
+        if not any(message["role"] == "tool" for message in request["messages"]):
+            return calls(("database_query", {"source": "demo", "sql": sql}))
+        found = dict(re.findall(r'<evidence number="(\d+)"[^>]*>\n(.*?)\n</evidence>', sent(request), re.DOTALL))
+        documents = next(number for number, text in found.items() if "prod-eu" in text)
+        return says(written.format(documents=documents, data=max(map(int, found))))
+
+    with modelled(chooses=model) as server:
         events = asked(Principal.named("chen"), question)
+    assert sum("tools" in request for request in server.requests) == 2
     row = stored(events)
-    assert f"- database_query: {data}" in sent(server.requests[1])
-    assert row.state["plan"]["subtasks"][0]["question"] == documents
-    assert "'demo'" in row.state["tools"]["sql"]["generated_sql"]
     assert {item["type"] for item in row.state["evidence_items"]} == {"doc_chunk", "sql_result"}
+    assert row.state["plan"]["route"] == "HYBRID"
+    assert "prod-eu" in words(events)
 
 
 def test_what_the_data_read_as_a_whole_is_asked_as_a_whole(company: None) -> None:
