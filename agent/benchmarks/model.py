@@ -13,7 +13,7 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 
 from agent.benchmarks.model_script import GROUPS, SOURCE, Question, Script, Sentence, load_questions
-from agent.benchmarks.paced_service import FIRST_S, READ_TOKENS_S, WRITTEN_TOKENS_S, Call, PacedService
+from agent.benchmarks.paced_service import FIRST_S, READ_TOKENS_S, WRITTEN_TOKENS_S, Call, Pace, PacedService
 from agent.benchmarks.plain_pipeline import ask_plainly
 from agent.evaluation.scripted_service import served
 from agent.events import Answer
@@ -78,7 +78,10 @@ class ModelReport(Report):
 
 
 class ModelBenchmark:
-    """The product's own runs against calls of the same model with the same evidence, whose answers nobody checks."""
+    """The product's own runs against calls of the same model with the same evidence, whose answers nobody checks. pace: of the model."""
+
+    def __init__(self, pace: Pace | None = None) -> None:
+        self._pace = pace
 
     help = (
         "Ask the demo company's people's questions in both languages of a scripted model that has the pace of a hosted one, once "
@@ -93,7 +96,7 @@ class ModelBenchmark:
         questions = [question for question in load_questions() if question.group in groups]
         people = _people(questions)
         script = Script(questions)
-        service = PacedService(script.reply)
+        service = PacedService(script.reply, self._pace)
         with served(service.answer) as model, _configured(model):
             measuring = _Measuring(script, service, model)
             measuring.measured(questions[0], people[questions[0].username])  # what is loaded once is in memory then

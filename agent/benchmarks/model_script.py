@@ -86,10 +86,7 @@ class Script:
         messages = request["messages"]
         if any(_SENTENCE.search(_text(message)) for message in messages if message["role"] == "user"):
             return says("\n".join(self._verdicts(messages)))
-        asked = _text(next(message for message in reversed(messages) if message["role"] == "user"))
-        question = next((each for each in self._questions if folded(each.ask) in folded(asked)), None)
-        if question is None:
-            raise LookupError("The script has no answer to this request.")
+        question = self._question(messages)
         tools = {tool["function"]["name"]: tool["function"] for tool in request.get("tools") or ()}
         made = {call["function"]["name"] for message in messages for call in message.get("tool_calls") or ()}
         open_tools = tools.keys() - made
@@ -101,6 +98,13 @@ class Script:
         end, between = (".", " ") if question.language == "en" else ("。", "")
         cited = [f"{sentence.text} [{number}]{end}" for sentence, number in numbers.items() if number]
         return says(between.join(cited) or NOTHING)
+
+    def _question(self, messages: Messages) -> Question:
+        for message in reversed(messages):
+            for each in self._questions if message["role"] == "user" else ():
+                if folded(each.ask) in folded(_text(message)):
+                    return each
+        raise LookupError("The script has no answer to this request.")
 
     def judged(self, request: Request) -> Iterator[tuple[str, Sentence | None]]:
         """The number of each sentence that the judge is asked about, and which of the script's it is."""
@@ -136,11 +140,16 @@ def _number(sentence: Sentence, messages: Messages) -> str | None:
 
 
 def _deciding(sentence: Sentence, messages: Messages) -> str:
-    """The words that decide, as the evidence before the judge has them: "" where it has none."""
-    texts = [text for message in messages for _number, text in _EVIDENCE.findall(_text(message))]
+    """The words that decide, as the evidence before the judge has them: "" where it has none. Of a result the lines with its numbers."""
+    texts = [html.unescape(text) for message in messages for _number, text in _EVIDENCE.findall(_text(message))]
     if sentence.words:
         return sentence.words if any(folded(sentence.words) in folded(text) for text in texts) else ""
-    return html.unescape(texts[-1]).strip().splitlines()[-1] if texts else ""
+    said = _numbers_in(sentence.text)
+    return " … ".join(line.strip() for text in texts for line in text.splitlines() if said & _numbers_in(line))
+
+
+def _numbers_in(text: str) -> set[str]:
+    return set(re.findall(r"\d+", text.replace(",", "")))
 
 
 def _text(message: Mapping[str, Any]) -> str:
