@@ -13,7 +13,7 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 
 from agent.benchmarks.model_script import GROUPS, SOURCE, Question, Script, Sentence, load_questions
-from agent.benchmarks.paced_service import FIRST_S, READ_TOKENS_S, WRITTEN_TOKENS_S, Call, Pace, PacedService
+from agent.benchmarks.paced_service import Call, Pace, PacedService
 from agent.benchmarks.plain_pipeline import ask_plainly
 from agent.evaluation.scripted_service import served
 from agent.events import Answer
@@ -29,22 +29,16 @@ from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from copilot_site.lib.progress import progress
 
 PLAIN = ("prompt_tokens", "first_sentence_s", "end_s")
-OURS = {  # with the plain pipeline's number that it stands beside
-    "calls": "",
-    "prompt_tokens": "prompt_tokens",
-    "judge_calls": "",
-    "judge_tokens": "",
-    "cached_share": "",
-    "first_settled_s": "first_sentence_s",
-    "first_judged_s": "first_sentence_s",
-    "end_s": "end_s",
-}
-AIMS = {"judge_calls": "2", "first_settled_s": "1.5 ×", "first_judged_s": "2.2 ×", "end_s": "1.5 ×"}
-WITH_DATA = {"calls": "3", "prompt_tokens": "10,000"}
-AIMS_OF = {
-    "documents": {"calls": "1, with a tool 2", "prompt_tokens": "6,000"},
-    "data": WITH_DATA,
-    "both": WITH_DATA,
+# of ours: the plain pipeline's number beside it; the most that it may be for documents, and with data
+OURS = {
+    "calls": ("", "1, with a tool 2", "3"),
+    "prompt_tokens": ("prompt_tokens", "6,000", "10,000"),
+    "judge_calls": ("", "2", "2"),
+    "judge_tokens": ("", "", ""),
+    "cached_share": ("", "", ""),
+    "first_settled_s": ("first_sentence_s", "1.5 ×", "1.5 ×"),
+    "first_judged_s": ("first_sentence_s", "2.2 ×", "2.2 ×"),
+    "end_s": ("end_s", "1.5 ×", "1.5 ×"),
 }
 
 
@@ -80,7 +74,7 @@ class ModelReport(Report):
 class ModelBenchmark:
     """The product's own runs against calls of the same model with the same evidence, whose answers nobody checks. pace: of the model."""
 
-    def __init__(self, pace: Pace | None = None) -> None:
+    def __init__(self, pace: Pace = Pace()) -> None:  # noqa: B008 - frozen
         self._pace = pace
 
     help = (
@@ -121,15 +115,9 @@ def _people(questions: Sequence[Question]) -> dict[str, Principal]:
 def _configured(model: ServedModel) -> Iterator[None]:
     """The product speaks with this model, in this process, as long as the block runs."""
     before = settings.LLM
-    settings.LLM = {
-        **before,
-        "base_url": model.base_url,
-        "model": model.model,
-        "api_key": "",
-        "price_input": Decimal(0),
-        "price_output": Decimal(0),
-        "context_tokens": model.context_tokens,
-    }
+    free = {"api_key": "", "price_input": Decimal(0), "price_output": Decimal(0)}
+    known = {"base_url": model.base_url, "model": model.model, "context_tokens": model.context_tokens}
+    settings.LLM = before | known | free
     try:
         yield
     finally:
@@ -163,7 +151,7 @@ class _Measuring:
             "sentences": len(question.answer),
             "shown": len(seen.at),
             "unchecked": seen.unchecked,
-            "ours": self._counted(calls) | self._timed(calls, seen),
+            "ours": self._counted(calls, seen),
             "plain": {"prompt_tokens": read, "first_sentence_s": plain.first_sentence_s, "end_s": plain.end_s},
         }
 
@@ -177,7 +165,8 @@ class _Measuring:
                 seen.take(event, question, seen.end_s)
         return seen
 
-    def _counted(self, calls: Sequence[Call]) -> dict[str, float]:
+    def _counted(self, calls: Sequence[Call], seen: Seen) -> dict[str, float | None]:
+        judged = {sentence for call in calls if call.is_judge for _number, sentence in self.script.judged(call.request)}
         judge = [call for call in calls if call.is_judge]
         read, by_judge = (sum(call.prompt_tokens for call in part) for part in (calls, judge))
         return {
@@ -186,11 +175,6 @@ class _Measuring:
             "judge_calls": len(judge),
             "judge_tokens": by_judge,
             "cached_share": sum(call.cached_tokens for call in calls) / read,
-        }
-
-    def _timed(self, calls: Sequence[Call], seen: Seen) -> dict[str, float | None]:
-        judged = {sentence for call in calls if call.is_judge for _number, sentence in self.script.judged(call.request)}
-        return {
             "first_settled_s": min((at for sentence, at in seen.at.items() if sentence not in judged), default=None),
             "first_judged_s": min((at for sentence, at in seen.at.items() if sentence in judged), default=None),
             "end_s": seen.end_s,
@@ -213,7 +197,6 @@ def report_of(questions: Sequence[Mapping[str, Any]]) -> ModelReport:
         "sentences of a perfect answer": sum(each["sentences"] for each in questions),
         "of them shown": sum(each["shown"] for each in questions),
         "marked as not checked": sum(each["unchecked"] for each in questions),
-        "pace of the model": f"{FIRST_S} s, {READ_TOKENS_S:.0f} tokens/s read, {WRITTEN_TOKENS_S:.0f} tokens/s written",
     }
     peer = "a plain pipeline: the same search, prompt, evidence and answer, and no checks"
     return ModelReport(peer=peer, rows=rows, facts=facts, groups=groups, questions=questions)
@@ -221,14 +204,13 @@ def report_of(questions: Sequence[Mapping[str, Any]]) -> ModelReport:
 
 def _rows(group: str, asked: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
     """Medians of a group, each beside the plain pipeline's over the questions that have ours."""
-    aims = AIMS | AIMS_OF[group]
-    for name, beside in OURS.items():
+    for name, (beside, *aims) in OURS.items():
         having = [each for each in asked if each["ours"][name] is not None]
         ours = _middle(each["ours"][name] for each in having)
         if ours is not None:
             peer = _middle(each["plain"][beside] for each in having) if beside else None
             title, unit = (name.removesuffix("_s"), "s") if name.endswith("_s") else (name, "")
-            yield Row(f"{group}: {title.replace('_', ' ')}", unit, ours, peer, aims.get(name, ""))
+            yield Row(f"{group}: {title.replace('_', ' ')}", unit, ours, peer, aims[group != "documents"])
 
 
 def _middle(values: Iterator[float | None]) -> float | None:

@@ -53,7 +53,6 @@ class Question(BaseModel):
     group: Group
     ask: str
     username: str = Field(alias="as")
-    search: str = ""
     sql: str = ""
     answer: tuple[Sentence, ...]
 
@@ -87,14 +86,14 @@ class Script:
         if any(_SENTENCE.search(_text(message)) for message in messages if message["role"] == "user"):
             return says("\n".join(self._verdicts(messages)))
         question = self._question(messages)
-        tools = {tool["function"]["name"]: tool["function"] for tool in request.get("tools") or ()}
         made = {call["function"]["name"] for message in messages for call in message.get("tool_calls") or ()}
-        open_tools = tools.keys() - made
-        if question.sql and QUERY in open_tools:
-            return calls(QUERY, _arguments(question, tools[QUERY]))
+        left = {tool["function"]["name"] for tool in request.get("tools") or ()} - made
+        if question.sql and QUERY in left:
+            return calls(QUERY, {"sql": question.sql, "source": SOURCE})
         numbers = {sentence: _number(sentence, messages) for sentence in question.answer}
-        if None in numbers.values() and SEARCH in open_tools:
-            return calls(SEARCH, {"queries": [question.search or question.ask]})
+        missing = [sentence.words for sentence, number in numbers.items() if sentence.words and number is None]
+        if missing and SEARCH in left:
+            return calls(SEARCH, {"queries": missing})
         end, between = (".", " ") if question.language == "en" else ("。", "")
         cited = [f"{sentence.text} [{number}]{end}" for sentence, number in numbers.items() if number]
         return says(between.join(cited) or NOTHING)
@@ -121,12 +120,6 @@ class Script:
         """The last of the script's that a text holds: the one before it may stand there, too."""
         known = [each for question in self._questions for each in question.answer if each.is_in(text)]
         return max(known, key=lambda each: folded(text).rfind(folded(each.text)), default=None)
-
-
-def _arguments(question: Question, tool: Mapping[str, Any]) -> dict[str, str]:
-    """sql: of a perfect model. The question besides where the tool wants it."""
-    wants_question = "question" in tool.get("parameters", {}).get("required", ())
-    return {"sql": question.sql, "source": SOURCE} | ({"question": question.ask} if wants_question else {})
 
 
 def _number(sentence: Sentence, messages: Messages) -> str | None:

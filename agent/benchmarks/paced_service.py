@@ -1,7 +1,7 @@
 """A scripted model with the pace of a hosted one.
 
-The first token comes after FIRST_S and the time for reading the prompt, the others follow evenly. What the service has read before it
-need not read again: of each request the tools, then the messages, are compared with every earlier one since `forget`, and the tokens of
+The first token comes after a time of its own (`Pace`) and that for reading the prompt; the others follow evenly. What was read before is
+not read again: of each request the tools, then the messages, are compared with every earlier one since `forget`, and the tokens of
 the longest common beginning count as cached. They are told in `usage.prompt_tokens_details` and cost no time, as with services that
 cache prompts. Tokens are counted as the product counts them.
 """
@@ -17,19 +17,16 @@ from itertools import takewhile
 from agent.evaluation.scripted_service import Delta, Request, streamed
 from agent.prompting import count_messages, count_tokens
 
-FIRST_S = 0.6  # to the first token, besides the reading
-READ_TOKENS_S = 4_000.0
-WRITTEN_TOKENS_S = 60.0
 _TOKEN = re.compile(r"[\u2e80-\U0010ffff]|[^\u2e80-\U0010ffff]{1,4}")
 
 
 @dataclass(frozen=True)
 class Pace:
-    """first_s: before the first token. read, written: tokens a second."""
+    """Of a hosted model. first_s: to the first token, besides the reading. read, written: tokens a second."""
 
-    first_s: float = FIRST_S
-    read: float = READ_TOKENS_S
-    written: float = WRITTEN_TOKENS_S
+    first_s: float = 0.6
+    read: float = 4_000.0
+    written: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -47,20 +44,14 @@ class Call:
         return not self.request.get("tools")
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The tools of a request, or one of its messages."""
-
-    role: str
-    text: str
-    tokens: int
+_Part = tuple[str, str, int]  # the tools of a request or one of its messages: role, text, tokens
 
 
 class PacedService:
     """The requests of a run and their answers, for `agent.evaluation.scripted_service.served`. calls: in the order of their coming."""
 
-    def __init__(self, reply: Callable[[Request], Delta], pace: Pace | None = None) -> None:
-        self._reply, self._pace = reply, pace or Pace()
+    def __init__(self, reply: Callable[[Request], Delta], pace: Pace) -> None:
+        self._reply, self._pace = reply, pace
         self._lock = threading.Lock()
         self.calls: list[Call] = []
 
@@ -86,7 +77,7 @@ class PacedService:
     def _counted(self, request: Request, delta: Delta) -> Call:
         parts = _parts(request)
         cached = max((_shared(parts, _parts(call.request)) for call in self.calls), default=0)
-        return Call(request, sum(part.tokens for part in parts), cached, count_tokens(_written(delta)))
+        return Call(request, sum(tokens for _role, _text, tokens in parts), cached, count_tokens(_written(delta)))
 
     def _paced(self, delta: Delta, call: Call, began: float) -> Iterator[Delta]:
         """The answer token by token, each by the clock: what the machine is late for does not add up."""
@@ -98,23 +89,25 @@ class PacedService:
 
 def _parts(request: Request) -> list[_Part]:
     tools = json.dumps(request.get("tools") or "", ensure_ascii=False)
-    parts = [_Part("tools", tools, count_tokens(tools) if request.get("tools") else 0)]
-    for message in request["messages"]:
-        text = f"{message.get('content') or ''}{message.get('tool_calls') or ''}"
-        parts.append(_Part(message["role"], text, count_messages([message])))
-    return parts
+    said = [f"{each.get('content') or ''}{each.get('tool_calls') or ''}" for each in request["messages"]]
+    messages = zip(request["messages"], said, strict=True)
+    return [
+        ("tools", tools, count_tokens(tools) if request.get("tools") else 0),
+        *((each["role"], text, count_messages([each])) for each, text in messages),
+    ]
 
 
 def _shared(ours: list[_Part], others: list[_Part]) -> int:
     """Tokens of the longest common beginning."""
-    tokens = 0
+    shared = 0
     for mine, other in zip(ours, others, strict=False):
+        role, text, tokens = mine
         if mine != other:
-            same = takewhile(lambda pair: pair[0] == pair[1], zip(mine.text, other.text, strict=False))
-            begin = "".join(letter for letter, _ in same) if mine.role == other.role else ""
-            return tokens + min(mine.tokens, count_tokens(begin))
-        tokens += mine.tokens
-    return tokens
+            same = takewhile(lambda pair: pair[0] == pair[1], zip(text, other[1], strict=False))
+            begin = "".join(letter for letter, _ in same) if role == other[0] else ""
+            return shared + min(tokens, count_tokens(begin))
+        shared += tokens
+    return shared
 
 
 def _written(delta: Delta) -> str:

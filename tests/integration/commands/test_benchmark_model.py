@@ -28,7 +28,6 @@ QUESTIONS = [
             "group": "both",
             "ask": "What is the allowance, and how many orders are open?",
             "as": "anna",
-            "search": "allowance per week",
             "sql": "SELECT count(*) FROM sales_order",
             "answer": [{"words": "The `allowance` is EUR 300"}, {"says": "70 orders are open"}],
         },
@@ -136,7 +135,7 @@ def test_tokens_are_counted_as_the_product_counts_them(model: ServedModel) -> No
     messages = [SYSTEM, asked(1, "每月支付。")]
     _message, usage = post(model, messages, tools=TOOLS)
     prompt = count_messages(messages) + count_tokens(json.dumps(TOOLS))
-    call = json.dumps({"queries": [QUESTIONS[1].ask]}, ensure_ascii=False)
+    call = json.dumps({"queries": ["每周 300 欧元"]}, ensure_ascii=False)
     assert usage == {
         "prompt_tokens": prompt,
         "completion_tokens": count_tokens(f"{SEARCH}{call}"),
