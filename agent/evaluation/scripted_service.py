@@ -2,8 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -32,18 +32,41 @@ def calls(name: str, arguments: Mapping[str, Any]) -> Delta:
 @contextmanager
 def scripted_service(reply: Callable[[Request], Delta]) -> Iterator[ServedModel]:
     """Serve on this machine until the block ends."""
+    with served(lambda request: streamed([reply(request)], {"prompt_tokens": 100, "completion_tokens": 20})) as model:
+        yield model
+
+
+@contextmanager
+def served(body: Callable[[Request], Iterator[bytes]]) -> Iterator[ServedModel]:
+    """Serve on this machine until the block ends. body: the answer to a request as it comes; what it raises as LookupError is a
+    refusal (400) with its text.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            body = _streamed(reply(request))
+            try:
+                frames = body(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            except LookupError as error:
+                self._refuse(json.dumps({"error": {"message": str(error)}}).encode())
+                return
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
-            self.wfile.write(body)
+            with suppress(ConnectionError):  # the client went away
+                for frame in frames:
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(frame), frame))
+                self.wfile.write(b"0\r\n\r\n")
+
+        def _refuse(self, said: bytes) -> None:
+            self.send_response(400)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
 
         def log_message(self, *_args: object) -> None:
             """Nothing: a reply is no news."""
@@ -58,13 +81,18 @@ def scripted_service(reply: Callable[[Request], Delta]) -> Iterator[ServedModel]
         server.server_close()
 
 
-def _streamed(delta: Delta) -> bytes:
+def streamed(deltas: Iterable[Delta], usage: Mapping[str, Any]) -> Iterator[bytes]:
+    """The body of an answer, one frame for each delta, then how it ends and what it took."""
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": NAME}
-    finish = "tool_calls" if "tool_calls" in delta else "stop"
-    events = [
-        head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
-        head | {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
-        head | {"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}},
-    ]
-    lines = [f"data: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events]
-    return "".join([*lines, "data: [DONE]\n\n"]).encode()
+    finish = "stop"
+    for delta in deltas:
+        finish = "tool_calls" if "tool_calls" in delta else finish
+        yield _frame(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+    yield _frame(head | {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+    total = usage["prompt_tokens"] + usage["completion_tokens"]
+    yield _frame(head | {"choices": [], "usage": {**usage, "total_tokens": total}})
+    yield b"data: [DONE]\n\n"
+
+
+def _frame(event: Mapping[str, Any]) -> bytes:
+    return f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode()

@@ -17,12 +17,16 @@ BUSY = 0.2  # of the cores in use before we began: times then say little, ratios
 
 @dataclass(frozen=True)
 class Row:
-    """One number of ours and, from the same run, the peer's; None where the peer has no such number."""
+    """One number of ours and, from the same run, the peer's; None where the peer has no such number.
+
+    aim: the most that ours may be, in words, "2,000" or "1.5 ×" of the peer's; "" where nothing is aimed at.
+    """
 
     name: str
     unit: str
     ours: float
     peer: float | None = None
+    aim: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Report:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self, name: str, machine: Mapping[str, Any]) -> dict[str, Any]:
-        """`{benchmark, machine, peer, rows: [{name, unit, ours, peer}], facts}`."""
+        """`{benchmark, machine, peer, rows: [{name, unit, ours, peer, aim}], facts}`."""
         return {"benchmark": name, "machine": dict(machine), **asdict(self)}
 
 

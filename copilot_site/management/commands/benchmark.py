@@ -33,11 +33,13 @@ class Command(BaseCommand):
             report.write_text(text + "\n", encoding="utf-8")
 
     def _print(self, found: Report, machine: dict[str, Any]) -> None:
-        self.stdout.write(f"{'':<34}{'ours':>10}{'peer':>10}{'ours/peer':>11}")
+        has_aims = any(row.aim for row in found.rows)
+        self.stdout.write(f"{'':<34}{'ours':>10}{'peer':>10}{'ours/peer':>11}{'  aim: at most' if has_aims else ''}")
         for row in found.rows:
             peer = "" if row.peer is None else f"{row.peer:.6g}"
             share = f"{row.ours / row.peer:.2f}" if row.peer else ""
-            self.stdout.write(f"{row.name + ', ' + row.unit:<34}{row.ours:>10.6g}{peer:>10}{share:>11}")
+            name = ", ".join(filter(None, (row.name, row.unit)))
+            self.stdout.write(f"{name:<34}{row.ours:>10.6g}{peer:>10}{share:>11}  {row.aim}".rstrip())
         self.stdout.write(f"peer: {found.peer}")
         for title, facts in (("facts", found.facts), ("machine", machine)):
             self.stdout.write(f"{title}: " + ", ".join(f"{key} {value}" for key, value in facts.items()))

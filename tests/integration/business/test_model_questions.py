@@ -1,0 +1,55 @@
+"""The questions of `manage.py benchmark model` have the answers that their file says, in the demo's documents and data."""
+
+import re
+from decimal import Decimal
+from math import inf
+
+from asgiref.sync import async_to_sync
+
+from agent.benchmarks.model_script import Question, Script, folded, load_questions
+from agent.benchmarks.paced_service import Pace, PacedService
+from agent.benchmarks.plain_pipeline import RESULT, ask_plainly
+from agent.evaluation.scripted_service import served
+from authz.principal import Principal
+from business.models import DataSource
+from business.run_query import run_query
+from business.sources import open_source
+from demo.build.__main__ import SOURCES
+from demo.company import DOCUMENTS
+
+QUESTIONS = load_questions()
+
+
+def test_the_words_of_each_answer_stand_in_a_document() -> None:
+    files = [*SOURCES.rglob("*.md"), *(path for path in DOCUMENTS.rglob("*") if path.suffix in {".md", ".txt"})]
+    documents = [folded(path.read_text(encoding="utf-8")) for path in files]
+    sentences = [said for question in QUESTIONS for said in question.answer if said.words]
+    assert [said.words for said in sentences if not any(folded(said.words) in text for text in documents)] == []
+
+
+def test_each_statement_gives_the_numbers_of_its_answer(demo: DataSource) -> None:
+    for question in QUESTIONS:
+        if question.sql:
+            assert numbers_of(question) <= said_in(question), question.ask
+
+
+def numbers_of(question: Question) -> set[str]:
+    """Of the result, as whole numbers are written."""
+    person = Principal.named(question.username)
+    rows = async_to_sync(run_query)(person, open_source(person, "demo"), question.sql).answer.rows
+    assert rows is not None
+    return {f"{cell:,.0f}" for row in rows.rows for cell in row if isinstance(cell, int | Decimal)}
+
+
+def said_in(question: Question) -> set[str]:
+    return {number for each in question.answer for number in re.findall(r"\d[\d,]*\d|\d", each.says)}
+
+
+def test_the_plain_pipeline_has_a_statement_run_and_tells_its_result(demo: DataSource) -> None:
+    question = next(each for each in QUESTIONS if each.group == "data")
+    service = PacedService(Script(QUESTIONS).reply, Pace(0.0, inf, inf))
+    messages = [{"role": "user", "content": f"The tables are environment(name, status). {question.ask}"}]
+    with served(service.answer) as model:
+        plain = async_to_sync(ask_plainly)(model, Principal.named(question.username), question, messages)
+    assert plain.text == f"5 environments are in use [{RESULT}]."
+    assert [call.cached_tokens > 0 for call in service.calls] == [False, True]
