@@ -1,6 +1,6 @@
 """A model that always says the same, over HTTP as OpenAI's protocol has it.
 
-It routes to documents, calls the search once, and answers with the first sentence of the evidence. It prints its address, and ends
+It calls the search once, and answers with the first sentence of the evidence. It prints its address, and ends
 with its input.
 """
 
@@ -12,25 +12,23 @@ from collections.abc import Iterator
 from typing import Any
 
 DELTA = 24  # characters
-EVIDENCE = re.compile(r"<evidence[^>]*>\s*(.*?)\s*</evidence>", re.DOTALL)
+EVIDENCE = re.compile(r'<evidence number="(\d+)"[^>]*>\s*(.*?)\s*</evidence>', re.DOTALL)
 SENTENCE_END = re.compile(r"(?<=[.!?。!?])\s*")
 
 
 def deltas_for(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What the model says to a request."""
+    """What the model says to a request: one search, then the first sentence of the evidence; nothing as a judge."""
     messages = request["messages"]
-    if "response_format" in request:
-        yield from _pieces('{"route": "DOC", "intent": "ask"}')
-    elif "tools" in request and messages[-1]["role"] != "tool":
-        arguments = json.dumps({"queries": [str(messages[-1]["content"])[:200]]}, ensure_ascii=False)
+    if "tools" in request and messages[-1]["role"] != "tool":
+        question = str(messages[-1]["content"]).rstrip().rpartition("\n")[2]
+        arguments = json.dumps({"queries": [question[:200]]}, ensure_ascii=False)
         function = {"name": "knowledge_search", "arguments": arguments}
         yield {"tool_calls": [{"index": 0, "id": "call_0", "type": "function", "function": function}]}
-    elif "tools" in request:
-        yield from _pieces("DONE")
-    else:
-        found = EVIDENCE.search(str(messages[-1]["content"]))
-        lines = [line for line in (found[1] if found else "").splitlines() if line.strip()]
-        yield from _pieces(f"{SENTENCE_END.split(lines[-1])[0].rstrip('.')} [1]." if lines else "NO_ANSWER")
+        return
+    found = EVIDENCE.search("\n".join(str(message.get("content")) for message in messages[1:]))
+    lines = [line for line in (found[2] if found else "").splitlines() if line.strip()]
+    number = found[1] if found else ""
+    yield from _pieces(f"{SENTENCE_END.split(lines[-1])[0].rstrip('.')} [{number}]." if lines else "NO_ANSWER")
 
 
 def _pieces(text: str) -> Iterator[dict[str, Any]]:
