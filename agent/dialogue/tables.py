@@ -30,7 +30,7 @@ def tables_for(run: Run) -> str:
         text = f"{earlier.question} {text}"
     else:
         question = Question(text, language_of(text) or run.language, run.earlier_query)
-        about = [opened for opened in sources if says_of(opened, question)]
+        about = [opened for opened in sources if run.asks_tables_alone or says_of(opened, question)]
         about = nearest(about, question) if about else []
     statement = stands_on[1] if stands_on else ""
     return "\n".join(tables_of(run.principal, opened, text, run.data, statement=statement) for opened in about)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
+from asgiref.sync import sync_to_async
+
 from agent.dialogue.tables import described
 from agent.evaluation.scripted_service import Delta, Request, calls, scripted_service
 from agent.prompting import prompt
@@ -71,14 +73,14 @@ class Writing:
 
     async def write(self, question: str) -> Statement:
         """Raises NotAnswered, and ModelError."""
-        return await self._written(question, [self._asked(question)])
+        return await self._written([await sync_to_async(self._asked)(question)])
 
     async def repair(self, question: str, sql: str, why: str) -> Statement:
         """Once more, after a statement was refused."""
         call = CompleteCall("call_refused", QUERY, json.dumps({"sql": sql}))
-        return await self._written(question, [self._asked(question), *_objected(call, why)])
+        return await self._written([await sync_to_async(self._asked)(question), *_objected(call, why)])
 
-    async def _written(self, question: str, turns: list[Turn]) -> Statement:
+    async def _written(self, turns: list[Turn]) -> Statement:
         catalog, why = Catalog.of(self.linker.layer), ""
         for _attempt in range(1 + REPAIRS):
             reply = await self._reply(turns)
