@@ -128,8 +128,10 @@ def _columns(run: Run, began: float) -> dict[str, object]:
 
 
 def _kept(sentence: CitedSentence) -> dict[str, object]:
-    """is_checked is kept where it is not so, a gap where there is one."""
+    """is_checked is kept where it is not so, a gap and a slot where there is one."""
     kept: dict[str, object] = {"text": sentence.text, "citations": list(sentence.citations)}
+    if sentence.slot is not None:
+        kept["slot"] = sentence.slot
     if sentence.gap:
         kept["gap"] = sentence.gap
     return kept if sentence.is_checked else {**kept, "is_checked": False}

@@ -10,6 +10,7 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.answerability.read_by_model import read_by
+from agent.answer_prompt import answer_messages
 from agent.attribution.answer_writer import Writer
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.standing import tell_unapproved, with_approved
@@ -70,13 +71,17 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
 
 async def _written(run: Run, writer: Writer) -> AsyncIterator[Together]:
     """What the model writes, as far as it stands; what was found stays, whatever becomes of its sentences."""
+    assert run.model is not None
     failure = None
     try:
-        async for events in writer.written():
-            yield events
+        for is_again in (False, True):
+            async for events in writer.written(run.model.stream(answer_messages(run, is_again=is_again))):
+                yield events
+            if not writer.is_in_other_language or writer.has_parts:
+                break
     except ModelError as error:
         failure = error
-    async for events in writer.settled(is_asked=failure is None):
+    async for events in writer.settled():
         yield events
     if failure is None:
         for events in writer.results():
