@@ -143,6 +143,7 @@ class Writer:
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
+            self._forget_stream()
         if events := self._closed(is_broken=item.error is not None):
             yield events
         if item.error:
@@ -206,6 +207,12 @@ class Writer:
         self._earlier, self._before = frozenset(said), ""
         self._is_writing, self._has_calls, self._is_enough = True, False, False
         self._begins_at = len(self.slots.slots)
+
+    def _forget_stream(self) -> None:
+        """Leave in the queue what the judge says, and nothing of a stream that was not read to its end."""
+        for item in [self._heard.get_nowait() for _place in range(self._heard.qsize())]:
+            if isinstance(item, _Said | Exception) or item is _CALL_OVER:
+                self._heard.put_nowait(item)
 
     async def _read(self, deltas: AsyncIterator[Delta]) -> None:
         """Put what the model says into the queue: sentences, thoughts, and how it ended."""
@@ -412,7 +419,8 @@ class Writer:
             numbers = tuple(self.citations.shown[number] for number in part.numbers)
             said = part.statement
             slot.kept.append(CitedSentence(said.text, numbers, part.is_checked, said.gap, slot.number))
-        self.run.answer = self.citations.answer(self.slots.kept)  # what is stored if somebody stops the run here
+        if slot.kept:
+            self.run.answer = self.citations.answer(self.slots.kept)  # what is stored if somebody stops the run here
         if is_fresh:
             yield self.citations.event(done=False)
         yield from self.slots.told(slot, {"provider": self.provider})

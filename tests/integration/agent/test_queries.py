@@ -14,8 +14,8 @@ from authz.principal import Principal
 from business.results.visibility import query_sources
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words
-from tests.integration.agent.modelled import modelled, routes
-from tests.modelserver import calls, says, says_json
+from tests.integration.agent.modelled import judge, modelled, routes
+from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
 
