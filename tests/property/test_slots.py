@@ -29,7 +29,7 @@ THIRTY = "Employees have 30 days of annual leave in each calendar year"
 QUOTE = "30 days of annual leave"
 OPEN = "Staff can be away for a whole month, as word{} has it"
 WRONG = "Employees have 99 days of annual leave in each calendar year"
-ASKED = re.compile(r'<sentence number="(\d+)".*?(word\d+)\D.*?</sentence>', re.DOTALL)
+ASKED = re.compile(r'<sentence number="(\d+)"[^>]*>\n(?:<before>.*</before>\n)?.*?(word\d+)')
 SENTENCES = st.sampled_from(["facts", "wrong", "open", "open", "uncited"])
 VERDICTS = st.sampled_from(["S", "N", "C", "nothing", "breaks"])
 
