@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from agent.attribution.prose_check import check_prose
+from agent.attribution.facts import check_facts
 from agent.attribution.table_check import check_table
 from agent.attribution.tables import number_of, table_of
 from agent.attribution.verdict import Finding, Verdict, contradicted, unsettled
@@ -56,7 +56,7 @@ def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, a
         found = check_table(sentence, table, question=f"{question} {also}", today=today)
         if evidence.is_result or found.verdict is Verdict.SUPPORTED:
             return found
-    return check_prose(sentence, text, also=also, question=question)
+    return check_facts(sentence, text, also=also)
 
 
 def _digits(text: str) -> str:

@@ -14,7 +14,7 @@ from datetime import date
 from typing import Any
 
 from agent.attribution.check import Evidence
-from agent.attribution.quoted_facts import quoted_conflict
+from agent.attribution.facts import quoted_conflict
 from agent.fencing import PASSAGE_CHARACTERS, bounded, escaped
 from agent.providers.base import ChatModel, ModelUnreadable
 from knowledge.text.normalise import normalise
@@ -64,9 +64,7 @@ def _shown(sentences: Sequence[OpenSentence]) -> list[str]:
     for each in sentences:
         cited = ",".join(map(str, each.evidence))
         before = f"<before>{escaped(each.before)}</before>\n" if each.before else ""
-        shown.append(
-            f'<sentence number="{each.number}" evidence="{cited}">\n{before}{escaped(each.text)}\n</sentence>'
-        )
+        shown.append(f'<sentence number="{each.number}" evidence="{cited}">\n{before}{escaped(each.text)}\n</sentence>')
     return shown
 
 

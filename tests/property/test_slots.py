@@ -104,8 +104,6 @@ def words_of(kinds: Sequence[str]) -> tuple[list[str], str]:
     return said, " ".join(said)
 
 
-
-
 def made_run(judge: Judge | None) -> Run:
     base, _manual, _secret = make_library()
     principal = Principal.of(make_reader(base))
@@ -154,9 +152,7 @@ def run_of(db: None) -> Run:
     return made_run(None)
 
 
-@settings(
-    max_examples=25, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(SENTENCES, VERDICTS), min_size=1, max_size=9),
     st.lists(st.sampled_from(["writer", "judge"]), max_size=80),
