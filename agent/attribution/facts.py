@@ -79,8 +79,10 @@ def _has_other_unit(amount: Quantity, said: Sequence[Quantity]) -> bool:
 
 def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quantity]) -> str:
     """Another amount, or the opposite, where the evidence speaks of the same; "" where it does not."""
-    for each in (each for statement in evidence for each in statement.clauses) if len(clause.words) > 1 else ():
-        if clause.share_in(each.text) < NEAR:
+    places = ((statement.clauses[0].text, each) for statement in evidence for each in statement.clauses)
+    for subject, each in places if len(clause.words) > 1 else ():
+        share = clause.share_in(each.text)
+        if share < NEAR and not (share and clause.share_in(f"{subject} {each.text}") == 1):
             continue
         if clause.is_negative is not each.is_negative:
             if clause.share_in(each.text) == 1 and each.share_in(clause.text) >= NEAR:

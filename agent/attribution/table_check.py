@@ -43,6 +43,7 @@ class _Check:
     today: date
     facts: int = 0
     is_counted: bool = False
+    _is_cell: bool = False  # the clause names one row and a column
 
     def finding(self, sentence: str) -> Finding:
         plain, moments = mark_times(normalised(_MAY.sub(" ", sentence)), self.today, None)
@@ -72,17 +73,19 @@ class _Check:
 
     def _rows_on(self, span: Span) -> list[int]:
         days = [[day_of(cell) for cell in row] for row in self.table.rows]
-        within = [any(day and _overlap((day, day), span) for day in row) for row in days]
+        begin, end = span[0] or date.min, span[1] or date.max
+        within = [any(day and begin <= day < end for day in row) for row in days]
         return [place for place, is_in in enumerate(within) if is_in]
 
     def _clauses(self, plain: str, spans: Sequence[Span]) -> Iterator[Finding]:
         rows, is_named, before = list(range(len(self.table.rows))), False, list[tuple[int, str]]()
-        for text in filter(str.strip, _ENDS.split(plain)):
+        texts = [text for text in _ENDS.split(plain) if text.strip()]
+        for text in texts:
             named, clause = [*before, *self._named(text)], Clause(self._bare(text))
-            if named and not clause.words and not clause.quantities and not _PRIVATE.search(text):
+            before = []
+            if text is not texts[-1] and not (clause.words or clause.quantities or _PRIVATE.search(text)):
                 before = named  # “Oslo and Rome together”
                 continue
-            before = []
             own = [spans[place_of(sign)] for sign in text if 0 <= place_of(sign) < len(spans)]
             dated = [row for span in own if not any(_same(span, each, self.today) for each in self.table.spans)
                      for row in self._rows_on(span)]  # fmt: skip
@@ -134,12 +137,14 @@ class _Check:
             return unsettled("negation")
         if is_open := clause.classes & set(_OPEN):
             return unsettled(min(is_open)) if not says(self._given, *is_open) else SUPPORTED
-        columns = [place for place in self._numeric if self._is_named(place, clause)] or self._numeric
+        named = [place for place in self._numeric if self._is_named(place, clause)]
+        columns = named or self._numeric
         if self._is_cut and "shown" in clause.classes:
             return unsettled("rows that are not shown")
         for finding in (self._extreme(clause, rows, columns), self._direction(clause, rows, is_named=is_named)):
             if finding:
                 return finding
+        self._is_cell = is_named and len(rows) == 1 and bool(named)
         return self._numbers(clause, rows, columns, is_named=is_named) or SUPPORTED
 
     def _nothing(self, clause: Clause) -> Finding:
@@ -189,7 +194,9 @@ class _Check:
         for said in clause.quantities:
             if any(_is(said, amount) for amount in known):
                 self.facts += 1
-            elif not said.dimension and not self.table.is_single and any(said.fits(Decimal(count)) for count in counts):
+            elif not (said.dimension or self.table.is_single or self._is_cell) and any(
+                said.fits(Decimal(count)) for count in counts
+            ):
                 self.facts, self.is_counted = self.facts + 1, True
             elif not any(_is(said, amount) for amount in given):
                 is_together = "together" in clause.classes
@@ -226,7 +233,7 @@ class _Check:
                 yield kind, sum(values, Decimal(0))
             if len(values) == 2:
                 yield kind, abs(values[0] - values[1])
-        if len(rows) == 1:
+        if len(rows) == 1 and not self._is_cell:
             here = [(self._unit(place)[0], self._values(place)[rows[0]]) for place in self._numeric]
             yield from (
                 (kind, abs(one - other)) for (kind, one), (also, other) in combinations(here, 2) if kind == also
@@ -319,4 +326,4 @@ def _same(said: Span, asked: Span, today: date) -> bool:
 
 def _overlap(said: Span, asked: Span) -> bool:
     begins = max(said[0] or date.min, asked[0] or date.min)
-    return begins < (asked[1] or date.max) and (said[0] == said[1] or begins < (said[1] or date.max))
+    return begins < min(said[1] or date.max, asked[1] or date.max)

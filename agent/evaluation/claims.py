@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from agent.attribution.check import Evidence, check_cited
 from agent.attribution.judge import OpenSentence, judged
 from agent.attribution.verdict import Finding, Verdict
-from agent.evaluation.scripted_service import Delta, Request, says_json
+from agent.evaluation.scripted_service import Delta, Request, says
 from agent.extractive.overlap import nearest
 from agent.fencing import escaped
 from agent.prompting import prompt
