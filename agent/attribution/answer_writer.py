@@ -59,15 +59,8 @@ class _Said:
     is_said: bool | None
 
 
-@dataclass(frozen=True)
-class _Ended:
-    """The model's stream is over. error: what it broke with."""
-
-    error: Exception | None = None
-
-
+_ENDED: Final = object()  # the model's stream is over
 _STARTED_OVER: Final = object()
-_CALL_OVER: Final = object()
 
 
 @dataclass
@@ -133,21 +126,20 @@ class Writer:
         """
         self._begin()
         reading = asyncio.create_task(self._read(deltas))
+        reading.add_done_callback(lambda _task: self._heard.put_nowait(_ENDED))
         try:
-            while not isinstance(item := await self._heard.get(), _Ended):
+            while not self._is_enough and (item := await self._heard.get()) is not _ENDED:
                 if events := await self._events_of(item):
                     yield events
-                if self._is_enough:
-                    item = _Ended()
-                    break
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
             self._forget_stream()
-        if events := self._closed(is_broken=item.error is not None):
+        failure = None if reading.cancelled() else reading.exception()
+        if events := self._closed(is_broken=failure is not None):
             yield events
-        if item.error:
-            raise item.error
+        if failure:
+            raise failure
 
     async def settled(self) -> AsyncIterator[Together]:
         """The events of the sentences that the judge still reads."""
@@ -211,18 +203,11 @@ class Writer:
     def _forget_stream(self) -> None:
         """Leave in the queue what the judge says, and nothing of a stream that was not read to its end."""
         for item in [self._heard.get_nowait() for _place in range(self._heard.qsize())]:
-            if isinstance(item, _Said | Exception) or item is _CALL_OVER:
+            if isinstance(item, _Said | asyncio.Task):
                 self._heard.put_nowait(item)
 
     async def _read(self, deltas: AsyncIterator[Delta]) -> None:
-        """Put what the model says into the queue: sentences, thoughts, and how it ended."""
-        try:
-            await self._take(deltas)
-            self._heard.put_nowait(_Ended())
-        except Exception as error:  # whoever reads the queue raises it
-            self._heard.put_nowait(_Ended(error))
-
-    async def _take(self, deltas: AsyncIterator[Delta]) -> None:
+        """Put what the model says into the queue: sentences and thoughts. Raises ModelError."""
         sentences, finish, has_text, is_thinking = Sentences(), "", False, False
         async for delta in deltas:
             if delta.was_thought:
@@ -253,10 +238,9 @@ class Writer:
             if not item.part.is_settled:
                 self._settle(item.part, item.is_said)
             return self._all_shown()
-        if isinstance(item, Exception):
-            raise item
-        if item is _CALL_OVER:
+        if isinstance(item, asyncio.Task):  # a call of the judge
             self._calls -= 1
+            item.result()
             self._ask()
             return ()
         return self._started_over()
@@ -325,6 +309,7 @@ class Writer:
         task = asyncio.create_task(self._judge(batch))
         self.run.beside.add(task)
         task.add_done_callback(self.run.beside.discard)
+        task.add_done_callback(self._heard.put_nowait)
 
     async def _judge(self, parts: Mapping[int, Part]) -> None:
         """Put what the judge says into the queue as it comes; nothing of a sentence where it fails. parts: by their number in the run."""
@@ -339,11 +324,8 @@ class Writer:
                 self._heard.put_nowait(_Said(parts[number], is_said))
         except ModelError as error:
             judge_failed(run, error)
-        except Exception as error:  # whoever reads the queue raises it
-            self._heard.put_nowait(error)
         for part in parts.values():
             self._heard.put_nowait(_Said(part, None))
-        self._heard.put_nowait(_CALL_OVER)
 
     def _open(self, number: int, part: Part) -> OpenSentence:
         known = self.run.numbered

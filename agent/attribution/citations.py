@@ -1,4 +1,4 @@
-"""The sources of an answer as it grows: each piece of evidence gets the number that people see with the first sentence that stands on it."""
+"""The sources of an answer as it grows: each piece of evidence gets a number with the first sentence that stands on it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A sentence as it is compared: its clauses, each with its words of matter, its amounts, and the closed classes of words it is made with."""
+"""A sentence as it is compared: its clauses, each with its words of matter, its amounts and its classes of words."""
 
 import re
 from collections.abc import Iterable

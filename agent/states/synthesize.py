@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
-from agent.answerability.read_by_model import read_by
 from agent.answer_prompt import answer_messages
+from agent.answerability.read_by_model import read_by
 from agent.attribution.answer_writer import Writer
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.standing import tell_unapproved, with_approved

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.sync import async_to_sync
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -186,7 +186,7 @@ def test_no_letter_of_an_open_sentence_is_anywhere_before_its_verdict(
     early = {e.data["slot"]: e.content for e in events if isinstance(e, Slot) and e.data["state"] == "settled"}
     later = {event.data["slot"]: event.content for event in events if isinstance(event, Answer)}
     assert {slot: text.strip() for slot, text in early.items()} == {slot: later[slot].strip() for slot in early}
-    kept = [kind in ("facts",) or (kind != "wrong" and verdict not in ("N", "C")) for kind, verdict in sentences]
+    kept = [kind == "facts" or (kind != "wrong" and verdict not in ("N", "C")) for kind, verdict in sentences]
     unbroken = not any(verdict == "breaks" for _kind, verdict in sentences)
     if unbroken:
         assert slots == [place for place, stands in enumerate(kept) if stands]
@@ -201,7 +201,7 @@ def test_a_judge_that_says_nothing_delays_no_settled_slot(run_of: Run) -> None:
         steps = Steps()
         judge = Judge(steps, {"word1": "S"})
         run_of.judge = judge
-        writer, events = Writer(run_of), []
+        writer, events = Writer(run_of), list[Event]()
         steps.free("writer")
         async with asyncio.timeout(60):
             async for together in writer.written(deltas(steps, text, 7)):
@@ -250,7 +250,7 @@ def test_what_is_said_before_a_tool_call_without_a_source_is_not_shown_nor_said_
         steps = Steps()
         steps.free()
         run_of.judge = judge = Judge(steps, {})
-        writer, events = Writer(run_of), []
+        writer, events = Writer(run_of), list[Event]()
         called = stream(f"{THIRTY} [1]. Let me look for word7 in the handbook.", CallPiece(0, "c1", "search", "{}"))
         for source in (called, stream(f"{THIRTY} [1]. A sick note is due on the third day of absence [1].")):
             async for together in writer.written(source):

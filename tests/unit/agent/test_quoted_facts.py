@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from agent.attribution.judge import is_quoted, stands_quoted
 from agent.attribution.facts import quoted_conflict
+from agent.attribution.judge import is_quoted, stands_quoted
 
 TODAY = date(2026, 11, 21)
 RULES = """The probation period is three months. The notice period is two months.
