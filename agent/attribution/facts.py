@@ -60,11 +60,14 @@ def _repeats(claimed: Sequence[Clause], statement: Statement, also: str) -> bool
 
 def _says(each: Clause, clause: Clause, statement: Statement, also: str) -> bool:
     around = f"{statement.head} {statement.clauses[0].text} {each.text} {also}"
-    known = [*each.quantities, *Clause(also).quantities]
+    worked = {amount.number for amount in Clause(also).quantities}
     return (
         clause.is_negative is each.is_negative
         and clause.share_in(around) == 1
-        and all(any(amount.agrees(fact) for fact in known) for amount in clause.quantities)
+        and all(
+            any(amount.agrees(fact) for fact in each.quantities) or amount.number in worked
+            for amount in clause.quantities
+        )
         and clause.classes & BINDS <= each.classes
         and clause.identifiers <= Clause(around).identifiers
     )

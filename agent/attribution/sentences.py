@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from agent.cited_answer import CODE_GAP
 from agent.extractive.sentences import Sentence, split
@@ -85,7 +86,7 @@ def cited_statements(text: str, *, goes_on: bool = False) -> Iterator[CitedState
     text = "".join(html.unescape(piece) if place % 2 else plain(piece) for place, piece in enumerate(pieces))
     end, before = 0, ""
     sentences = split(text)
-    for sentence, after in zip(sentences, [*sentences[1:], None], strict=True):
+    for sentence, after in zip_longest(sentences, sentences[1:]):
         between, end = text[end : sentence.start], sentence.end
         is_code = sentence.kind == "code"
         said = _line_of_code(sentence, between, goes_on=before == "code") if is_code else _statement(sentence, between)
