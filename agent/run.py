@@ -83,7 +83,8 @@ class Run:
     stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read any
     more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits for it.
     beside: tasks that work beside the walk, ended with its models. attached: files of its conversation. chosen: what the person narrowed
-    it to, as it is kept. tables: of the data it is asked of alone; none where it is asked of documents alone, None where nothing narrows it.
+    it to, as it is kept. tables: of the data it is asked of alone; none where it is asked of documents alone, None where nothing
+    narrows it.
     """
 
     session_id: UUID

@@ -100,7 +100,7 @@ class ModelServer:
         if self._judges and asks_judge(request):
             self._judged += 1
             return self._judges(request)
-        if self._taken == len(self._steps):
+        if self._taken == len(self._steps) or asks_judge(request):
             self.problems.append(f"an unplanned call: {json.dumps(request, ensure_ascii=False)[:500]}")
             return Step(status=400, body='{"error": {"message": "nobody planned this call"}}')
         self._taken += 1
