@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from agent.attribution.answer_writer import asked_in
+from agent.attribution.answer_language import asked_in
 from agent.attribution.standing import is_unapproved
 from agent.fencing import escaped, fenced
 from agent.prompting import count_tokens, dated, prompt

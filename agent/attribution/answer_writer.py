@@ -6,20 +6,19 @@ until the judge has read it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from asgiref.sync import sync_to_async
 from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
-from agent.attribution.answer_language import is_in_other_language
+from agent.attribution.answer_language import asked_in, is_in_other_language
 from agent.attribution.check import Evidence, check_cited
 from agent.attribution.citations import Citations
 from agent.attribution.disagreement import tell_disagreements
-from agent.attribution.judge import OpenSentence, judged
+from agent.attribution.judge import LooksFirst, OpenSentence, judged
 from agent.attribution.no_answer import is_no_answer
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.slots import Part, Slots, WrittenSlot, checking
@@ -31,8 +30,7 @@ from agent.events import Answer, Event, Thinking
 from agent.evidence import result_told
 from agent.notices import judge_failed
 from agent.prompting import dated, prompt
-from agent.providers.base import CUT, Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
-from agent.revocation import require_visible
+from agent.providers.base import CUT, Delta, ModelBroken, ModelError
 from agent.run import Finding, Run
 from agent.state import State
 from agent.threads import worked
@@ -61,21 +59,6 @@ class _Said:
 
 _ENDED: Final = object()  # the model's stream is over
 _STARTED_OVER: Final = object()
-
-
-@dataclass
-class _LooksFirst(WrappedModel):
-    """A model before each of whose calls rights are looked at."""
-
-    run: Run
-
-    async def stream(
-        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
-    ) -> AsyncIterator[Delta]:
-        """Raises EvidenceGone, and what the model raises."""
-        await sync_to_async(require_visible)(self.run)
-        async for delta in self.model.stream(messages, tools=tools, shape=shape):
-            yield delta
 
 
 @dataclass
@@ -319,7 +302,7 @@ class Writer:
         try:
             system = dated(run.use(prompt("judge", language_of(question) or run.language)), today)
             sentences = [self._open(number, part) for number, part in parts.items()]
-            judge, also = _LooksFirst(run.judge, run), "\n".join(run.workings)
+            judge, also = LooksFirst(run.judge, run), "\n".join(run.workings)
             async for number, is_said in judged(judge, system, question, sentences, today=today, also=also):
                 self._heard.put_nowait(_Said(parts[number], is_said))
         except ModelError as error:
@@ -409,12 +392,6 @@ class Writer:
 
     def _is_foreign(self, text: str) -> bool:
         return is_in_other_language(text, asked_in(self.run))
-
-
-def asked_in(run: Run) -> str:
-    """The language to answer in, zh or en: of what was wrote, where that tells, else of the asker's pages."""
-    told = run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query)
-    return told or run.language[:2]
 
 
 def _evidence(found: Finding) -> Evidence:

@@ -13,10 +13,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from asgiref.sync import sync_to_async
+
 from agent.attribution.check import Evidence
 from agent.attribution.facts import quoted_conflict
 from agent.fencing import PASSAGE_CHARACTERS, bounded, escaped
-from agent.providers.base import ChatModel, ModelUnreadable
+from agent.providers.base import ChatModel, Delta, Message, ModelUnreadable, Shape, WrappedModel
+from agent.revocation import require_visible
+from agent.run import Run
 from knowledge.text.normalise import normalise
 
 LEAST_QUOTED = 2  # characters
@@ -35,6 +39,21 @@ class OpenSentence:
     text: str
     before: str
     evidence: Mapping[int, Evidence]
+
+
+@dataclass
+class LooksFirst(WrappedModel):
+    """A model before each of whose calls rights are looked at."""
+
+    run: Run
+
+    async def stream(
+        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
+    ) -> AsyncIterator[Delta]:
+        """Raises EvidenceGone, and what the model raises."""
+        await sync_to_async(require_visible)(self.run)
+        async for delta in self.model.stream(messages, tools=tools, shape=shape):
+            yield delta
 
 
 async def judged(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from asgiref.sync import async_to_sync
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from agent.evaluation.claims import Claim, ClaimReport, measured, scripted_judge
