@@ -17,13 +17,14 @@ class CitedSentence:
     """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked: False where nobody could compare it with them.
 
     gap: what stands between it and the sentence before, where a paragraph, an item of a list or a line of code begins; "" for the
-    answer's separator.
+    answer's separator. slot: as `agent.events` has it; None for the place among the sentences.
     """
 
     text: str
     citations: tuple[int, ...]
     is_checked: bool = True
     gap: str = ""
+    slot: int | None = None
 
     @property
     def marked(self) -> str:

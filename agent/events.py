@@ -1,7 +1,14 @@
-"""Everything a client can receive about a run: the specification's flat `StreamResponse`, with a gapless `seq`."""
+"""Everything a client can receive about a run: the specification's flat `StreamResponse`, with a gapless `seq`.
+
+Version 2: an answer has slots, one for each sentence, row, item and block of code, numbered from 0 in the order of writing; a number whose
+sentence was left out is missing. `answer` events come in the order of the slots, so that a client that knows no slots shows them as they
+come. What is settled before a slot that is still checked comes early, as a `slot` event, and later in its place as `answer`. Sources get
+their numbers, from 1 without gaps, in the order in which settled slots are first shown, early or in their place.
+"""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, Self
 from uuid import UUID
 
 from django.db.models import TextChoices
@@ -10,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from business.results.shown_query import QueryShown
 from copilot_site.lib.one_line import Line
+
+VERSION: Final = 2  # of what is described here; a client may pass over types and fields that it does not know
 
 
 class StopReason(TextChoices):
@@ -165,7 +174,7 @@ class References(StreamEvent):
 
 
 class Answer(StreamEvent):
-    """A piece of the answer; citations are marks like `[1]` in the text. `data.provider` says who wrote it.
+    """A piece of the answer; citations are marks like `[1]` in the text. `data.provider` says who wrote it, `data.slot` the slot it is of.
 
     `data.readings`, with a question back, or where nothing is confirmed: complete questions to choose from. `data.is_checked` is there,
     and false, where this piece was not checked against its source. `data.disagreements`, with the last piece: pairs of numbers of
@@ -173,6 +182,25 @@ class Answer(StreamEvent):
     """
 
     response_type: Literal["answer"] = "answer"
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class SlotState(StrEnum):
+    """What is known of a slot before its turn."""
+
+    CHECKING = "checking"
+    SETTLED = "settled"
+    LEFT_OUT = "left_out"
+
+
+class Slot(StreamEvent):
+    """What happens to a slot before its turn; a client that knows no slots passes it over. `data.slot` is its number.
+
+    `data.state`: `checking`, a model reads it, and `data.sources` names its sources; `settled`, it is told early: `content` and `data` as
+    its `answer` will have them; `left_out`, nothing of it is shown.
+    """
+
+    response_type: Literal["slot"] = "slot"
     data: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -214,6 +242,7 @@ Event = Annotated[
     | Reflection
     | References
     | Answer
+    | Slot
     | SessionTitle
     | Stop
     | Complete

@@ -1,5 +1,6 @@
 """The run that carries the state: everything that changes while one question is answered."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -82,8 +83,9 @@ class Run:
     by the words of the data, where that chose the way. earlier_query, logical_query: source and query that the conversation stood on, and
     stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read any
     more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits for it.
-    attached: files of its conversation. chosen: what the person narrowed it to, as it is kept. tables: of the data it is asked of alone;
-    none where it is asked of documents alone, None where nothing narrows it.
+    beside: tasks that work beside the walk, ended with its models. attached: files of its conversation. chosen: what the person narrowed
+    it to, as it is kept. tables: of the data it is asked of alone; none where it is asked of documents alone, None where nothing
+    narrows it.
     """
 
     session_id: UUID
@@ -131,6 +133,7 @@ class Run:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     tables: tuple[TableName, ...] | None = None
     is_over: bool = False
+    beside: set[asyncio.Task[None]] = field(default_factory=set)
     _told: int = 0
 
     @property
@@ -155,7 +158,10 @@ class Run:
         return self.follows is not None
 
     async def close_models(self) -> None:
-        """End the connections; nothing is asked after it."""
+        """End what works beside the walk, and the connections; nothing is asked after it."""
+        for task in self.beside:
+            task.cancel()
+        await asyncio.gather(*self.beside, return_exceptions=True)
         for model in filter(None, (self.model, self.judge)):
             await model.aclose()
 

@@ -17,6 +17,7 @@ class ResponseType(StrEnum):
     TOOL_RESULT = "tool_result"
     REFERENCES = "references"
     ANSWER = "answer"
+    SLOT = "slot"
     REFLECTION = "reflection"
     SESSION_TITLE = "session_title"
     STOP = "stop"
@@ -130,6 +131,11 @@ class StreamResponse:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def slot(self) -> int | None:
+        """The number of the slot that it is about; None where it is about none."""
+        return self.data.get("slot")
+
+    @property
     def is_last(self) -> bool:
         return self.response_type in {ResponseType.COMPLETE, ResponseType.ERROR}
 
@@ -163,21 +169,41 @@ def _known(name: str) -> ResponseType | str:
 
 @dataclass
 class Transcript:
-    """An answer as it grows. references, queries, pages: the latest lists of sources; end: the last event, None while there is none."""
+    """An answer as it grows. text: its slots in order, as far as each is settled. references, queries, pages: the latest lists of sources;
+    end: the last event, None while there is none.
+
+    early: what is settled behind a slot that is still checked, by slot; checking: titles of the sources of slots that a model reads now.
+    """
 
     text: str = ""
     references: tuple[SearchResult, ...] = ()
     queries: tuple[QueryReference, ...] = ()
     pages: tuple[WebReference, ...] = ()
     end: StreamResponse | None = None
+    early: dict[int, str] = field(default_factory=dict)
+    checking: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def take(self, event: StreamResponse) -> None:
         if event.seq == 0:
             self.text, self.references, self.queries, self.pages, self.end = "", (), (), (), None
+            self.early, self.checking = {}, {}
         if event.response_type is ResponseType.ANSWER:
             self.text += event.content
+            self._forget(event.slot)
+        elif event.response_type is ResponseType.SLOT and event.slot is not None:
+            self._forget(event.slot)
+            if event.data["state"] == "checking":
+                self.checking[event.slot] = tuple(event.data["sources"])
+            elif event.data["state"] == "settled":
+                self.early[event.slot] = event.content
         elif event.response_type is ResponseType.REFERENCES:
             self.references, self.queries = event.knowledge_references, event.query_references
             self.pages = event.web_references
         elif event.is_last:
             self.end = event
+
+    def _forget(self, slot: int | None) -> None:
+        """The slot is told in its place, or left out, or known better."""
+        if slot is not None:
+            self.early.pop(slot, None)
+            self.checking.pop(slot, None)

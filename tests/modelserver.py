@@ -22,7 +22,8 @@ class Step:
     deltas: of choices[0].delta. finish, usage: None for what is not said; without both it does not say that it is done.
     hang: stays silent "before" the headers or after that many "events". cut_bytes: closes the connection after that many
     bytes of the body. pace_s: seconds between two bytes. body: instead of a stream.
-    check: looks at the request; what it raises fails the test.
+    check: looks at the request; what it raises fails the test. judges: makes the step of any request to the judge, of which nobody
+    plans number and order; among the steps of a script it answers them all, and at least one must come.
     """
 
     deltas: Sequence[dict[str, Any]] = ()
@@ -36,6 +37,7 @@ class Step:
     cut_bytes: int | None = None
     pace_s: float = 0.0
     check: Callable[[Request], None] | None = None
+    judges: Callable[[Request], "Step"] | None = None
 
 
 def says(text: str, *, size: int = 7, **more: Any) -> Step:
@@ -59,13 +61,19 @@ def calls(*named: tuple[str, dict[str, Any]], **more: Any) -> Step:
     return Step(deltas, **{"finish": "tool_calls", **more})
 
 
+def asks_judge(request: Request) -> bool:
+    """Whether a request asks the judge."""
+    return any('<sentence number="' in str(message.get("content")) for message in request["messages"])
+
+
 class ModelServer:
     """A running server. base_url: for the client. requests: bodies, in order."""
 
     def __init__(self, steps: Sequence[Step] | Callable[[Request], Step]) -> None:
-        self._steps = list(steps) if not callable(steps) else []
+        self._steps = [step for step in steps if not step.judges] if not callable(steps) else []
+        self._judges = next((step.judges for step in steps if step.judges), None) if not callable(steps) else None
         self._chooses = steps if callable(steps) else None
-        self._taken = 0
+        self._taken = self._judged = 0
         self.requests: list[Request] = []
         self.problems: list[str] = []
         self.disconnects = 0
@@ -81,13 +89,18 @@ class ModelServer:
         """Every planned step was taken, and nothing else was asked."""
         assert not self.problems, self.problems
         assert self._chooses or self._taken == len(self._steps), f"{len(self._steps) - self._taken} steps were not used"
+        assert self._judged or not self._judges, "the judge was not asked"
 
     def next_step(self, request: Request) -> Step:
         self.requests.append(request)
         self.asked.set()
         if self._chooses:
-            return self._chooses(request)
-        if self._taken == len(self._steps):
+            step = self._chooses(request)
+            return step.judges(request) if step.judges else step
+        if self._judges and asks_judge(request):
+            self._judged += 1
+            return self._judges(request)
+        if self._taken == len(self._steps) or asks_judge(request):
             self.problems.append(f"an unplanned call: {json.dumps(request, ensure_ascii=False)[:500]}")
             return Step(status=400, body='{"error": {"message": "nobody planned this call"}}')
         self._taken += 1

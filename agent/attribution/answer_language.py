@@ -4,6 +4,7 @@ belong to none.
 
 import re
 
+from agent.run import Run
 from knowledge.text.language import language_of
 
 FEWEST_WORDS = 3  # of English, small letters alone, from which a text is written in it; by hand
@@ -21,3 +22,9 @@ def is_in_other_language(text: str, language: str) -> bool:
     return (
         len(_ORDINARY.findall(text)) >= FEWEST_WORDS if written == "en" else len(_SIGNS.findall(text)) >= FEWEST_SIGNS
     )
+
+
+def asked_in(run: Run) -> str:
+    """The language to answer in, zh or en: of what the asker wrote, where that tells, else of their pages."""
+    told = run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query)
+    return told or run.language[:2]

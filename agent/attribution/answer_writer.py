@@ -1,52 +1,45 @@
-"""The model writes; each sentence is compared with what it cites before anybody sees it, and what facts leave open is judged.
+"""The model writes; each sentence is compared with what it cites before anybody sees it, and a judge reads beside the stream what facts
+leave open.
 
-Sentences leave in their order. Those that facts settle leave at once; from the first open one on they wait for the judge, who is
-asked once, at the end.
+Each sentence has its slot (`agent.attribution.slots`). What facts settle leaves at once; of an open one nothing is said but its sources
+until the judge has read it.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from asgiref.sync import sync_to_async
 from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
-from agent.attribution.answer_language import is_in_other_language
+from agent.attribution.answer_language import asked_in, is_in_other_language
 from agent.attribution.check import Evidence, check_cited
-from agent.attribution.disagreement import tell_disagreements, with_disagreements
-from agent.attribution.judge import judged
+from agent.attribution.citations import Citations
+from agent.attribution.disagreement import tell_disagreements
+from agent.attribution.judge import LooksFirst, OpenSentence, judged
 from agent.attribution.no_answer import is_no_answer
 from agent.attribution.sentences import CitedStatement, Sentences
+from agent.attribution.slots import Part, Slots, WrittenSlot, checking
 from agent.attribution.standing import tell_unapproved
+from agent.attribution.verdict import Finding as Compared
 from agent.attribution.verdict import Verdict
-from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
-from agent.events import Answer, KnowledgeReference, QueryReference, References, Thinking
-from agent.evidence import (
-    cited_page,
-    cited_query,
-    cited_span,
-    query_reference,
-    reference,
-    result_told,
-    web_reference,
-)
-from agent.extractive.overlap import nearest
+from agent.cited_answer import CitedSentence
+from agent.events import Answer, Event, Thinking
+from agent.evidence import result_told
 from agent.notices import judge_failed
 from agent.prompting import dated, prompt
-from agent.providers.base import CUT, Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
-from agent.revocation import require_visible
+from agent.providers.base import CUT, Delta, ModelBroken, ModelError
 from agent.run import Finding, Run
 from agent.state import State
 from agent.threads import worked
 from agent.workflow import Together, add_trace
 from knowledge.text.language import language_of
 
-MOST_EVIDENCE = 12
-EVIDENCE_SHARE = 0.5  # of the model's context for evidence
 MOST_SENTENCES = 24
+MOST_CALLS = 2  # of the judge at a time
+BATCH = 4  # open sentences for which the judge is asked again while the writer goes on; by hand
 NO_ANSWER = "NO_ANSWER"
 STRENGTHS: Final = {
     Verdict.SUPPORTED: 1.0,
@@ -57,308 +50,350 @@ JUDGED = 0.9
 
 
 @dataclass(frozen=True)
-class _Checked:
-    """A sentence with the numbers of its evidence, and what facts say of it."""
+class _Said:
+    """What the judge says of a sentence; is_said: None at the end of a call that said nothing of it."""
 
-    statement: CitedStatement
-    numbers: tuple[int, ...]
-    verdict: Verdict
-    why: str
-
-    @property
-    def is_open(self) -> bool:
-        return self.verdict in (Verdict.LIKELY, Verdict.UNSETTLED)
+    part: Part
+    is_said: bool | None
 
 
-@dataclass
-class _LooksFirst(WrappedModel):
-    """A model before each of whose calls rights are looked at: the judge is asked late, and may be asked again."""
-
-    run: Run
-
-    async def stream(
-        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
-    ) -> AsyncIterator[Delta]:
-        """Raises EvidenceGone, and what the model raises."""
-        await sync_to_async(require_visible)(self.run)
-        async for delta in self.model.stream(messages, tools=tools, shape=shape):
-            yield delta
+_ENDED: Final = object()  # the model's stream is over
+_STARTED_OVER: Final = object()
 
 
 @dataclass
 class Writer:
-    """One answer in the making. dropped: sentences that were left out, by why; counts alone are kept. lost: the results of queries
-    that they were about. waiting: sentences from the first one on that the judge is to read. abstains: the model says that nothing answers,
-    in the word that it was told or in its own; then a sentence may still follow that does.
+    """One answer in the making, over as many streams of the model as a run has; evidence is read from the run at each sentence.
+
+    dropped: sentences that were left out, by why; counts alone are kept. lost: the results of queries that they were about. abstains:
+    the model says that nothing answers, in the word that it was told or in its own; then a sentence may still follow that does.
+    is_in_other_language: its first sentence was not in the asker's; a second time it is taken as it is.
     """
 
     run: Run
-    kept: list[CitedSentence] = field(default_factory=list)
-    spans: dict[int, CitedSpan] = field(default_factory=dict)
-    queries: dict[int, CitedQuery] = field(default_factory=dict)
-    pages: dict[int, CitedPage] = field(default_factory=dict)
-    references: list[KnowledgeReference] = field(default_factory=list)
-    query_references: list[QueryReference] = field(default_factory=list)
-    strengths: list[float] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     lost: dict[int, Finding] = field(default_factory=dict)
-    waiting: list[_Checked] = field(default_factory=list)
-    disagreements: tuple[tuple[int, int], ...] = ()
-    _numbers: dict[int, int] = field(default_factory=dict)
+    strengths: list[float] = field(default_factory=list)
     abstains: bool = False
-    wants_language: str = ""
-    was_asked_again: bool = False
+    is_in_other_language: bool = False
+    _heard: asyncio.Queue[object] = field(default_factory=asyncio.Queue)
+    _uncited: list[Part] = field(default_factory=list)  # open sentences that wait for the end of the stream
+    _waiting: list[Part] = field(default_factory=list)  # for the judge
+    _calls: int = 0  # of the judge that go on
+    _asked: int = 0  # sentences that the judge was asked about
+    _is_writing: bool = False
+    _has_calls: bool = False  # this stream calls tools
+    _is_enough: bool = False  # nothing more of this stream is taken
+    _begins_at: int = 0  # the first slot of this stream
+    _earlier: frozenset[str] = frozenset()  # what earlier streams said
+    _before: str = ""
 
     def __post_init__(self) -> None:
         self.provider = self.run.model.name if self.run.model else ""
-
-    @property
-    def evidence(self) -> dict[int, Finding]:
-        return self.run.numbered
-
-    @property
-    def texts(self) -> dict[int, Evidence]:
-        return {
-            number: Evidence(
-                f"{found.item.source.title}\n\n{found.item.text}"
-                if found.passage or found.outside
-                else found.item.text,
-                found.is_result,
-            )
-            for number, found in self.evidence.items()
-        }
+        self.citations = Citations(self.provider)
+        self.slots = Slots(self.citations.pages)
 
     @property
     def has_sentences(self) -> bool:
-        return bool(self.kept)
-
-    async def written(self, deltas: AsyncIterator[Delta]) -> AsyncIterator[Together]:
-        """The answer's events as its sentences come, those of a sentence together; `settled` follows. Raises ModelError.
-
-        One that begins in another language than the question's ends early the first time.
-        """
-        self.wants_language, is_again = "", self.was_asked_again
-        async with aclosing(self._statements(deltas)) as statements:
-            async for statement in statements:
-                if isinstance(statement, Thinking):
-                    yield (statement,)
-                    continue
-                is_first = not (is_again or self.kept or self.waiting or is_no_answer(statement.text))
-                if is_first and self._is_in_other_language(statement.text):
-                    self.wants_language, self.was_asked_again = self._language, True
-                    break
-                if events := await self._taken(statement):
-                    yield events
-                if NO_ANSWER in statement.text or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
-                    return
-
-    async def _statements(self, deltas: AsyncIterator[Delta]) -> AsyncGenerator[CitedStatement | Thinking, None]:
-        """Each as it is complete, and what the model thinks before and between them."""
-        sentences, finish, is_thinking = Sentences(), "", False
-        async for delta in deltas:
-            if delta.was_thought:
-                sentences = Sentences()
-                self._start_over()
-            finish = finish or delta.finish
-            if delta.reasoning:
-                yield Thinking(content=delta.reasoning)
-            if is_thinking and not delta.reasoning:
-                yield Thinking(done=True)
-            is_thinking = bool(delta.reasoning)
-            for statement in sentences.take(delta.text):
-                yield statement
-        if is_thinking:
-            yield Thinking(done=True)
-        is_cut = finish in CUT
-        for statement in sentences.rest(is_cut=is_cut):
-            yield statement
-        if is_cut:
-            raise ModelBroken(f"{self.provider} ended its answer early ({finish})")
-
-    def _start_over(self) -> None:
-        """What was taken so far was thinking: none of it is of the answer."""
-        for taken in (self.kept, self.references, self.query_references, self.strengths, self.dropped, self.waiting):
-            taken.clear()
-        for numbered in (self.spans, self.queries, self.pages, self.lost, self._numbers):
-            numbered.clear()
-        self.run.answer, self.abstains = None, False
-
-    def _is_in_other_language(self, text: str) -> bool:
-        return is_in_other_language(text, self._language)
+        return bool(self.slots.kept)
 
     @property
-    def _language(self) -> str:
-        """The asker's: of what they wrote, where that tells, else of their pages."""
-        run = self.run
-        told = run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query)
-        return told or run.language[:2]
+    def has_parts(self) -> bool:
+        """Whether anything was taken, settled or not."""
+        return bool(self.slots.parts)
 
-    async def settled(self, *, is_asked: bool) -> AsyncIterator[Together]:
-        """The events of the sentences that waited. is_asked: False where the judge is not asked, and facts alone decide."""
-        said = await self._judged() if is_asked and self.waiting else {}
-        for place, each in enumerate(self.waiting, 1):
-            if events := self._decided(each, said.get(place)):
+    async def written(self, deltas: AsyncIterator[Delta]) -> AsyncIterator[Together]:
+        """The events of one stream, those of a slot together, and of what the judge settles meanwhile. Raises ModelError.
+
+        It ends early, with nothing shown, where it begins in another language than the question's.
+        """
+        self._begin()
+        reading = asyncio.create_task(self._read(deltas))
+        reading.add_done_callback(lambda _task: self._heard.put_nowait(_ENDED))
+        try:
+            while not self._is_enough and (item := await self._heard.get()) is not _ENDED:
+                if events := await self._events_of(item):
+                    yield events
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+            self._forget_stream()
+        failure = None if reading.cancelled() else reading.exception()
+        if events := self._closed(is_broken=failure is not None):
+            yield events
+        if failure:
+            raise failure
+
+    async def settled(self) -> AsyncIterator[Together]:
+        """The events of the sentences that the judge still reads."""
+        while self._calls:
+            if events := await self._events_of(await self._heard.get()):
                 yield events
-        if any(not sentence.is_checked for sentence in self.kept):
+        if any(not sentence.is_checked for sentence in self.slots.kept):
             with override(self.run.language):
                 self.run.tell(str(texts.NOT_ALL_CHECKED))
 
     def results(self) -> Iterator[Together]:
         """The events of results whose sentence was left out: they stay, each with its own headline."""
         for number, finding in self.lost.items():
-            if number not in self._numbers:
+            if number not in self.citations.shown:
+                part = Part(CitedStatement(result_told(finding), (number,)), numbers=(number,))
+                part.settle(stands=True)
                 self.strengths.append(1.0)
-                yield self._kept(CitedSentence(result_told(finding), (number,)))
+                yield tuple(self._shown(self.slots.add(part)))
 
     def compare_sources(self) -> None:
         """Make what contradicts the cited passages a source, too."""
         found = [(one.passage, one.item.score or 0.0) for one in self.run.findings.values() if one.passage]
-        compared = with_disagreements(self._so_far(), found, today=timezone.localdate())
-        passages = {passage.chunk_id: passage for passage, _score in found}
-        for span in compared.citations[len(self.spans) :]:
-            self.spans[span.number] = span
-            passage = passages[span.chunk_id]
-            self.references.append(reference(span.number, passage, span.score, start=span.start, end=span.end))
-        self.disagreements = compared.disagreements
+        compared = self.citations.compare(found, self.slots.kept, today=timezone.localdate())
         tell_disagreements(self.run, compared)
-        tell_unapproved(self.run, compared, passages)
+        tell_unapproved(self.run, compared, {passage.chunk_id: passage for passage, _score in found})
 
     def closing(self) -> Iterator[Together]:
         """What ends the answer's events; nothing where there is no answer."""
-        if self.pages:
-            with override(self.run.language):
-                self.run.tell(str(texts.FROM_OUTSIDE))
-        if self.kept and self.dropped:
-            with override(self.run.language):
-                self.run.tell(str(texts.UNSAID_LEFT_OUT))
-        if self._is_in_other_language("\n".join(sentence.text for sentence in self.kept)):
-            with override(self.run.language):
-                self.run.tell(str(texts.OTHER_LANGUAGE))
+        kept = self.slots.kept
+        said = {
+            texts.FROM_OUTSIDE: bool(self.citations.pages),
+            texts.UNSAID_LEFT_OUT: bool(kept and self.dropped),
+            texts.OTHER_LANGUAGE: self._is_foreign("\n".join(sentence.text for sentence in kept)),
+        }
+        with override(self.run.language):
+            for text in (text for text, is_so in said.items() if is_so):
+                self.run.tell(str(text))
         if notices := tuple(self.run.fresh_notices()):
             yield notices
-        if self.kept:
-            pairs = {"disagreements": list(self.disagreements)} if self.disagreements else {}
-            yield self._references(done=True), Answer(done=True, data={"provider": self.provider, **pairs})
+        if kept:
+            pairs = self.citations.disagreements
+            data = {"provider": self.provider} | ({"disagreements": list(pairs)} if pairs else {})
+            yield self.citations.event(done=True), Answer(done=True, data=data)
 
     def record(self) -> None:
         """Put what was written into the run and its trace."""
-        confidence = round(min(self.strengths), 4) if self.strengths else 0.0
-        if self.kept:
-            self.run.deliver(self._so_far(), confidence)
+        kept, confidence = self.slots.kept, round(min(self.strengths, default=0.0), 4)
+        if kept:
+            self.run.deliver(self.citations.answer(kept), confidence)
         kinds = sorted({reason.partition(" ")[0] for reason in self.dropped})
-        unchecked = sum(not sentence.is_checked for sentence in self.kept)
-        note = f"kept={len(self.kept)} unchecked={unchecked} dropped={len(self.dropped)} {' '.join(kinds)}".strip()
+        unchecked = sum(not sentence.is_checked for sentence in kept)
+        note = f"kept={len(kept)} unchecked={unchecked} dropped={len(self.dropped)} {' '.join(kinds)}".strip()
         add_trace(self.run, State.ACT, action="write", out={"confidence": confidence, "note": note})
 
-    async def _taken(self, statement: CitedStatement) -> Together:
-        """The events of a sentence that can leave now; one that is open, or comes after an open one, waits."""
-        if NO_ANSWER in statement.text or is_no_answer(statement.text):
-            self.abstains = not self.kept and not self.waiting
-            return ()
-        checked = await worked(self._compared, statement)
-        if self.waiting or (checked.is_open and self.run.judge is not None):
-            self.waiting.append(checked)
-            return ()
-        return self._decided(checked, None)
+    def _begin(self) -> None:
+        said = (part.statement.text for slot in self.slots.slots if slot.kept != [] for part in slot.parts)
+        self._earlier, self._before = frozenset(said), ""
+        self._is_writing, self._has_calls, self._is_enough = True, False, False
+        self._begins_at = len(self.slots.slots)
 
-    def _compared(self, statement: CitedStatement) -> _Checked:
-        numbers, finding = check_cited(
+    def _forget_stream(self) -> None:
+        """Leave in the queue what the judge says, and nothing of a stream that was not read to its end."""
+        for item in [self._heard.get_nowait() for _place in range(self._heard.qsize())]:
+            if isinstance(item, _Said | asyncio.Task):
+                self._heard.put_nowait(item)
+
+    async def _read(self, deltas: AsyncIterator[Delta]) -> None:
+        """Put what the model says into the queue: sentences and thoughts. Raises ModelError."""
+        sentences, finish, has_text, is_thinking = Sentences(), "", False, False
+        async for delta in deltas:
+            if delta.was_thought:
+                sentences, has_text = Sentences(), False
+                self._heard.put_nowait(_STARTED_OVER)
+            finish, has_text = finish or delta.finish, has_text or bool(delta.text.strip())
+            self._has_calls |= bool(delta.calls)
+            if delta.reasoning or is_thinking:
+                self._heard.put_nowait(Thinking(content=delta.reasoning, done=not delta.reasoning))
+            is_thinking = bool(delta.reasoning)
+            for statement in sentences.take(delta.text):
+                self._heard.put_nowait(statement)
+        if is_thinking:
+            self._heard.put_nowait(Thinking(done=True))
+        is_cut = finish in CUT
+        for statement in sentences.rest(is_cut=is_cut):
+            self._heard.put_nowait(statement)
+        if is_cut or not (has_text or self._has_calls):
+            raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
+
+    async def _events_of(self, item: object) -> Together:
+        """What follows from something that was heard. Raises what a call of the judge broke with."""
+        if isinstance(item, CitedStatement):
+            return await self._taken(item)
+        if isinstance(item, Thinking):
+            return (item,)
+        if isinstance(item, _Said):
+            if not item.part.is_settled:
+                self._settle(item.part, item.is_said)
+            return self._all_shown()
+        if isinstance(item, asyncio.Task):  # a call of the judge
+            self._calls -= 1
+            item.result()
+            self._ask()
+            return ()
+        return self._started_over()
+
+    async def _taken(self, statement: CitedStatement) -> Together:
+        """The events of a sentence: its own where facts settle it, else that it is checked."""
+        if self._is_passed_over(statement):
+            if statement.closes and self.slots.last:
+                self.slots.last.is_complete = True
+            return self._all_shown()
+        part = Part(statement, self._before)
+        self._before = statement.text
+        part.numbers, found = await worked(self._compared, statement)
+        part.verdict, part.why = found.verdict, found.why
+        self.slots.add(part)
+        is_cited = not set(statement.numbers).isdisjoint(part.numbers)
+        if part.is_blank:
+            part.settle(stands=True)
+        elif part.is_open and not is_cited:
+            self._uncited.append(part)
+        elif part.is_open and self.run.judge is not None:
+            self._waiting.append(part)
+        else:
+            self._settle(part, None)
+        self._is_enough = sum(each.stands or not each.is_settled for each in self.slots.parts) >= MOST_SENTENCES
+        return (*self._checking(), *self._all_shown())
+
+    def _is_passed_over(self, statement: CitedStatement) -> bool:
+        """Whether a sentence is none of the answer: it says that there is none, is in another language, or was said before."""
+        if NO_ANSWER in statement.text or is_no_answer(statement.text):
+            self.abstains = not any(part.stands or not part.is_settled for part in self.slots.parts)
+            self._is_enough = NO_ANSWER in statement.text
+            return True
+        if not (self.slots.parts or self.is_in_other_language) and self._is_foreign(statement.text):
+            self.is_in_other_language = self._is_enough = True
+            return True
+        return statement.text in self._earlier
+
+    def _compared(self, statement: CitedStatement) -> tuple[tuple[int, ...], Compared]:
+        return check_cited(
             statement.text,
             statement.numbers,
-            self.texts,
+            {number: _evidence(found) for number, found in self.run.numbered.items()},
             question=self.run.state.input.normalized_query,
             today=timezone.localdate(),
             also="\n".join(self.run.workings),
         )
-        return _Checked(statement, numbers, finding.verdict, finding.why)
 
-    async def _judged(self) -> dict[int, bool]:
-        """What the judge says of the open sentences, by their place; nothing where it fails. It is shown what the writer was."""
-        sentences = {place: each.statement.text for place, each in enumerate(self.waiting, 1) if each.is_open}
-        if self.run.judge is None or not sentences:
-            return {}
-        question = self.run.state.input.normalized_query
-        system = dated(self.run.use(prompt("judge", language_of(question) or self.run.language)), timezone.localdate())
+    def _checking(self) -> Iterator[Event]:
+        """Send what waits to the judge, and say of each slot that it is checked."""
+        waiting = list(self._waiting)
+        self._ask()
+        for slot in self.slots.slots[self._begins_at :]:
+            sources = [part.numbers for part in slot.parts if any(part is each for each in waiting)]
+            if sources and not slot.is_told:
+                numbers = dict.fromkeys(number for some in sources for number in some)
+                yield checking(slot, [self.run.numbered[number].item.source.title for number in numbers])
+
+    def _ask(self) -> None:
+        """Send what waits to the judge: the first open sentence at once, later ones together, at most two calls at a time."""
+        is_early = self._asked and self._is_writing and len(self._waiting) < BATCH
+        if not self._waiting or is_early or self._calls == MOST_CALLS:
+            return
+        batch = dict(enumerate(self._waiting, self._asked + 1))
+        self._waiting, self._calls, self._asked = [], self._calls + 1, self._asked + len(batch)
+        task = asyncio.create_task(self._judge(batch))
+        self.run.beside.add(task)
+        task.add_done_callback(self.run.beside.discard)
+        task.add_done_callback(self._heard.put_nowait)
+
+    async def _judge(self, parts: Mapping[int, Part]) -> None:
+        """Put what the judge says into the queue as it comes; nothing of a sentence where it fails. parts: by their number in the run."""
+        run, today = self.run, timezone.localdate()
+        assert run.judge is not None
+        question = run.state.input.normalized_query
         try:
-            return await judged(
-                _LooksFirst(self.run.judge, self.run),
-                system,
-                question,
-                sentences,
-                self.texts,
-                today=timezone.localdate(),
-                also="\n".join(self.run.workings),
-            )
+            system = dated(run.use(prompt("judge", language_of(question) or run.language)), today)
+            sentences = [self._open(number, part) for number, part in parts.items()]
+            judge, also = LooksFirst(run.judge, run), "\n".join(run.workings)
+            async for number, is_said in judged(judge, system, question, sentences, today=today, also=also):
+                self._heard.put_nowait(_Said(parts[number], is_said))
         except ModelError as error:
-            judge_failed(self.run, error)
-            return {}
+            judge_failed(run, error)
+        for part in parts.values():
+            self._heard.put_nowait(_Said(part, None))
 
-    def _decided(self, each: _Checked, is_said: bool | None) -> Together:
-        """The events of a sentence. is_said: by the judge; None where it was not judged."""
-        if each.verdict is Verdict.CONTRADICTED or is_said is False:
-            return self._left_out(each, each.why or "judge")
-        is_checked = is_said is True or each.verdict is not Verdict.UNSETTLED
-        if not is_checked and (self.run.profile.is_strict or not each.numbers):
-            return self._left_out(each, each.why)
-        self.strengths.append(JUDGED if is_said else STRENGTHS[each.verdict])
-        return self._kept(CitedSentence(each.statement.text, each.numbers, is_checked, each.statement.gap))
+    def _open(self, number: int, part: Part) -> OpenSentence:
+        known = self.run.numbered
+        evidence = {each: _evidence(known[each]) for each in part.numbers if each in known}
+        return OpenSentence(number, part.statement.text, part.before, evidence)
 
-    def _left_out(self, each: _Checked, why: str) -> Together:
-        self.dropped.append(why)
-        self.lost |= self._results_of(each.statement)
-        return ()
+    def _settle(self, part: Part, is_said: bool | None) -> None:
+        """Decide about a sentence. is_said: by the judge; None where it was not judged."""
+        is_checked = is_said is True or part.verdict is not Verdict.UNSETTLED
+        is_wrong = part.verdict is Verdict.CONTRADICTED or is_said is False
+        if is_wrong or (not is_checked and (self.run.profile.is_strict or not part.numbers)):
+            part.settle(stands=False)
+            self.dropped.append(part.why or "judge")
+            self.lost |= self._results_of(part.statement)
+            return
+        part.settle(stands=True, is_checked=is_checked)
+        self.strengths.append(JUDGED if is_said else STRENGTHS[part.verdict])
 
     def _results_of(self, statement: CitedStatement) -> dict[int, Finding]:
         """The results of queries that a sentence cites; of one that cites nothing, all."""
-        cited = [number for number in statement.numbers if number in self.evidence] or list(self.evidence)
-        return {n: self.evidence[n] for n in cited if self.evidence[n].item.type == "sql_result"}
+        known = self.run.numbered
+        cited = [number for number in statement.numbers if number in known] or list(known)
+        return {number: known[number] for number in cited if known[number].is_result}
 
-    def _kept(self, stands: CitedSentence) -> Together:
-        """The events of a sentence that stands. stands: with the numbers of its evidence, in place of those that people see."""
-        fresh = [number for number in stands.citations if number not in self._numbers]
-        for number in fresh:
-            self._cite(number, stands.text)
-        numbers = tuple(self._numbers[number] for number in stands.citations)
-        gap = stands.gap if self.kept else stands.gap.lstrip("\n")
-        sentence = CitedSentence(stands.text, numbers, stands.is_checked, gap)
-        gap = gap or (" " if self.kept else "")
-        self.kept.append(sentence)
-        self.run.answer = self._so_far()  # what is stored if somebody stops the run here
-        mark = {} if sentence.is_checked else {"is_checked": False}
-        mark |= {"is_outside": True} if self.pages.keys() & set(numbers) else {}
-        answer = Answer(content=f"{gap}{sentence.marked}", data={"provider": self.provider, **mark})
-        return (self._references(done=False), answer) if fresh else (answer,)
+    def _closed(self, *, is_broken: bool) -> Together:
+        """The events of the end of a stream. What cites nothing is none of the answer where a tool is called after it."""
+        self._is_writing = False
+        if self.slots.last:
+            self.slots.last.is_complete = True
+        uncited, self._uncited = self._uncited, []
+        for part in uncited:
+            if self._has_calls:
+                part.settle(stands=False)
+            elif part.numbers and self.run.judge is not None:
+                self._waiting.append(part)
+            else:
+                self._settle(part, None)
+        if is_broken:
+            for part in self._waiting:
+                self._settle(part, None)
+            self._waiting = []
+        return (*self._checking(), *self._all_shown())
 
-    def _so_far(self) -> CitedAnswer:
-        return CitedAnswer(
-            self.provider,
-            tuple(self.kept),
-            tuple(self.spans.values()),
-            tuple(self.queries.values()),
-            tuple(self.pages.values()),
-            disagreements=self.disagreements,
+    def _started_over(self) -> Together:
+        """What was taken of this stream was thinking: none of it is of the answer."""
+        slots = self.slots.slots[self._begins_at :]
+        events = [each for slot in slots for each in self.slots.taken_back(slot)]
+        self._waiting, self._uncited, self.abstains = [], [], False
+        if not self._begins_at:
+            self.citations = Citations(self.provider)
+            self.slots.outside, self.run.answer = self.citations.pages, None
+            self.strengths, self.dropped, self.lost = [], [], {}
+        return tuple(events)
+
+    def _all_shown(self) -> Together:
+        """The events of all slots that are settled and were not shown."""
+        return tuple(
+            event
+            for slot in self.slots.slots[self.slots.next :]
+            if slot.kept is None and slot.is_settled
+            for event in self._shown(slot)
         )
 
-    def _references(self, *, done: bool) -> References:
-        return References(
-            knowledge_references=list(self.references),
-            query_references=list(self.query_references),
-            web_references=[web_reference(page) for page in self.pages.values()],
-            done=done,
-        )
+    def _shown(self, slot: WrittenSlot) -> Iterator[Event]:
+        """The events of a slot that is settled, with the sources that it is the first to cite."""
+        known, is_fresh = self.run.numbered, False
+        slot.kept = []
+        for part in slot.standing:
+            if not known.keys() >= set(part.numbers):
+                continue  # what it stands on may not be read any more
+            for number in part.numbers:
+                is_fresh |= self.citations.cite(number, known[number], part.statement.text)
+            numbers = tuple(self.citations.shown[number] for number in part.numbers)
+            said = part.statement
+            slot.kept.append(CitedSentence(said.text, numbers, part.is_checked, said.gap, slot.number))
+        if slot.kept:
+            self.run.answer = self.citations.answer(self.slots.kept)  # what is stored if somebody stops the run here
+        if is_fresh:
+            yield self.citations.event(done=False)
+        yield from self.slots.told(slot, {"provider": self.provider})
 
-    def _cite(self, number: int, sentence: str) -> None:
-        """Give a piece of evidence the next number that people see; the cited span is its sentence that says most of it."""
-        shown = self._numbers[number] = len(self._numbers) + 1
-        item, passage = self.evidence[number].item, self.evidence[number].passage
-        if outside := self.evidence[number].outside:
-            self.pages[shown] = cited_page(shown, outside, sentence)
-            return
-        if passage is None:
-            self.queries[shown] = cited_query(shown, self.evidence[number])
-            self.query_references.append(query_reference(shown, self.evidence[number]))
-            return
-        score = item.score or 0.0
-        start, end = nearest(sentence, passage.text, passage.blocks)
-        self.spans[shown] = cited_span(shown, passage, score, start=start, end=end)
-        self.references.append(reference(shown, passage, score, start=start, end=end))
+    def _is_foreign(self, text: str) -> bool:
+        return is_in_other_language(text, asked_in(self.run))
+
+
+def _evidence(found: Finding) -> Evidence:
+    text = found.item.text
+    return Evidence(f"{found.item.source.title}\n\n{text}" if found.passage or found.outside else text, found.is_result)

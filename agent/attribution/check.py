@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from agent.attribution.prose_check import check_prose
+from agent.attribution.facts import check_facts
 from agent.attribution.table_check import check_table
 from agent.attribution.tables import number_of, table_of
-from agent.attribution.verdict import Finding, Verdict, contradicted, unsettled
+from agent.attribution.verdict import SUPPORTED, Finding, Verdict, contradicted, unsettled
 from agent.extractive.overlap import share_said
 from agent.extractive.sentences import split
 from agent.injection_filter import injections_in, without_injections
@@ -37,7 +37,13 @@ class Evidence:
 def check(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> Finding:
     """What the evidence says of the sentence. also: calculations of the run; today: what relative times count from."""
     found = _checked(sentence, evidence, question=question, today=today, also=also)
-    return unsettled("another cell") if found.verdict in SAID and _has_other_cell(sentence, evidence.says) else found
+    if found.verdict is Verdict.CONTRADICTED or not (rows := _rows_like(sentence, evidence.says)):
+        return found
+    (_name, _first), *others = _written_cells(sentence)
+    if any(all((name, value) in row for name, value in others) for row in rows):
+        return SUPPORTED
+    is_whole = any(all(_is_in(row, name, value) for name, value in others) for row in rows)
+    return found if is_whole or found.verdict not in SAID else unsettled("another cell")
 
 
 def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> Finding:
@@ -56,7 +62,7 @@ def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, a
         found = check_table(sentence, table, question=f"{question} {also}", today=today)
         if evidence.is_result or found.verdict is Verdict.SUPPORTED:
             return found
-    return check_prose(sentence, text, also=also, question=question)
+    return check_facts(sentence, text, also=also)
 
 
 def _digits(text: str) -> str:
@@ -64,14 +70,11 @@ def _digits(text: str) -> str:
     return re.sub(r"(?<=\d)[ ()/-]+(?=\d)|(?<=\d)\) ?(?=\d)", "", text)
 
 
-def _has_other_cell(sentence: str, text: str) -> bool:
-    """Whether a row that a model wrote ("City: Rome; Limit: 160") has a value that its row in the text has not as a whole, or has in
-    another column.
-    """
+def _rows_like(sentence: str, text: str) -> list[list[tuple[str, str]]]:
+    """The rows of a text that begin as a row does that a model wrote ("City: Rome; Limit: 160"), as columns and values."""
     (_name, first), *others = _written_cells(sentence)
     rows = [_written_cells(each.text) for each in split(text) if each.kind == "row"] if others else []
-    found = [row for row in rows if first in (value for _column, value in row)]
-    return bool(found) and not any(all(_is_in(row, name, value) for name, value in others) for row in found)
+    return [row for row in rows if first in (value for _column, value in row)]
 
 
 def _written_cells(said: str) -> list[tuple[str, str]]:

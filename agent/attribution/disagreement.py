@@ -12,8 +12,7 @@ from functools import lru_cache
 from django.utils.translation import override
 
 from agent import texts
-from agent.attribution.prose_check import BINDS, Clause, clauses_of
-from agent.attribution.vocabulary import Vocabulary
+from agent.attribution.clauses import BINDS, Clause, clauses_of, unsaid, words_of
 from agent.cited_answer import CitedAnswer
 from agent.evidence import cited_span
 from agent.extractive.overlap import share_said
@@ -113,7 +112,7 @@ def differ(one: Fact, other: Fact) -> bool:
         return False
     if one.clause.is_negative is not other.clause.is_negative:
         return True
-    if one.own.classes & set(BINDS) != other.own.classes & set(BINDS):
+    if one.own.classes & BINDS != other.own.classes & BINDS:
         return False  # “at least 5” and “10” do not exclude each other
     if one.days or other.days:
         return len(one.days) == len(other.days) and one.days != other.days
@@ -151,4 +150,4 @@ def _covers(one: Fact, other: Fact) -> bool:
 
 
 def _is_said(heading: str, text: str) -> bool:
-    return not heading or not Vocabulary(normalised(text)).unknown(normalised(heading))
+    return not unsaid(words_of(normalised(heading)), normalised(text))

@@ -1,76 +1,115 @@
-"""A language model reads what facts cannot settle: all open sentences of an answer in one call, each with the words that decide.
+"""A language model reads what facts cannot settle: open sentences, each with its own cited passages, one line of verdict for each.
 
-What it says counts only as far as its quotation stands in the evidence, letter by letter, and no fact of the sentence stands against that
-quotation; the evidence it is shown is fenced, and without what talks to whoever answers.
+What it says counts only as far as the words that it copies stand in those passages, letter by letter, and no fact of the sentence stands
+against them; the evidence it is shown is fenced, and without what talks to whoever answers.
 """
 
 import html
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import date
-from typing import Literal
+from typing import Any
 
-from pydantic import BaseModel, Field
+from asgiref.sync import sync_to_async
 
 from agent.attribution.check import Evidence
-from agent.attribution.quoted_facts import quoted_conflict
+from agent.attribution.facts import quoted_conflict
 from agent.fencing import PASSAGE_CHARACTERS, bounded, escaped
-from agent.providers.base import ChatModel
-from agent.providers.structured import complete
+from agent.providers.base import ChatModel, Delta, Message, ModelUnreadable, Shape, WrappedModel
+from agent.revocation import require_visible
+from agent.run import Run
 from knowledge.text.normalise import normalise
 
 LEAST_QUOTED = 2  # characters
+MOST_CHARACTERS = 12_000  # of one reply
+_LINE = re.compile(r"\W*(?P<number>\d{1,3})[.:)]?\s+(?P<verdict>[SCN])(?![\w])[\s:,.-]*(?P<quote>.*)")
 _LEFT_OUT = re.compile(r"…+|\.{3,}")
 _LETTER = r"[^\W\u3040-\u9fff\uac00-\ud7af]"  # of a script that sets words apart, or a digit
 _NUMERAL = "[零〇一二两三四五六七八九十百千万亿]"
 
 
-class Judgement(BaseModel):
-    """One sentence, by its number in the call."""
+@dataclass(frozen=True)
+class OpenSentence:
+    """number: in the call. before: the sentence before it, "" for none. evidence: what it cites, by number."""
 
-    sentence: int
-    verdict: Literal["supported", "contradicted", "not_said"]
-    quote: str = ""
-    reason: str = ""
+    number: int
+    text: str
+    before: str
+    evidence: Mapping[int, Evidence]
 
 
-class Judgements(BaseModel):
-    judgements: list[Judgement] = Field(default_factory=list)
+@dataclass
+class LooksFirst(WrappedModel):
+    """A model before each of whose calls rights are looked at."""
+
+    run: Run
+
+    async def stream(
+        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
+    ) -> AsyncIterator[Delta]:
+        """Raises EvidenceGone, and what the model raises."""
+        await sync_to_async(require_visible)(self.run)
+        async for delta in self.model.stream(messages, tools=tools, shape=shape):
+            yield delta
 
 
 async def judged(
-    model: ChatModel,
-    system: str,
-    question: str,
-    sentences: Mapping[int, str],
-    evidence: Mapping[int, Evidence],
-    *,
-    today: date,
-    also: str = "",
-) -> dict[int, bool]:
-    """Whether the evidence says each sentence; one is missing that was not judged, whose quotation is made up, or which a fact of that
-    quotation speaks against.
+    model: ChatModel, system: str, question: str, sentences: Sequence[OpenSentence], *, today: date, also: str = ""
+) -> AsyncIterator[tuple[int, bool]]:
+    """Each sentence's number with whether its evidence says it, as soon as its line is complete.
 
-    system: the prompt. today: what relative times count from. also: calculations of the run. Raises ModelError.
+    One is missing that was not judged, whose words are made up, or which a fact of those words speaks against. system: the prompt.
+    today: what relative times count from. also: calculations of the run. Raises ModelError.
     """
-    said = {number: bounded(each.says, PASSAGE_CHARACTERS) for number, each in evidence.items()}
-    blocks = [block("evidence", number, text) for number, text in said.items()]
-    blocks += [block("sentence", number, text) for number, text in sentences.items()]
-    content = "\n".join([*blocks, "", f"The question was: {escaped(question)}"])
+    asked = {each.number: each for each in sentences}
+    content = "\n".join([*_shown(sentences), "", f"The question was: {escaped(question)}"])
     messages = [{"role": "system", "content": system}, {"role": "user", "content": content}]
-    answer = await complete(model, messages, Judgements)
-    together = "\n".join(said.values())
+    async for line in _lines(model, messages):
+        found = _LINE.match(line)
+        sentence = asked.pop(int(found["number"]), None) if found else None
+        if found is None or sentence is None:
+            continue
+        is_said = found["verdict"] == "S"
+        if not is_said or _stands(sentence, found["quote"], question=question, today=today, also=also):
+            yield sentence.number, is_said
 
-    def counts(each: Judgement) -> bool:
-        sentence = sentences.get(each.sentence)
-        if sentence is None or each.verdict != "supported":
-            return sentence is not None
-        return stands_quoted(each.quote, together) and not quoted_conflict(
-            sentence, html.unescape(each.quote), together, question=question, today=today, also=also
-        )
 
-    return {each.sentence: each.verdict == "supported" for each in answer.judgements if counts(each)}
+def _shown(sentences: Sequence[OpenSentence]) -> list[str]:
+    evidence = {number: each for sentence in sentences for number, each in sentence.evidence.items()}
+    shown = [block("evidence", number, bounded(each.says, PASSAGE_CHARACTERS)) for number, each in evidence.items()]
+    for each in sentences:
+        cited = ",".join(map(str, each.evidence))
+        before = f"<before>{escaped(each.before)}</before>\n" if each.before else ""
+        shown.append(f'<sentence number="{each.number}" evidence="{cited}">\n{before}{escaped(each.text)}\n</sentence>')
+    return shown
+
+
+async def _lines(model: ChatModel, messages: Sequence[Mapping[str, Any]]) -> AsyncIterator[str]:
+    """The lines of a reply, each when it is complete. Raises ModelError."""
+    rest, size = "", 0
+    deltas: Any = model.stream(messages)
+    async with aclosing(deltas):
+        async for delta in deltas:
+            if delta.was_thought:
+                rest = ""
+            *lines, rest = f"{rest}{delta.text}".split("\n")
+            for line in lines:
+                yield line
+            if (size := size + len(delta.text)) > MOST_CHARACTERS:
+                raise ModelUnreadable(f"{model.name} did not end its verdicts")
+    yield rest
+
+
+def _stands(sentence: OpenSentence, said: str, *, question: str, today: date, also: str) -> bool:
+    """Whether the words that decide stand in the sentence's own evidence, and no fact of it against them."""
+    quote = html.unescape(said).strip().strip("\"“”「」'")
+    text = "\n".join(each.says for each in sentence.evidence.values())
+    return stands_quoted(quote, text) and not quoted_conflict(
+        sentence.text, quote, text, question=question, today=today, also=also
+    )
 
 
 def block(name: str, number: int, text: str) -> str:

@@ -3,7 +3,8 @@
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from agent.cited_answer import CODE_GAP
 from agent.extractive.sentences import Sentence, split
@@ -30,11 +31,15 @@ ENDS = re.compile(r"[.。!！?？;；\n]")
 
 @dataclass(frozen=True)
 class CitedStatement:
-    """A sentence as the model wrote it. numbers: of the evidence it cites, in order. gap: as in `CitedSentence`."""
+    """A sentence as the model wrote it. numbers: of the evidence it cites, in order. gap: as in `CitedSentence`.
+
+    closes: False where the next one is of the same item of a list, or of the same block of code.
+    """
 
     text: str
     numbers: tuple[int, ...]
     gap: str = ""
+    closes: bool = True
 
 
 class Sentences:
@@ -61,7 +66,8 @@ class Sentences:
         if text.count(_FENCE, 0, end) % 2:
             return  # lines of code are told by the fence before them
         self._buffer = text[end:]
-        yield from cited_statements(text[:end])
+        before, after = found[open_from - 1], found[open_from]
+        yield from cited_statements(text[:end], goes_on=after.kind == "item" and before.block == after.block)
 
     def rest(self, *, is_cut: bool = False) -> Iterator[CitedStatement]:
         """What is left at the end. is_cut: somebody else ended it, so that a sentence that has no end is left out."""
@@ -71,18 +77,29 @@ class Sentences:
         yield from cited_statements(text)
 
 
-def cited_statements(text: str) -> Iterator[CitedStatement]:
-    """The sentences of a text; those that only have marks are left out. Lines of code stay as they are written."""
+def cited_statements(text: str, *, goes_on: bool = False) -> Iterator[CitedStatement]:
+    """The sentences of a text; those that only have marks are left out. Lines of code stay as they are written.
+
+    goes_on: the item that it ends with is not complete.
+    """
     pieces = _FENCED.split(_marks_inside(text))
     text = "".join(html.unescape(piece) if place % 2 else plain(piece) for place, piece in enumerate(pieces))
     end, before = 0, ""
-    for sentence in split(text):
+    sentences = split(text)
+    for sentence, after in zip_longest(sentences, sentences[1:]):
         between, end = text[end : sentence.start], sentence.end
         is_code = sentence.kind == "code"
         said = _line_of_code(sentence, between, goes_on=before == "code") if is_code else _statement(sentence, between)
         before = sentence.kind
-        if re.search(r"\w", said.text):
-            yield said
+        if is_code or re.search(r"\w", said.text):
+            yield replace(said, closes=not (_is_one(sentence, after) if after else goes_on))
+
+
+def _is_one(sentence: Sentence, after: Sentence) -> bool:
+    """Tell whether two sentences are of one item, or of one block of code."""
+    if sentence.kind == "code":
+        return after.kind == "code" and sentence.part == after.part
+    return sentence.kind == after.kind == "item" and sentence.block == after.block
 
 
 def _marks_inside(text: str) -> str:

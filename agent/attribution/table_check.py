@@ -1,330 +1,314 @@
-"""Whether a table says what a sentence says: each number, order and direction is looked up or recomputed from its cells.
-
-Supported is a sentence of which every clause was computed, whose every word the table or the question explains, and that says
-under which conditions it holds.
+"""Whether a table says what a sentence says: the rows that it names are looked up, and each number, extreme, direction and time in their
+cells. Supported is a sentence of which all that was found, whose every word the table or the question explains, and that says under
+which conditions it holds; comparisons of other kinds are left to whoever reads.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
-from itertools import pairwise
+from datetime import date
+from decimal import Decimal
+from itertools import combinations
 
+from agent.attribution.clauses import Clause, unsaid, without_quantities, words_of
 from agent.attribution.quantities import Quantity, quantities
-from agent.attribution.table_cells import Amount, Cells
-from agent.attribution.table_reading import (
-    Clause,
-    Reading,
-    columns_named,
-    read_claim,
-    rows_of,
-    without_quantities,
-)
-from agent.attribution.tables import Condition, Span, Table, number_of
+from agent.attribution.tables import Condition, Span, Table, day_of, number_of
 from agent.attribution.verdict import SUPPORTED, Finding, Verdict, contradicted, unsettled
-from agent.attribution.vocabulary import Vocabulary
 from agent.attribution.words import says
+from business.parsing.reader.times import mark_times, place_of
+from business.parsing.reader.units import normalised
 
-_RELATES = ("most", "least", "more", "fewer", "difference", "rank", "up", "down", "share")  # one row to others
-MONTH = timedelta(days=31)  # a longer time may be what a column is about
+Amount = tuple[str, Decimal]
+"""A dimension, "" for a number of things, and a value in its base unit."""
+_ENDS = re.compile(r"[;:!?。](?!\d)|,(?!\d{3})|\.(?=\s|$)|\band\b|\bbut\b|\bwhile\b|而|并")
+_PRIVATE = re.compile(r"[\ue000-\uf8ff\U000f0000-\U000ffffd]")
+_BRACKET = re.compile(r"[（(]([^（()）]+)[)）]\s*$")
+_MAY = re.compile(r"\bmay\b")  # the verb; the month has a capital
+_CHANGES = ("change", "变化")
+_OPEN = ("more", "fewer", "rank", "mean", "cause", "all", "only", "same", "difference")  # how one row is beside others
+_SIGNS = {"up": 1, "down": -1}
 
 
 def check_table(sentence: str, table: Table, *, question: str, today: date) -> Finding:
-    """What the table says of the sentence."""
-    return _Check(read_claim(sentence, table, today), table, question, sentence.lower(), today).finding()
+    """What the table says of the sentence. today: what relative times count from."""
+    return _Check(table, question, today).finding(sentence)
 
 
 @dataclass
 class _Check:
-    reading: Reading
+    """facts: what of the sentence was found in cells. is_counted: it says how many rows there are, or that there are none."""
+
     table: Table
     question: str
-    sentence: str
     today: date
     facts: int = 0
-    counts: bool = False  # it says how many rows there are, or that there are none
+    is_counted: bool = False
+    _is_cell: bool = False  # the clause names one row and a column
 
-    def __post_init__(self) -> None:
-        self.cells = Cells(self.table)
-
-    def finding(self) -> Finding:
-        found = [self._times(), *self._clauses()]
+    def finding(self, sentence: str) -> Finding:
+        plain, moments = mark_times(normalised(_MAY.sub(" ", sentence)), self.today, None)
+        spans = [moment.span for moment in moments]
+        found = [*map(self._time, spans), *self._clauses(plain, spans)]
         for verdict in (Verdict.CONTRADICTED, Verdict.UNSETTLED):
             if hit := next((each for each in found if each.verdict is verdict), None):
                 return hit
         if not self.facts:
             return unsettled("no fact of the table")
-        return self._words() or self._conditions() or SUPPORTED
+        return self._words(plain) or self._conditions(normalised(sentence), spans) or SUPPORTED
 
-    def _times(self) -> Finding:
-        """Each time that is said must be one of the query's, or the day of a row that is named."""
-        for span in self.reading.spans:
-            if any(_same(span, each, self.today) for each in self.table.spans) or self._is_given(span):
+    @property
+    def _given(self) -> str:
+        """What may be repeated although no row says it."""
+        said = [each.text for each in self.table.conditions if each.span is None]
+        return normalised(" ".join((self.question, *said, self.table.definitions)))
+
+    def _time(self, span: Span) -> Finding:
+        """Each time must be one of the query's, the day of a row, or a year that the question or a condition names."""
+        asked = self.table.spans
+        is_given = span[0] is not None and str(span[0].year) in " ".join((self._given, *self.table.columns))
+        if any(_same(span, each, self.today) for each in asked) or self._rows_on(span) or is_given:
+            return SUPPORTED
+        overlaps = any(_overlap(span, each) and span[0] == each[0] for each in asked)
+        return unsettled("time") if overlaps or not asked else contradicted("time")
+
+    def _rows_on(self, span: Span) -> list[int]:
+        days = [[day_of(cell) for cell in row] for row in self.table.rows]
+        begin, end = span[0] or date.min, span[1] or date.max
+        within = [any(day and begin <= day < end for day in row) for row in days]
+        return [place for place, is_in in enumerate(within) if is_in]
+
+    def _clauses(self, plain: str, spans: Sequence[Span]) -> Iterator[Finding]:
+        rows, is_named, before = list(range(len(self.table.rows))), False, list[tuple[int, str]]()
+        texts = [text for text in _ENDS.split(plain) if text.strip()]
+        for text in texts:
+            named, clause = [*before, *self._named(text)], Clause(self._bare(text))
+            before = []
+            if text is not texts[-1] and not (clause.words or clause.quantities or _PRIVATE.search(text)):
+                before = named  # “Oslo and Rome together”
                 continue
-            if self.table.spans and not any(_overlap(span, each) and _begins(span, each) for each in self.table.spans):
-                return contradicted("time")
-            return unsettled("time")
-        return SUPPORTED
-
-    def _is_given(self, span: Span) -> bool:
-        """Whether it is the day of a row, or a year that the question, a condition or a column names."""
-        said = " ".join((self._given, *self.table.columns))
-        return bool(self.cells.rows_on(span)) or (span[0] is not None and str(span[0].year) in said)
-
-    def _asks(self, span: Span) -> bool:
-        return any(_same(span, each, self.today) for each in self.table.spans)
-
-    def _clauses(self) -> Iterator[Finding]:
-        rows, order = list(range(len(self.table.rows))), self.reading.clauses
-        narrowed = False
-        for clause in order:
-            if cells := clause.cells:
-                rows, narrowed = rows_of(self.table, cells), True
-                if not rows:
+            own = [spans[place_of(sign)] for sign in text if 0 <= place_of(sign) < len(spans)]
+            dated = [row for span in own if not any(_same(span, each, self.today) for each in self.table.spans)
+                     for row in self._rows_on(span)]  # fmt: skip
+            if named:
+                by_column = {column: {v for c, v in named if c == column} for column, _value in named}
+                rows = [
+                    place
+                    for place, row in enumerate(self.table.rows)
+                    if all(normalised(row[column]) in values for column, values in by_column.items())
+                ]
+                is_named, self.facts = True, self.facts + (len(by_column) > 1)
+                if not rows or (dated and not set(rows) & set(dated)):
                     yield contradicted("no such row")
                     return
-            elif dated := [row for span in clause.spans if not self._asks(span) for row in self.cells.rows_on(span)]:
-                rows, narrowed = dated, True
-            yield self._clause(clause, rows, narrowed=narrowed)
+                self.facts += bool(dated)
+            elif dated:
+                rows, is_named = dated, True
+            if (
+                len({column for column, _value in named}) == 1
+                and self._is_said_of_all(clause)
+                and len(rows) < len(self.table.rows)
+            ):
+                yield contradicted("not all of them")
+            yield self._clause(clause, rows, is_named=is_named or len(self.table.rows) == 1)
 
-    def _clause(self, clause: Clause, rows: list[int], *, narrowed: bool) -> Finding:
+    def _is_said_of_all(self, clause: Clause) -> bool:
+        return "all" in clause.classes and all(each.value == len(self.table.rows) for each in clause.quantities)
+
+    def _named(self, text: str) -> list[tuple[int, str]]:
+        """The cells that a text names, as column and value; a value that lies in a longer one that it names is none."""
+        cells = {(c, normalised(v)) for row in self.table.rows for c, v in enumerate(row) if number_of(v) is None}
+        found: list[tuple[int, str]] = []
+        for column, value in sorted(cells, key=lambda cell: -len(cell[1])):
+            if value and re.search(_bordered(value), text):
+                found.append((column, value))
+                text = re.sub(_bordered(value), " ", text)
+        return found
+
+    def _bare(self, text: str) -> str:
+        """A clause without times and without the names of cells, whose digits are no amounts."""
+        for _column, value in self._named(text):
+            text = re.sub(_bordered(value), " ", text)
+        return _PRIVATE.sub(" ", text)
+
+    def _clause(self, clause: Clause, rows: list[int], *, is_named: bool) -> Finding:
         if self.table.is_empty:
             return self._nothing(clause)
-        if clause.says("none", "not") and not Vocabulary(self._given).says(clause.text):
+        if clause.is_negative and not says(self._given, "none", "not"):
             return unsettled("negation")
-        if self._is_cut and self._speaks_of_all(clause, narrowed=narrowed):
+        if is_open := clause.classes & set(_OPEN):
+            return unsettled(min(is_open)) if not says(self._given, *is_open) else SUPPORTED
+        named = [place for place in self._numeric if self._is_named(place, clause)]
+        columns = named or self._numeric
+        if self._is_cut and "shown" in clause.classes:
             return unsettled("rows that are not shown")
-        columns = [place for place in columns_named(clause, self.table) if self.cells.keys(place)]
-        checks = (
-            self._dates,
-            self._quantifier,
-            self._direction,
-            self._extreme,
-            self._compared,
-            self._order,
-            self._numbers,
-        )
-        found = [check(clause, rows, columns, narrowed) for check in checks]
-        for verdict in (Verdict.CONTRADICTED, Verdict.UNSETTLED):
-            if hit := next((each for each in found if each and each.verdict is verdict), None):
-                return hit
-        if len({name.column for name in clause.cells}) > 1:
-            self.facts += 1  # values of several columns that meet in a row
-        return SUPPORTED
-
-    def _speaks_of_all(self, clause: Clause, *, narrowed: bool) -> bool:
-        """Whether it says of all rows what is known only of those that are shown."""
-        if clause.says("shown") or (narrowed and not clause.says("together", "all", "only")):
-            return False
-        return clause.says("most", "least") or any(each.value != self.table.total for each in _hard(clause))
+        for finding in (self._extreme(clause, rows, columns), self._direction(clause, rows, is_named=is_named)):
+            if finding:
+                return finding
+        self._is_cell = is_named and len(rows) == 1 and bool(named)
+        return self._numbers(clause, rows, columns, is_named=is_named) or SUPPORTED
 
     def _nothing(self, clause: Clause) -> Finding:
-        if any(each.value for each in _hard(clause)) and not self._of_conditions(clause):
+        given = {each.value for each in quantities(self._given)}
+        if any(each.value and each.value not in given for each in clause.quantities):
             return contradicted("there is none")
-        if clause.says("none") or any(each.value == 0 for each in clause.quantities):
-            self.facts, self.counts = self.facts + 1, True
-        elif clause.says("not"):
+        if "none" in clause.classes or any(each.value == 0 for each in clause.quantities):
+            self.facts, self.is_counted = self.facts + 1, True
+        elif "not" in clause.classes:
             return unsettled("negation")
         return SUPPORTED
 
-    def _of_conditions(self, clause: Clause) -> bool:
-        said = {each.value for each in quantities(self._given.lower())}
-        return all(each.value in said for each in _hard(clause))
-
-    def _dates(self, clause: Clause, rows: list[int], _columns: list[int], _narrowed: bool) -> Finding | None:
-        """A day that a named row has, or has not."""
-        for span in clause.spans:
-            there = self.cells.rows_on(span)
-            is_day = bool(span[0] and span[1] and span[1] - span[0] <= MONTH)
-            if clause.cells and there and is_day and not self._asks(span):
-                if not set(rows) & set(there):
-                    return contradicted("another row's time")
-                self.facts += 1
-        return None
-
-    def _quantifier(self, clause: Clause, rows: list[int], _columns: list[int], narrowed: bool) -> Finding | None:
-        """All: what is said of all rows must not be the value of some."""
-        is_whole = all(each.value == len(self.table.rows) for each in clause.quantities)
-        if not clause.says("all") or not clause.cells or not is_whole:
+    def _extreme(self, clause: Clause, rows: Sequence[int], columns: Sequence[int]) -> Finding | None:
+        """The most or the least of a column; of columns that are not named it must be so in all, and is wrong where it is in none."""
+        sides = clause.classes & {"most", "least"}
+        if not sides or says(self._given, *sides):
             return None
-        sign = next(place for place, char in enumerate(clause.text) if ord(char) >= 0xF0000)
-        if not says(clause.text[:sign], "all"):
-            return unsettled("all of a part") if len(clause.cells) == 1 and self.table.conditions else None
-        is_whole = len(rows) == len(self.table.rows)
-        self.facts += is_whole
-        return None if is_whole or not narrowed else contradicted("not all of them")
+        if len(sides) > 1 or len(rows) != 1 or self._is_cut or "when" in clause.classes:
+            return unsettled("extreme")
+        edge = min if sides == {"least"} else max
+        holds = {self._values(place)[rows[0]] == edge(self._values(place)) for place in columns}
+        if holds == {True}:
+            self.facts += 1
+            return None
+        return contradicted("extreme") if holds == {False} else unsettled("extreme")
 
-    def _direction(self, clause: Clause, rows: list[int], columns: list[int], _narrowed: bool) -> Finding | None:
-        """Up, down or the same: the sign of the change of each row."""
-        wanted = [(sign, name) for name, sign in (("up", 1), ("down", -1), ("same", 0)) if clause.says(name)]
-        if not wanted and self.cells.changes() and len(clause.cells) < 2 and not clause.says("most", "least"):
-            wanted = [(sign, name) for name, sign in (("more", 1), ("fewer", -1)) if clause.says(name)]
+    def _direction(self, clause: Clause, rows: Sequence[int], *, is_named: bool) -> Finding | None:
+        """Up or down: the sign of the change of each row."""
+        wanted = [sign for name, sign in _SIGNS.items() if name in clause.classes]
+        changes = [place for place in self._numeric if self.table.columns[place] in _CHANGES]
         if not wanted:
             return None
-        changes = self.cells.changes()
-        if len(wanted) == 1 and not changes and (pair := self._pair(clause)):
-            numbers = [self.cells.keys(place) for place in self.cells.ordered(columns)]
-            signs = {(keys[pair[1]] > keys[pair[0]]) - (keys[pair[1]] < keys[pair[0]]) for keys in numbers}
-            self.facts += 1
-            return None if wanted[0][0] in signs else contradicted("direction")
-        if len(wanted) > 1 or not changes:
+        if len(wanted) > 1 or not changes or not is_named:
             return unsettled("direction")
-        if any(changes[row] is None for row in rows):
-            return unsettled("direction")
-        signs = {(change > 0) - (change < 0) for row in rows if (change := changes[row]) is not None}
-        if signs != {wanted[0][0]}:
+        values = [self._values(changes[0])[row] for row in rows]
+        if any((value > 0) - (value < 0) != wanted[0] for value in values):
             return contradicted("direction")
         self.facts += 1
         return None
 
-    def _pair(self, clause: Clause) -> tuple[int, int] | None:
-        """The two rows that a clause names one after the other, by a value or by a time each."""
-        named = [rows_of(self.table, [name]) for name in clause.cells]
-        if len(named) == 2 and clause.cells[0].column != clause.cells[1].column:
-            return None
-        named = named or [self.cells.rows_on(span) for span in clause.spans if not self._asks(span)]
-        return (named[0][0], named[1][0]) if [len(each) for each in named] == [1, 1] else None
-
-    def _extreme(self, clause: Clause, rows: list[int], columns: list[int], narrowed: bool) -> Finding | None:
-        """The most or the least of a column."""
-        sides = [side for side in ("most", "least") if clause.says(side)]
-        if not sides or clause.says("rank"):
-            return None
-        if len(sides) > 1 or not narrowed:
-            return None if says(self.question.lower(), *sides) else unsettled("extreme")
-        if len(rows) != 1 and not clause.cells:
-            return unsettled("extreme")
-        edge = min if sides[0] == "least" else max
-        ranked = [self.cells.keys(place) for place in columns or self.cells.ordered(in_time=clause.says("when"))]
-        holds = {any(keys[row] == edge(keys) for row in rows) for keys in ranked}
-        if holds != {True}:  # of columns that are not named it must be so in all, and is wrong where it is in none
-            return (
-                contradicted("extreme") if False in holds and (columns or True not in holds) else unsettled("extreme")
-            )
-        self.facts += 1
-        return None
-
-    def _compared(self, clause: Clause, _rows: list[int], columns: list[int], _narrowed: bool) -> Finding | None:
-        """More or less than another row, or than a condition says."""
-        sides = [side for side in ("more", "fewer") if clause.says(side)]
-        if not sides or self.cells.changes():
-            return None
-        if len(sides) > 1:
-            return unsettled("comparison")
-        pair = self._pair(clause)
-        if pair is None:
-            is_condition = any(each.sign[:1] in ("<", ">") for each in self.table.conditions)
-            return None if is_condition or clause.says("rank") or _hard(clause) else unsettled("comparison")
-        ranked = [self.cells.keys(place) for place in self.cells.ordered(columns)]
-        more = [keys[pair[0]] > keys[pair[1]] for keys in ranked]
-        if not any(each is (sides[0] == "more") for each in more):
-            return contradicted("comparison")
-        self.facts += 1
-        return None
-
-    def _order(self, clause: Clause, _rows: list[int], _columns: list[int], _narrowed: bool) -> Finding | None:
-        """What is named one after the other in a ranking goes down, or up, in some column."""
-        if not clause.says("rank") or _hard(clause):
-            return None
-        named = [name for each in self.reading.clauses for name in each.cells]
-        rows = [rows_of(self.table, [name])[0] for name in named]
-        for place in self.cells.ordered() if len(rows) > 1 else ():
-            ranked = self.cells.keys(place)
-            keys = [ranked[row] for row in rows]
-            if all(a >= b for a, b in pairwise(keys)) or all(a <= b for a, b in pairwise(keys)):
-                self.facts += 1
-                return None
-        return unsettled("order")
-
-    def _numbers(self, clause: Clause, rows: list[int], columns: list[int], narrowed: bool) -> Finding | None:
-        is_cell = narrowed and len(rows) == 1 and bool(columns) and not clause.says(*_RELATES)
-        known = list(self.cells.amounts(rows, columns, narrowed=narrowed, compared=not is_cell))
-        given = [(each.dimension, each.value) for each in quantities(self._given.lower())]
+    def _numbers(
+        self, clause: Clause, rows: Sequence[int], columns: Sequence[int], *, is_named: bool
+    ) -> Finding | None:
+        known = list(self._amounts(rows, columns, is_named=is_named))
+        given = [(each.dimension, each.value) for each in quantities(self._given)]
+        counts = {len(rows)} if is_named else {self.table.total or len(self.table.rows)}
         for said in clause.quantities:
             if any(_is(said, amount) for amount in known):
                 self.facts += 1
-                continue
-            counts = [] if is_cell else self.cells.counts(rows, narrowed=narrowed)
-            if any(said.fits(count) for count in counts) and said.dimension == "":
-                self.facts, self.counts = self.facts + 1, True
-                continue
-            if said.is_soft or any(_is(said, amount) for amount in given):
-                continue
-            return self._missing(said, clause, rows, columns, narrowed=narrowed)
+            elif not (said.dimension or self.table.is_single or self._is_cell) and any(
+                said.fits(Decimal(count)) for count in counts
+            ):
+                self.facts, self.is_counted = self.facts + 1, True
+            elif not any(_is(said, amount) for amount in given):
+                is_together = "together" in clause.classes
+                return self._missing(said, rows, columns, is_named=is_named, is_together=is_together)
         return None
 
     def _missing(
-        self, said: Quantity, clause: Clause, rows: list[int], columns: list[int], *, narrowed: bool
+        self, said: Quantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
     ) -> Finding:
-        """A number that the named rows do not give: wrong where they give another one of its kind, else open."""
+        """A number that the rows do not give: wrong where they give another one of its kind, else open."""
+        others = [row for row in range(len(self.table.rows)) if row not in rows]
         if self.table.is_single and said.dimension in ("", self.table.unit):
-            is_told = any(_is(each, amount) for each in clause.quantities for amount in self.cells.values([0], []))
-            return unsettled("another number") if is_told else contradicted("number")
+            return contradicted("number") if self.facts == 0 else unsettled("another number")
         if said.dimension.startswith("money") and self.table.unit and said.dimension != self.table.unit:
             return contradicted("unit")
-        others = [row for row in range(len(self.table.rows)) if row not in rows]
-        if narrowed and any(_is(said, amount) for amount in self.cells.values(others, columns)):
+        if is_named and any(_is(said, amount) for amount in self._cells(others, columns)):
             return contradicted("another row's number")
-        if clause.says("together") and len(rows) > 1 and not self._is_cut:
-            sums = [amount for amount in self.cells.sums(rows, columns) if amount[0] == said.dimension]
-            if sums:
-                return contradicted("sum")
+        if (
+            is_together
+            and len(rows) > 1
+            and not self._is_cut
+            and said.dimension in {self._unit(place)[0] for place in columns}
+        ):
+            return contradicted("sum")
         return unsettled(f"number {said.value.normalize():f}")
+
+    def _amounts(self, rows: Sequence[int], columns: Sequence[int], *, is_named: bool) -> Iterator[Amount]:
+        """What can be said of rows: their cells where they are named, sums, the difference of two, their share of all."""
+        if is_named or len(self.table.rows) == 1:
+            yield from self._cells(rows, columns)
+        for place in columns:
+            kind, values = self._unit(place)[0], [self._values(place)[row] for row in rows]
+            if len(values) > 1 and not self._is_cut:
+                yield kind, sum(values, Decimal(0))
+            if len(values) == 2:
+                yield kind, abs(values[0] - values[1])
+        if len(rows) == 1 and not self._is_cell:
+            here = [(self._unit(place)[0], self._values(place)[rows[0]]) for place in self._numeric]
+            yield from (
+                (kind, abs(one - other)) for (kind, one), (also, other) in combinations(here, 2) if kind == also
+            )
+
+    def _cells(self, rows: Sequence[int], columns: Sequence[int]) -> Iterator[Amount]:
+        """The amounts in cells, a change without its sign."""
+        yield from ((self._unit(place)[0], abs(self._values(place)[row])) for place in columns for row in rows)
+        texts = (normalised(cell) for row in rows for cell in self.table.rows[row])
+        yield from ((each.dimension, each.value) for text in texts for each in quantities(text) if each.dimension)
+
+    @property
+    def _numeric(self) -> list[int]:
+        places = range(len(self.table.columns)) if self.table.rows else ()
+        return [place for place in places if all(number_of(row[place]) is not None for row in self.table.rows)]
 
     @property
     def _is_cut(self) -> bool:
         return (self.table.total or 0) > len(self.table.rows)
 
-    @property
-    def _given(self) -> str:
-        """What may be repeated although no row says it."""
-        said = [*(each.text for each in self.table.conditions if each.span is None), self.table.definitions]
-        return " ".join((self.question, *said))
+    def _is_named(self, place: int, clause: Clause) -> bool:
+        name = words_of(normalised(self.table.columns[place].replace("_", " ")))
+        return bool(name) and not unsaid(name, clause.text)
 
-    def _words(self) -> Finding | None:
+    def _unit(self, place: int) -> Amount:
+        """The dimension of a column's numbers, and one of them in its base unit."""
+        name = self.table.columns[place].lower().replace("_", " ")
+        if says(name, "share") and name != "part":
+            return "percent", Decimal(1)
+        bracket = _BRACKET.search(name)
+        measured = quantities(f"1 {bracket[1] if bracket else name}")
+        if measured and measured[0].dimension:
+            return measured[0].dimension, measured[0].value
+        return self.table.unit, Decimal(1)
+
+    def _values(self, place: int) -> list[Decimal]:
+        factor = self._unit(place)[1]
+        return [(number_of(row[place]) or Decimal(0)) * factor for row in self.table.rows]
+
+    def _words(self, plain: str) -> Finding | None:
         """The first word that neither the table nor the question explains."""
-        cells = [cell for row in self.table.rows for cell in row]
-        columns = [name.replace("_", " ") for name in self.table.columns]
-        said = " ".join((self._given, self.table.head, self.table.scope, *columns, *cells)).lower()
-        left = Vocabulary(said).unknown(without_quantities(self.reading.rest))
+        names = [name.replace("_", " ") for name in self.table.columns]
+        parts = (self.table.head, self.table.scope, *names, *(cell for row in self.table.rows for cell in row))
+        left = unsaid(words_of(without_quantities(self._bare(plain))), f"{self._given} {normalised(' '.join(parts))}")
         return unsettled(f"word {left[0]}") if left else None
 
-    def _conditions(self) -> Finding | None:
-        """The first condition that the sentence must say and does not: of rows that it names, their time may be left out."""
-        if any(clause.says("shown") for clause in self.reading.clauses):
-            return None
-        known = Vocabulary(self.sentence)
-        values = {name.value for name in self.reading.names}
-        is_counted = self.table.is_single or self.counts
+    def _conditions(self, said: str, spans: Sequence[Span]) -> Finding | None:
+        """The first condition that the sentence must say and does not; of rows that it names, their time may be left out."""
+        is_counted = self.table.is_single or self.is_counted
         for each in self.table.conditions:
             if each.span is not None:
-                if is_counted and not any(_begins(span, each.span) for span in self.reading.spans):
+                if is_counted and not any(span[0] == each.span[0] for span in spans):
                     return unsettled("its time is not said")
-            elif not self._is_said(each, known, values, strictly=is_counted):
+            elif not self._is_said(each, said, strictly=is_counted):
                 return unsettled("a condition is not said")
-        if (
-            self.table.scope
-            and is_counted
-            and not any(known.says(part) for part in re.split(r"[、,，\s&]+", self.table.scope))
-        ):
-            return unsettled("whose rows is not said")
-        return None
+        scope = [part for part in re.split(r"[、,，\s&]+", self.table.scope) if part]
+        is_scoped = any(not unsaid(words_of(normalised(part)), said) for part in scope)
+        return unsettled("whose rows is not said") if scope and is_counted and not is_scoped else None
 
-    def _is_said(self, each: Condition, known: Vocabulary, values: set[str], *, strictly: bool) -> bool:
-        if each.value in values:
-            return True
+    def _is_said(self, each: Condition, said: str, *, strictly: bool) -> bool:
         number = number_of(each.value) if each.value else None
+        words = words_of(normalised(each.value or each.text))
         if number is None:
-            return known.says(each.value or each.text) or (not strictly and known.says(each.field))
-        if not strictly:
-            return True
-        numbers = {said.value for clause in self.reading.clauses for said in clause.quantities}
-        has_field = any(known.says(word) for word in (each.field, *each.field.split(), each.field[:2], each.field[-2:]))
-        return has_field and (number == 0 or number in numbers)
+            return not unsaid(words, said) or (not strictly and not unsaid(words_of(normalised(each.field)), said))
+        amounts = {amount.value for amount in quantities(said)}
+        return not strictly or (not unsaid(words_of(normalised(each.field)), said) and number in {*amounts, Decimal(0)})
 
 
-def _hard(clause: Clause) -> list[Quantity]:
-    return [each for each in clause.quantities if not each.is_soft]
+def _bordered(value: str) -> str:
+    """A pattern of a value in which no part of a word or number counts, but for the ending of several."""
+    before, after = (
+        r"(?<![a-z\d])" if value[0].isascii() else "",
+        r"(?:e?s)?(?![a-z\d])" if value[-1].isascii() else "",
+    )
+    return f"{before}{re.escape(value)}{after}"
 
 
 def _is(said: Quantity, amount: Amount) -> bool:
@@ -337,13 +321,9 @@ def _is(said: Quantity, amount: Amount) -> bool:
 def _same(said: Span, asked: Span, today: date) -> bool:
     """The same days; a period that still runs may be told as its part so far."""
     runs = asked[1] is None or asked[1] > today
-    return said == asked or (_begins(said, asked) and runs and (said[1] is None or said[1] > today))
-
-
-def _begins(said: Span, asked: Span) -> bool:
-    return said[0] == asked[0]
+    return said == asked or (said[0] == asked[0] and runs and (said[1] is None or said[1] > today))
 
 
 def _overlap(said: Span, asked: Span) -> bool:
-    starts = max(said[0] or date.min, asked[0] or date.min)
-    return starts < min(said[1] or date.max, asked[1] or date.max)
+    begins = max(said[0] or date.min, asked[0] or date.min)
+    return begins < min(said[1] or date.max, asked[1] or date.max)

@@ -11,15 +11,10 @@ _FILE: Final = Path(__file__).with_name("words.yaml")
 
 
 @cache
-def _classes() -> dict[str, dict[str, list[str]]]:
-    loaded: dict[str, dict[str, list[str]]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
-    return loaded
-
-
-@cache
 def _by_word() -> dict[str, frozenset[str]]:
+    loaded: dict[str, dict[str, list[str]]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
     found: dict[str, set[str]] = {}
-    for name, languages in _classes().items():
+    for name, languages in loaded.items():
         for word in (*languages["en"], *languages["zh"]):
             found.setdefault(word, set()).add(name)
     return {word: frozenset(names) for word, names in found.items()}
@@ -42,12 +37,6 @@ def classes(text: str) -> set[str]:
 def says(text: str, *names: str) -> bool:
     """Whether a lower-case text has a word of one of these classes."""
     return not classes(text).isdisjoint(names)
-
-
-def plain_length(text: str, start: int) -> int:
-    """How long the word is that begins here and holds no matter of its own; 0 for another word."""
-    found = _pattern().match(text, start)
-    return len(found[0]) if found and _by_word()[found[0]] != {"cause"} else 0
 
 
 def without_plain(text: str) -> str:

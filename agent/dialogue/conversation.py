@@ -29,7 +29,7 @@ WRITE_NOW = "No more calls can be made. Answer now from the evidence above."
 class Conversation:
     """turns: what was said. offered: tools and controls in an order that stays. ended: how the model ended it without writing.
 
-    must_write: it was told to write now. is_over: nothing follows.
+    must_write: it was told to write now. is_asked_again: in the language of the question. is_over: nothing follows.
     """
 
     run: Run
@@ -38,6 +38,7 @@ class Conversation:
     calls: Calls
     ended: Control | None = None
     must_write: bool = False
+    is_asked_again: bool = False
     is_over: bool = False
     ids: set[str] = field(default_factory=set)
 
@@ -59,7 +60,8 @@ class Conversation:
         """Take the model's turn: make its calls, or end. again_in: the language to write in instead, "" where nothing is wrong."""
         calls = [self._told_apart(call) for call in reply.calls]
         self._add(Turn(role="assistant", content=reply.text, tool_calls=[call.as_message() for call in calls]))
-        if again_in and not calls:
+        if again_in and not calls and not self.is_asked_again:
+            self.is_asked_again = True
             self._add(Turn(role="user", content=self.run.use(prompt("answer_language", again_in))))
             return
         controls = [call for call in calls if call.name in CONTROLS]

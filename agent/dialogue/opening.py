@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
+from agent.attribution.answer_language import asked_in
 from agent.attribution.standing import is_unapproved
 from agent.dialogue.tables import tables_for
 from agent.fencing import escaped, fenced
@@ -17,17 +18,9 @@ from agent.run import Finding, Run
 from agent.skills.catalog import READ, Offer, listed
 from agent.state import Turn
 from agent.tools.base import Tool
-from knowledge.text.language import language_of
 
 EVIDENCE_SHARE = 0.4  # of the model's context for what it is shown first; the rest is for tools and the answer
 FENCE_TOKENS = 40  # of the marks around a passage
-
-
-def asked_language(run: Run) -> str:
-    """The language, zh or en, of the answer: the one asked for, else of what the person wrote, else of their pages."""
-    return (
-        run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query) or run.language[:2]
-    )
 
 
 async def opening(
@@ -41,7 +34,7 @@ async def opening(
 
 
 def _orders(run: Run, offered: Sequence[Tool], skills: Sequence[Offer]) -> str:
-    language = asked_language(run)
+    language = asked_in(run)
     names = ["answer", *(["tools"] if offered else [])]
     names += ["answer_outside"] if any(tool.brings == "outside" for tool in offered) else []
     names += [f"tone_{run.profile.tone}"] if run.profile.tone else []
@@ -64,7 +57,7 @@ def _question(run: Run, evidence: Mapping[int, Finding], tables: str) -> str:
 
 
 def _language_asked(run: Run) -> list[str]:
-    return ["", run.use(prompt("answer_language", asked_language(run)))] if run.answers_in else []
+    return ["", run.use(prompt("answer_language", asked_in(run)))] if run.answers_in else []
 
 
 def fitting(run: Run) -> dict[int, Finding]:

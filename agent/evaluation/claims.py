@@ -9,9 +9,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from agent.attribution.check import Evidence, check_cited
-from agent.attribution.judge import judged
+from agent.attribution.judge import OpenSentence, judged
 from agent.attribution.verdict import Finding, Verdict
-from agent.evaluation.scripted_service import Delta, Request, says_json
+from agent.evaluation.scripted_service import Delta, Request, says
 from agent.extractive.overlap import nearest
 from agent.fencing import escaped
 from agent.prompting import prompt
@@ -19,7 +19,7 @@ from agent.providers.base import ChatModel, ModelError
 from knowledge.text.language import language_of
 
 OPEN = (Verdict.LIKELY, Verdict.UNSETTLED)
-_SENTENCE = re.compile(r'<sentence number="(\d+)">\n(.*?)\n</sentence>', re.DOTALL)
+_SENTENCE = re.compile(r'<sentence number="(\d+)"[^>]*>\n(.*?)\n</sentence>', re.DOTALL)
 Outcome = Literal["kept", "marked", "dropped"]
 
 
@@ -73,34 +73,35 @@ async def measured(claims: Sequence[Claim], *, today: date, judge: ChatModel | N
 
 async def _judged(judge: ChatModel, claim: Claim, evidence: dict[int, Evidence], today: date) -> bool | None:
     """What the judge says; None where it fails."""
-    system = prompt("judge", language_of(claim.question) or "en").text
+    system, sentence = (
+        prompt("judge", language_of(claim.question) or "en").text,
+        OpenSentence(1, claim.sentence, "", evidence),
+    )
     try:
-        return (await judged(judge, system, claim.question, {1: claim.sentence}, evidence, today=today)).get(1)
+        async for _number, is_said in judged(judge, system, claim.question, [sentence], today=today):
+            return is_said
     except ModelError:
-        return None
+        pass
+    return None
 
 
 def scripted_judge(claims: Sequence[Claim], *, believes_all: bool = False) -> Callable[[Request], Delta]:
-    """A scripted service that says of each sentence what people said, with the line of the evidence that has most of its words.
+    """A scripted service that says of each sentence what people said, with the line of what it was shown that has most of its words.
 
     believes_all: it supports every sentence, as a judge does that a document talks to, or that is too small.
     """
     by_text = {escaped(claim.sentence): claim for claim in claims}
 
-    def verdict(number: str, said: str) -> dict[str, object]:
+    def line(number: str, said: str) -> str:
         claim = by_text[said]
-        text = "\n".join(claim.evidence)
+        text = "\n".join(Evidence(each).says for each in claim.evidence)
         start, end = nearest(claim.sentence, text)
-        is_said = believes_all or claim.supported
-        return {
-            "sentence": int(number),
-            "verdict": "supported" if is_said else "not_said",
-            "quote": text[start:end],
-        }
+        quote = text[start:end].replace("\n", " ")
+        return f'{number} S "{quote}"' if believes_all or claim.supported else f"{number} N"
 
     def reply(request: Request) -> Delta:
         content = str(request["messages"][-1]["content"])
-        return says_json({"judgements": [verdict(number, said) for number, said in _SENTENCE.findall(content)]})
+        return says("\n".join(line(number, said) for number, said in _SENTENCE.findall(content)))
 
     return reply
 

@@ -15,7 +15,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agent.cited_answer import CitedSentence, laid_out
-from agent.conversations.presentation.message import ShownMessage, ShownQuery
+from agent.conversations.presentation.message import ShownMessage, ShownQuery, ShownSentence
 from agent.conversations.sessions import get_message, get_session, read_message
 from agent.events import (
     AgentQuery,
@@ -200,19 +200,24 @@ def _told(shown: ShownMessage) -> list[Event]:
 
 
 def _answered(shown: ShownMessage, data: dict[str, Any]) -> Iterator[Answer]:
-    """The answer as one event, or, where sentences have a mark, as one for each run of them that has it or has it not."""
+    """The answer as one event for each slot, and for each run of its sentences that has a mark or has it not."""
     told = [each for each in shown.sentences if not each.is_masked]
-    runs = [(mark, list(each)) for mark, each in groupby(told, key=lambda each: (each.is_checked, each.is_outside))]
+    runs = [(facts, list(each)) for facts, each in groupby(told, key=_facts)]
     if not shown.sentences or not runs:
         yield Answer(content="" if shown.sentences else shown.content, done=True, data=data)
-    for place, ((is_checked, is_outside), each) in enumerate(runs):
+    for place, (facts, each) in enumerate(runs):
         text = laid_out((s.gap, CitedSentence(s.text, s.citations).marked) for s in each)
-        facts = data | ({} if is_checked else {"is_checked": False}) | ({"is_outside": True} if is_outside else {})
         yield Answer(
             content=f"{(_lines_of(each[0].gap) or ' ') if place else ''}{text}",
             done=place == len(runs) - 1,
-            data=facts,
+            data=data | facts,
         )
+
+
+def _facts(sentence: ShownSentence) -> dict[str, Any]:
+    facts: dict[str, Any] = {"slot": sentence.slot}
+    facts |= {} if sentence.is_checked else {"is_checked": False}
+    return facts | ({"is_outside": True} if sentence.is_outside else {})
 
 
 def _lines_of(gap: str) -> str:

@@ -111,7 +111,7 @@ def _columns(run: Run, began: float) -> dict[str, object]:
     """What a message keeps of a run, however it ended."""
     answer = run.answer
     return {
-        "sentences": [_kept(sentence) for sentence in answer.sentences] if answer else [],
+        "sentences": [_kept(*placed) for placed in enumerate(answer.sentences)] if answer else [],
         "stop_reason": run.stop_reason,
         "provider": answer.provider if answer else "",
         "state": run.state.stored()
@@ -127,9 +127,11 @@ def _columns(run: Run, began: float) -> dict[str, object]:
     }
 
 
-def _kept(sentence: CitedSentence) -> dict[str, object]:
-    """is_checked is kept where it is not so, a gap where there is one."""
+def _kept(place: int, sentence: CitedSentence) -> dict[str, object]:
+    """is_checked is kept where it is not so, a gap where there is one, a slot where it is not the place among the sentences."""
     kept: dict[str, object] = {"text": sentence.text, "citations": list(sentence.citations)}
+    if sentence.slot not in (None, place):
+        kept["slot"] = sentence.slot
     if sentence.gap:
         kept["gap"] = sentence.gap
     return kept if sentence.is_checked else {**kept, "is_checked": False}

@@ -6,13 +6,14 @@ from contextlib import aclosing
 
 from asgiref.sync import sync_to_async
 
+from agent.attribution.answer_language import asked_in
 from agent.attribution.answer_writer import Writer
 from agent.budget import HARD
 from agent.dialogue.controls import AskBack, Control, Decline
 from agent.dialogue.conversation import Conversation, begin
 from agent.events import Event
 from agent.notices import broken_off, limit_reached, model_failed
-from agent.providers.base import Delta, ModelBroken, ModelError, ModelFell, ModelRefused
+from agent.providers.base import Delta, ModelError, ModelFell, ModelRefused
 from agent.providers.reply import Reply
 from agent.revocation import keep_visible
 from agent.rule_routing.intents import GREETING
@@ -32,7 +33,7 @@ async def act(run: Run) -> AsyncIterator[Event | Together | Goto]:
             yield item
     except ModelError as error:
         failure = error
-    async for events in writer.settled(is_asked=failure is None):
+    async for events in writer.settled():
         yield events
     if failure is None:
         for events in writer.results():
@@ -76,19 +77,18 @@ async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterato
             continue
         note = f"calls={len(reply.calls)}"
         add_trace(run, State.ACT, action="converse", timing_ms=_since(began), out={"note": note})
-        async for event in conversation.take(reply, again_in=writer.wants_language):
+        is_foreign = writer.is_in_other_language and not writer.has_parts
+        async for event in conversation.take(reply, again_in=asked_in(run) if is_foreign else ""):
             yield event
 
 
 async def _heard(conversation: Conversation, reply: Reply) -> AsyncGenerator[Delta, None]:
-    """The model's next turn, collected in `reply` as it passes. Raises ModelError; ModelBroken where it says nothing."""
+    """The model's next turn, collected in `reply` as it passes. Raises ModelError."""
     model = conversation.run.model
     assert model is not None
     async for delta in model.stream(conversation.messages(), tools=conversation.offered):
         reply.take(delta)
         yield delta
-    if not reply.calls and not reply.text.strip():
-        raise ModelBroken(f"{model.name} wrote nothing")
 
 
 def _route_taken(run: Run, ended: Control | None) -> Route:

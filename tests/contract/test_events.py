@@ -46,7 +46,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "references": {"knowledge_references": [REFERENCE], "query_references": [QUERY], "web_references": [PAGE]},
     "tool_call": {"tool_calls": [CALL]},
     "tool_result": {"data": {"display_type": "table", "columns": ["a"]}},
-    "answer": {"data": {"provider": "Big"}},
+    "answer": {"data": {"provider": "Big", "slot": 2}},
+    "slot": {"data": {"slot": 3, "state": "checking", "sources": ["Leave"]}},
     "complete": {"data": {"stop_reason": "ok"}},
     "queued": {"data": {"before": 3}},
     "error": {"data": {"retry_after_s": 5}},
@@ -59,9 +60,9 @@ def made(kind: type[StreamEvent]) -> StreamEvent:
     return kind(content="…", done=True, **PARTS.get(name, {})).placed(7, uuid4(), uuid4())
 
 
-def test_the_types_are_the_specification_s_and_two_more() -> None:
+def test_the_types_are_the_specification_s_and_three_more() -> None:
     assert len(NAMES) == len(set(NAMES))
-    assert set(NAMES) == SPECIFIED | {"queued", "stop"}
+    assert set(NAMES) == SPECIFIED | {"queued", "slot", "stop"}
     assert set(ResponseType) == set(NAMES), "the client package knows them all"
 
 
@@ -112,7 +113,8 @@ def test_a_type_of_a_newer_server_is_passed_on_as_it_is() -> None:
 
 
 def test_the_schema_of_events_is_the_one_that_was_agreed_on() -> None:
-    assert_golden("events.json", json.dumps(EVENT.json_schema(), indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    schema = EVENT.json_schema() | {"version": events.VERSION}
+    assert_golden("events.json", json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
 
 def test_nobody_is_told_how_sure_an_answer_is() -> None:

@@ -27,7 +27,7 @@ class ShownSentence:
     """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
 
     is_row: it is a row of a table that is shown as one. is_checked: False where it was not checked against its source. is_outside: it
-    stands on a page of the web. gap: as in `agent.cited_answer.CitedSentence`.
+    stands on a page of the web. gap, slot: as in `agent.cited_answer.CitedSentence`.
     """
 
     text: str
@@ -37,6 +37,7 @@ class ShownSentence:
     is_checked: bool = True
     is_outside: bool = False
     gap: str = ""
+    slot: int = 0
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     quoted = row.provider == extractive.NAME
     shown = {c.number: _citation(c, seen.passages[c.chunk_id], quoted=quoted) for c in citations}
     said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text, one.passage.blocks)}
-    sentences = tuple(_sentence(entry, numbers, said, outside) for entry in row.sentences)
+    sentences = tuple(_sentence(*placed, numbers, said, outside) for placed in enumerate(row.sentences))
     content = row.content
     if sentences and row.role == Role.ASSISTANT:
         separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
@@ -198,11 +198,14 @@ def _citation(row: Citation, passage: ShownPassage, *, quoted: bool) -> ShownCit
 
 
 def _sentence(
-    entry: Mapping[str, Any], seen: Collection[int], rows: Collection[str], outside: Collection[int]
+    place: int, entry: Mapping[str, Any], seen: Collection[int], rows: Collection[str], outside: Collection[int]
 ) -> ShownSentence:
-    text, citations = entry["text"], tuple(entry["citations"])
+    text, citations, slot = entry["text"], tuple(entry["citations"]), entry.get("slot", place)
     if set(citations) <= set(seen):
         checked, gap = entry.get("is_checked", True), entry.get("gap", "")
         is_outside = any(number in outside for number in citations)
-        return ShownSentence(text, citations, is_row=text in rows, is_checked=checked, is_outside=is_outside, gap=gap)
-    return ShownSentence("", (), is_masked=True)
+        is_row = text in rows
+        return ShownSentence(
+            text, citations, is_row=is_row, is_checked=checked, is_outside=is_outside, gap=gap, slot=slot
+        )
+    return ShownSentence("", (), is_masked=True, slot=slot)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from asgiref.sync import async_to_sync
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from agent.evaluation.claims import Claim, ClaimReport, measured, scripted_judge
@@ -18,7 +17,6 @@ from agent.providers.openai_compatible import ServedModel
 from business.jsonl import read_jsonl
 from copilot_site.lib.commands import file_to_write, one_sentence, read_text
 from copilot_site.lib.errors import InvalidInput
-from knowledge.dictionary.cedict import prepare_dictionary
 
 KEYS = ("id", "kind", "lang", "question", "evidence", "sentence", "supported")
 
@@ -44,7 +42,6 @@ class Command(BaseCommand):
 
     def handle(self, *, file: Path, json: Path | None, judge: str, today: date, **options: Any) -> None:
         with one_sentence():
-            prepare_dictionary(settings.HOME.create().models)
             rows = read_jsonl(read_text(file).splitlines(), keys=KEYS, name=file.name)
             claims = [Claim.model_validate(row) for row in rows]
             with _served(judge, claims) as served:

@@ -19,7 +19,8 @@ export class ComingAnswer {
 
   begin() {
     // told anew: what was drawn of it does not count
-    this.text = "";
+    this.text = ""; // what is told in its place
+    this.slots = new Map(); // by number, what is known of slots before their turn: their sources, or their text
     this.references = new Map();
   }
 
@@ -29,7 +30,7 @@ export class ComingAnswer {
 
   draw(event) {
     // one event of the run; what is not drawn is left alone
-    const ways = { queued: this.#queued, references: this.#references, answer: this.#piece };
+    const ways = { queued: this.#queued, references: this.#references, answer: this.#piece, slot: this.#slot };
     ways[event.response_type]?.call(this, event);
     this.progress.hears(event);
   }
@@ -54,18 +55,46 @@ export class ComingAnswer {
   }
 
   #piece(event) {
-    this.text += event.content;
-    if (event.data?.is_checked === false) this.text += ` ${text.textUnchecked}`;
-    this.body.lang = script(this.text);
-    this.body.replaceChildren(...this.#cited());
+    this.slots.delete(event.data?.slot);
+    this.text += marked(event);
+    this.#redraw();
   }
 
-  #cited() {
-    return this.text.split(/(\[\d+\])/).map((part) => {
+  #slot(event) {
+    const { slot, state, sources } = event.data;
+    if (state === "left_out") this.slots.delete(slot);
+    else this.slots.set(slot, state === "settled" ? { said: marked(event) } : { sources });
+    this.#redraw();
+  }
+
+  #redraw() {
+    const waiting = [...this.slots].sort(([one], [other]) => one - other).map(([, known]) => known);
+    this.body.lang = script(this.text || waiting.find((known) => known.said)?.said || "");
+    this.body.replaceChildren(
+      ...this.#cited(this.text),
+      ...waiting.flatMap((known) => (known.said ? this.#cited(known.said) : checking(known.sources))),
+    );
+  }
+
+  #cited(words) {
+    return words.split(/(\[\d+\])/).map((part) => {
       const reference = this.references.get(Number(/^\[(\d+)\]$/.exec(part)?.[1]));
       return reference ? citeButton(reference) : document.createTextNode(part);
     });
   }
+}
+
+function marked(event) {
+  return event.data?.is_checked === false ? `${event.content} ${text.textUnchecked}` : event.content;
+}
+
+function checking(sources) {
+  // in the place of a sentence that a model compares with its sources
+  const titles = element("span", "checking-source", sources.join(", "));
+  titles.lang = script(titles.textContent);
+  const place = element("span", "checking", `${text.textChecking} `);
+  place.append(titles);
+  return [document.createTextNode(" "), place];
 }
 
 function alerting(className, said) {

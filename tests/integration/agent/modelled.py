@@ -12,10 +12,12 @@ from django.test import override_settings
 
 from agent.providers import breaker
 from agent.providers.openai_compatible import ModelLimits
-from tests.modelserver import ModelServer, Request, Step, calls, says_json, serving
+from tests.modelserver import ModelServer, Request, Step, asks_judge, calls, says, serving
 
 SEARCH = calls(("knowledge_search", {"queries": ["annual leave days"]}))
 THIRTY = "Employees have 30 days of annual leave in each calendar year [1]."
+LETTERS = {"supported": "S", "contradicted": "C", "not_said": "N"}
+_ASKED = re.compile(r'<sentence number="(\d+)"')
 QUICK = ModelLimits(first_s=20, between_s=20, total_s=60, attempts=2, first_wait_s=0.001)
 HURRIED = replace(QUICK, first_s=0.3, between_s=0.3, total_s=1.0, attempts=1)
 
@@ -35,13 +37,21 @@ def modelled(
 
 
 def judges(verdict: str = "not_said", *, quote: str = "", sentences: Sequence[int] = range(1, 25)) -> Step:
-    """The judge's answer: one verdict on each of these sentences."""
-    return says_json({"judgements": [{"sentence": n, "verdict": verdict, "quote": quote} for n in sentences]})
+    """The judge's answer whenever it is asked: one verdict on each of these sentences, numbered as they are judged in the run."""
+
+    def lines(request: Request) -> Step:
+        asked = [int(number) for number in _ASKED.findall(sent(request)) if int(number) in sentences]
+        return says("".join(f'{number} {LETTERS[verdict]} "{quote}"\n' for number in asked))
+
+    return Step(judges=lines)
 
 
-def is_judged(request: Request) -> bool:
-    """Whether a request asks the judge."""
-    return '<sentence number="' in sent(request)
+def judge(step: Step) -> Step:
+    """What the judge does whenever it is asked."""
+    return Step(judges=lambda _request: step)
+
+
+is_judged = asks_judge
 
 
 def evidence_sent(request: Request) -> str:

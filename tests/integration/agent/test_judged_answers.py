@@ -9,7 +9,7 @@ from agent.models import AgentProfile, LanguageModel
 from agent.profiles import Options
 from agent.service_keys import sealed
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_library, make_reader, stored, words
-from tests.integration.agent.modelled import SEARCH, THIRTY, judges, modelled, of
+from tests.integration.agent.modelled import SEARCH, THIRTY, judge, judges, modelled, of
 from tests.modelserver import Step, says
 
 pytestmark = pytest.mark.django_db
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.django_db
 OPEN = "Staff can be away for a whole month each year [1]."
 
 
-def open_answer(*judge: Step, options: Options | None = None) -> tuple[Any, list[Any]]:
+def open_answer(*judging: Step, options: Options | None = None) -> tuple[Any, list[Any]]:
     """The stored answer, and the events of it, where facts settle the first sentence and not the second."""
     base, _manual, _secret = make_library()
-    with modelled(SEARCH, says(f"{THIRTY} {OPEN} {THIRTY}"), *judge):
+    with modelled(SEARCH, says(f"{THIRTY} {OPEN} {THIRTY}"), *judging):
         events = asked(make_reader(base), LEAVE, options=options or Options())
     return stored(events), of(events, Answer)
 
@@ -40,7 +40,7 @@ def test_a_sentence_that_the_judge_does_not_find_is_left_out(verdict: str) -> No
 
 
 @pytest.mark.parametrize(
-    "judge",
+    "judging",
     [
         judges("supported", quote="a month of leave", sentences=[1]),
         judges("supported", quote="", sentences=[1]),
@@ -49,8 +49,8 @@ def test_a_sentence_that_the_judge_does_not_find_is_left_out(verdict: str) -> No
     ],
     ids=["made up", "no quotation", "no word of it", "another sentence"],
 )
-def test_what_the_judge_does_not_show_stays_unchecked_and_is_marked(judge: Step) -> None:
-    row, answers = open_answer(judge)
+def test_what_the_judge_does_not_show_stays_unchecked_and_is_marked(judging: Step) -> None:
+    row, answers = open_answer(judging)
     assert [sentence.get("is_checked", True) for sentence in row.sentences] == [True, False, True]
     assert [answer.data.get("is_checked", True) for answer in answers] == [True, False, True, True]
     assert "is marked" in row.notice
@@ -66,7 +66,7 @@ def test_a_judge_is_not_believed_where_what_it_quotes_says_something_else(handbo
 
 
 def test_where_the_judge_fails_the_sentence_is_marked_and_the_answer_goes_on() -> None:
-    row, _answers = open_answer(says("Yes."), says("All of it."))
+    row, _answers = open_answer(judge(says("Yes.")))
     assert [sentence.get("is_checked", True) for sentence in row.sentences] == [True, False, True]
     assert row.provider == "default"
 

@@ -9,7 +9,7 @@ from agent.events import Complete, Reflection, StopReason, Thinking, ToolCall, T
 from agent.models import LanguageModel
 from agent.profiles import Options
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, kinds, make_reader, stored, words
-from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
+from tests.integration.agent.modelled import SEARCH, THIRTY, judges, modelled, of
 from tests.modelserver import Step, says, says_json
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +74,11 @@ def test_thinking_whose_beginning_stands_in_the_prompt_is_no_part_of_the_answer(
 def test_where_the_answer_is_the_first_such_reply_what_it_thought_is_taken_back(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     reader = make_reader(base)
-    with modelled(SEARCH, says(f"{FORTY}{THIRTY}", size=3), SEARCH, says(f"{FORTY}{THIRTY}")):
+    with modelled(
+        SEARCH, says(f"{FORTY}{THIRTY}", size=3),
+        SEARCH, says(f"{FORTY}{THIRTY}"),
+        judges("supported", quote="30 days of annual leave"),
+    ):  # fmt: skip
         first, second = asked(reader, LEAVE), asked(reader, LEAVE)
     assert "</think>" not in words(first)
     assert [sentence["text"] for sentence in stored(first).sentences] == [THIRTY.removesuffix(" [1].") + "."]

@@ -14,8 +14,8 @@ from authz.principal import Principal
 from business.results.visibility import query_sources
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words
-from tests.integration.agent.modelled import modelled
-from tests.modelserver import calls, says, says_json
+from tests.integration.agent.modelled import judge, modelled
+from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
 
@@ -71,9 +71,7 @@ def test_a_model_writes_from_a_result_and_cites_it_until_the_source_is_closed() 
     steps = (
         calls(("database_query", {"question": QUESTION})),
         says("There were 128 orders in October 2026 [1]. In September there were 99 [1]."),
-        says_json({"judgements": [
-            {"sentence": 1, "verdict": "supported", "quote": "2026-10 | 128"}, {"sentence": 2, "verdict": "not_said"}
-        ]}),
+        judge(says('1 S "2026-10 | 128"\n2 N\n')),
     )  # fmt: skip
     with modelled(*steps):
         events = asked(principal, QUESTION, session)

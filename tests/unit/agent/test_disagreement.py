@@ -5,14 +5,8 @@ from datetime import date
 import pytest
 
 from agent.attribution.disagreement import disagreeing_span
-from tests.dictionaries import prepared
 
 TODAY = date(2026, 11, 21)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _words() -> None:
-    prepared()
 
 
 def other(said: str, text: str, under: str = "", heading: str = "") -> str | None:

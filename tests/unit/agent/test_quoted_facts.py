@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
+from agent.attribution.facts import quoted_conflict
 from agent.attribution.judge import is_quoted, stands_quoted
-from agent.attribution.quoted_facts import quoted_conflict
 
 TODAY = date(2026, 11, 21)
 RULES = """The probation period is three months. The notice period is two months.
@@ -18,7 +18,7 @@ Visitors may enter the laboratory with a guide. Small parts cost 5 EUR, large pa
     ("sentence", "quote", "what"),
     [
         ("The probation period is two months.", "The probation period is three months.", "facts"),
-        ("试用期为两个月。", "试用期为三个月", "number"),
+        ("试用期为两个月。", "试用期为三个月", "facts"),
         ("The rule was approved on 3 June 2026.", "The rule was approved on 12 May 2026 by Ana Lopez", "date"),
         ("本规定于 2026 年 6 月 3 日获得批准。", "本规定于 2026 年 5 月 12 日由 Ana Lopez 批准", "date"),
         ("It was approved by Maria Vogt.", "The rule was approved on 12 May 2026 by Ana Lopez", "name"),

@@ -8,7 +8,6 @@ import pytest
 from agent.attribution import check as checks
 from agent.attribution.check import Evidence, check
 from agent.attribution.quantities import quantities
-from tests.dictionaries import prepared
 
 PROBATION = "新员工的试用期为三个月，期间工资按 80% 发放。试用期内离职须提前 3 天通知。"
 TOKENS = "Access tokens are valid for 60 minutes. Refresh tokens are valid for 30 days. Tokens are never logged."
@@ -18,11 +17,6 @@ TRAVEL = (
     "The daily allowance is CNY 150 in mainland China and EUR 55 in Europe. Business class is not allowed. Premium economy is allowed when"
     " the flight takes longer than 6 hours."
 )
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _words() -> None:
-    prepared()
 
 
 def said(sentence: str, text: str, also: str = "", question: str = "") -> str:
@@ -60,26 +54,6 @@ def test_a_sentence_without_a_word_of_matter_stands_nowhere(sentence: str) -> No
     """“可以。” and “不可以。” cannot both be said by one text, and no fact tells which."""
     assert said(sentence, TRAVEL, question="Is business class allowed?") == "unsettled"
     assert said(sentence, PROBATION, question="试用期可以延长吗？") == "unsettled"
-
-
-@pytest.mark.parametrize(
-    ("sentence", "question", "verdict"),
-    [
-        ("60 minutes.", "For how long are access tokens valid?", "supported"),
-        ("It is 30 days.", "For how long are refresh tokens valid?", "supported"),
-        ("30 days.", "For how long are access tokens valid?", "unsettled"),
-        ("30 days.", "How long is the holiday?", "unsettled"),
-        ("30 days.", "", "unsettled"),
-    ],
-)
-def test_a_bare_amount_is_of_what_was_asked(sentence: str, question: str, verdict: str) -> None:
-    assert said(sentence, TOKENS, question=question) == verdict
-
-
-def test_a_bare_amount_may_have_its_subject_in_the_clause_before() -> None:
-    question = "What is the daily allowance in Europe?"
-    assert said("EUR 55.", TRAVEL, question=question) == "supported"
-    assert said("CNY 150.", TRAVEL, question=question) == "unsettled"
 
 
 def test_a_calculation_of_the_run_may_be_said() -> None:

@@ -1,0 +1,79 @@
+"""The sources of an answer as it grows: each piece of evidence gets a number with the first sentence that stands on it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date
+
+from agent.attribution.disagreement import with_disagreements
+from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
+from agent.events import KnowledgeReference, QueryReference, References
+from agent.evidence import cited_page, cited_query, cited_span, query_reference, reference, web_reference
+from agent.extractive.overlap import nearest
+from agent.run import Finding
+from knowledge.selectors import ShownPassage
+
+
+@dataclass
+class Citations:
+    """shown: the number that people see, by the number in the run. disagreements: as `CitedAnswer` has them."""
+
+    provider: str
+    shown: dict[int, int] = field(default_factory=dict)
+    spans: list[CitedSpan] = field(default_factory=list)
+    queries: list[CitedQuery] = field(default_factory=list)
+    pages: dict[int, CitedPage] = field(default_factory=dict)
+    passages: list[KnowledgeReference] = field(default_factory=list)
+    results: list[QueryReference] = field(default_factory=list)
+    disagreements: tuple[tuple[int, int], ...] = ()
+
+    def cite(self, number: int, finding: Finding, sentence: str) -> bool:
+        """Give a piece of evidence the next number, unless it has one; the cited span is its sentence that says most of this one."""
+        if number in self.shown:
+            return False
+        shown = self.shown[number] = len(self.shown) + 1
+        if finding.outside:
+            self.pages[shown] = cited_page(shown, finding.outside, sentence)
+        elif finding.passage is None:
+            self.queries.append(cited_query(shown, finding))
+            self.results.append(query_reference(shown, finding))
+        else:
+            score = finding.item.score or 0.0
+            start, end = nearest(sentence, finding.passage.text, finding.passage.blocks)
+            self._add(cited_span(shown, finding.passage, score, start=start, end=end), finding.passage)
+        return True
+
+    def compare(
+        self, found: Iterable[tuple[ShownPassage, float]], sentences: Iterable[CitedSentence], *, today: date
+    ) -> CitedAnswer:
+        """The answer with the passages that contradict what it cites among its sources."""
+        found = list(found)
+        compared = with_disagreements(self.answer(sentences), found, today=today)
+        passages = {passage.chunk_id: passage for passage, _score in found}
+        for span in compared.citations[len(self.spans) :]:
+            self._add(span, passages[span.chunk_id])
+        self.disagreements = compared.disagreements
+        return compared
+
+    def answer(self, sentences: Iterable[CitedSentence]) -> CitedAnswer:
+        return CitedAnswer(
+            self.provider,
+            tuple(sentences),
+            tuple(self.spans),
+            tuple(self.queries),
+            tuple(self.pages.values()),
+            disagreements=self.disagreements,
+        )
+
+    def event(self, *, done: bool) -> References:
+        """All sources so far."""
+        pages = [web_reference(page) for page in self.pages.values()]
+        return References(
+            knowledge_references=list(self.passages),
+            query_references=list(self.results),
+            web_references=pages,
+            done=done,
+        )
+
+    def _add(self, span: CitedSpan, passage: ShownPassage) -> None:
+        self.spans.append(span)
+        self.passages.append(reference(span.number, passage, span.score, start=span.start, end=span.end))

@@ -1,0 +1,105 @@
+"""A sentence as it is compared: its clauses, each with its words of matter, its amounts and its classes of words."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from agent.attribution.quantities import Quantity, quantities
+from agent.attribution.words import classes, without_plain
+from agent.extractive.sentences import split
+from business.parsing.reader.units import normalised
+from knowledge.text.terms import terms
+
+_CUT = re.compile(r"[;:。!?]|,(?!\d{3})|\.(?=\s|$)|\b(?:and|but|while)\b|而|但")
+_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
+_LATIN = re.compile(r"[^\W\d_\u3400-\u9fff][^\W_\u3400-\u9fff]*")
+_IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w./-]*\d)[a-z][\w./×-]*\w|\b[a-z]\b(?= 级)|(?<=zone )[a-z]\b")
+BINDS = {"all", "only", "most", "least", "more", "fewer", "up", "down", "same", "cause", "difference", "together"}
+
+
+def words_of(text: str) -> list[str]:
+    """The words of matter in a lower-case text: English ones, and of Chinese, which sets none apart, every two characters that meet."""
+    bare = without_plain(text.replace("'s ", " "))
+    words = _LATIN.findall(bare)
+    for run in _HAN_RUN.findall(bare):
+        words += [run[at : at + 2] for at in range(max(len(run) - 1, 1))]
+    return words
+
+
+@lru_cache(maxsize=512)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+def unsaid(words: Iterable[str], text: str) -> list[str]:
+    """Those of the words that a text does not have."""
+    stems = _stems(text)
+    return [word for word in words if not (word in text if _HAN_RUN.match(word) else stems.issuperset(terms(word)))]
+
+
+@dataclass(frozen=True)
+class Clause:
+    """text: in the form that is compared."""
+
+    text: str
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        return [each for each in quantities(self.text) if not each.is_soft]
+
+    @cached_property
+    def classes(self) -> set[str]:
+        return classes(self.text)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """What it says besides numbers."""
+        return words_of(without_quantities(self.text))
+
+    @cached_property
+    def identifiers(self) -> set[str]:
+        return set(_IDENTIFIER.findall(self.text))
+
+    @property
+    def is_negative(self) -> bool:
+        return not self.classes.isdisjoint({"none", "not"})
+
+    def share_in(self, text: str) -> float:
+        """The share of its words that a text has; 1 for a clause without words."""
+        return 1 - len(unsaid(self.words, text)) / len(self.words) if self.words else 1.0
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence of the evidence, with the heading above it."""
+
+    text: str
+    head: str
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        return clauses_of(self.text)
+
+
+def clauses_of(text: str) -> tuple[Clause, ...]:
+    return tuple(Clause(part.strip()) for part in _CUT.split(normalised(text)) if part.strip())
+
+
+@lru_cache(maxsize=256)
+def statements(text: str) -> tuple[Statement, ...]:
+    """The sentences of a text, each with the heading before it."""
+    found, head = [], ""
+    for piece in split(text):
+        if piece.kind == "heading":
+            head = piece.text
+        else:
+            found.append(Statement(piece.text, normalised(head)))
+    return tuple(found)
+
+
+def without_quantities(text: str) -> str:
+    """The text without its numbers and their units."""
+    for found in reversed(quantities(text)):
+        text = f"{text[: found.start]} {text[found.end :]}"
+    return text

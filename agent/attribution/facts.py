@@ -1,0 +1,233 @@
+"""Whether a text says what a sentence says, as far as its facts tell: a sentence that repeats one of the evidence with its numbers, its
+polarity and its conditions is supported; one that names another amount, another unit or the opposite in the same place is contradicted.
+All else is left to whoever can read.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from decimal import Decimal
+from itertools import combinations
+
+from agent.attribution.clauses import BINDS, Clause, Statement, clauses_of, statements
+from agent.attribution.quantities import Quantity, quantities
+from agent.attribution.verdict import LIKELY, SUPPORTED, Finding, Verdict, contradicted, unsettled
+from agent.attribution.words import classes
+from agent.extractive.identifiers import identifiers_in
+from business.parsing.reader.times import mark_times
+from business.parsing.reader.units import normalised
+
+NEAR = 0.75  # share of a clause's words from which it speaks of the same thing; by hand
+WHOLE = 0.6  # … of the evidence's words, from which a sentence repeats it and does not pick from it
+LIKE = 0.4  # … of a sentence's words from which a number that was worked out is about what the text is about
+MOST_ADDED = 8  # amounts of a quotation of which sums are tried
+_NAME = re.compile(r"(?<![.!?:。！？：\n] )(?<![\w'’.-])(?!^)[A-Z][\w'’-]+")  # a capital that begins no sentence
+_LATIN_NAME = re.compile(r"(?<![A-Za-z\d_-])[A-Z][\w'’-]+", re.ASCII)
+_COUNTED = re.compile(r"(?:[两二三四五六七八九十]|\d)[\u3400-\u9fff]{1,10}?[都均]")  # all of so many, which are named
+_HAN = re.compile("[\u3400-\u9fff]")
+_JUST = re.compile(r"(?:\b(?:only|just)\b|仅有?|只有?)\s*$")
+_HALF = re.compile(r"\bhalf\b|半")
+Span = tuple[date | None, date | None]
+
+
+def check_facts(sentence: str, text: str, *, also: str = "") -> Finding:
+    """What the text says of the sentence. also: calculations, whose numbers may be said."""
+    claimed, evidence = clauses_of(sentence), statements(text)
+    if not any(clause.words or clause.identifiers for clause in claimed):
+        return unsettled("says nothing by itself")
+    said = [each for statement in evidence for clause in statement.clauses for each in clause.quantities]
+    if any(_has_other_unit(each, said) for clause in claimed for each in clause.quantities):
+        return contradicted("unit")
+    if any(_repeats(claimed, statement, also) for statement in evidence):
+        return SUPPORTED
+    for clause in claimed:
+        if wrong := _conflict(clause, evidence, said):
+            return contradicted(wrong)
+    known = [*said, *(each for clause in clauses_of(also) for each in clause.quantities)]
+    return LIKELY if _is_worked_out(claimed, text, known) else unsettled("not found as it stands")
+
+
+def _repeats(claimed: Sequence[Clause], statement: Statement, also: str) -> bool:
+    """Whether each clause stands in one of the statement, and nothing that limits these was lost."""
+    also = normalised(also)
+    used = [
+        next((each for each in statement.clauses if _says(each, clause, statement, also)), None) for clause in claimed
+    ]
+    whole = " ".join(clause.text for clause in claimed)
+    limits = "restrict" in classes(normalised(statement.text)) and "restrict" not in classes(whole)
+    return all(used) and not limits and all(each.share_in(whole) >= WHOLE for each in used if each)
+
+
+def _says(each: Clause, clause: Clause, statement: Statement, also: str) -> bool:
+    around = f"{statement.head} {statement.clauses[0].text} {each.text} {also}"
+    worked = {amount.number for amount in Clause(also).quantities}
+    return (
+        clause.is_negative is each.is_negative
+        and clause.share_in(around) == 1
+        and all(
+            any(amount.agrees(fact) for fact in each.quantities) or amount.number in worked
+            for amount in clause.quantities
+        )
+        and clause.classes & BINDS <= each.classes
+        and clause.identifiers <= Clause(around).identifiers
+    )
+
+
+def _has_other_unit(amount: Quantity, said: Sequence[Quantity]) -> bool:
+    """Whether the text has this number in other units alone."""
+    same = [fact for fact in said if fact.number == amount.number]
+    is_there = not amount.dimension or any(amount.agrees(fact) for fact in said)
+    return bool(same) and not is_there and all(fact.dimension for fact in same)
+
+
+def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quantity]) -> str:
+    """Another amount, or the opposite, where the evidence speaks of the same; "" where it does not."""
+    places = ((statement.clauses[0].text, each) for statement in evidence for each in statement.clauses)
+    for subject, each in places if len(clause.words) > 1 else ():
+        share = clause.share_in(each.text)
+        if share < NEAR and not (share and clause.share_in(f"{subject} {each.text}") == 1):
+            continue
+        if clause.is_negative is not each.is_negative:
+            if clause.share_in(each.text) == 1 and each.share_in(clause.text) >= NEAR:
+                return "the opposite"
+        elif len(clause.quantities) == 1 and _differs(clause.quantities[0], each.quantities, said):
+            return "number"
+    return ""
+
+
+def _differs(amount: Quantity, there: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
+    """Whether the place gives one other amount of this kind, and no amounts of the text could have become this one."""
+    return (
+        len(_alike(there, amount)) == 1 and not any(amount.agrees(each) for each in said) and not is_made(amount, said)
+    )
+
+
+def _is_worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity]) -> bool:
+    """Whether it has numbers that come out of the text's: nobody hits such a number by accident."""
+    whole = Clause(" ".join(clause.text for clause in claimed))
+    is_half, fresh = bool(_HALF.search(whole.text)), []
+    for each in whole.quantities:
+        same = [fact for fact in said if each.agrees(fact)]
+        if not same and not is_made(each, said, is_half=is_half):
+            return False
+        fresh.append(not same or (each.dimension != "" and all(fact.number != each.number for fact in same)))
+    return any(fresh) and (_is_translated(whole.text, text) or whole.share_in(normalised(text)) >= LIKE)
+
+
+def is_made(claimed: Quantity, said: Sequence[Quantity], *, is_half: bool = False) -> bool:
+    """A sum, a difference or a share of two amounts of the text; half of one where the sentence says half."""
+    alike = [each.value for each in _alike(said, claimed)]
+    shares = [each.value / 100 for each in said if each.dimension == "percent"] + [Decimal("0.5")] * is_half
+    results = {result for one, other in combinations(alike, 2) for result in (one + other, abs(one - other))}
+    results |= {value * share for value in alike for share in shares}
+    return claimed.dimension != "" and any(value and claimed.fits(value) for value in results)
+
+
+def quoted_conflict(sentence: str, quote: str, evidence: str, *, question: str, today: date, also: str = "") -> str:
+    """What of the sentence stands against the words that a judge quotes for it, in a word of ours; "" where nothing does.
+
+    A judge may obey a document, or be a small model that believes what it reads. evidence: all of it. question: what it names may be
+    named. also: calculations of the run. today: what relative times count from.
+    """
+    checks = {
+        "facts": check_facts(sentence, quote, also=also).verdict is Verdict.CONTRADICTED,
+        "number": _has_other_amount(sentence, quote, f"{question}\n{also}", today),
+        "date": _has_other_day(sentence, quote, evidence, today),
+        "name": _has_other_name(sentence, quote, f"{evidence}\n{also}\n{question}".casefold()),
+        "negation": _is_opposite(sentence, quote),
+        "quantifier": _is_generalised(sentence, quote),
+    }
+    return next((what for what, is_so in checks.items() if is_so), "")
+
+
+def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> bool:
+    """Whether it says an amount that the quotation does not have or make, and one of that kind there is left over; in one language only
+    in the same words, in two beside an amount that both have.
+    """
+    own, there, known = (_amounts(text, today) for text in (sentence, quote, given))
+    left = [each for each in there if not any(said.agrees(each) for said in own)]
+    made = [each for place, each in enumerate(there) if not any(each.agrees(other) for other in there[:place])]
+    other = [
+        each
+        for each in own
+        if _alike(left, each) and not any(each.agrees(fact) for fact in (*there, *known)) and not _is_sum(each, made)
+    ]
+    if _is_translated(sentence, quote):
+        return bool(other) and len(left) < len(there)
+    whole, said = Clause(normalised(sentence)), Clause(normalised(quote))
+    binds = (whole.classes | said.classes) & BINDS
+    return (
+        any(len(_alike(own, each)) == len(_alike(there, each)) == 1 for each in other)
+        and _is_near(whole, said)
+        and not binds
+    )
+
+
+def _amounts(text: str, today: date) -> list[Quantity]:
+    """The amounts of a text; the numbers of days are none."""
+    return [each for part in clauses_of(mark_times(normalised(text), today, None)[0]) for each in part.quantities]
+
+
+def _alike(amounts: Sequence[Quantity], amount: Quantity) -> list[Quantity]:
+    return [each for each in amounts if each.dimension == amount.dimension]
+
+
+def _is_sum(amount: Quantity, said: Sequence[Quantity]) -> bool:
+    values = [each.value for each in _alike(said, amount)[:MOST_ADDED]]
+    sums = (sum(some, Decimal(0)) for count in range(2, len(values) + 1) for some in combinations(values, count))
+    return is_made(amount, said) or any(map(amount.fits, sums))
+
+
+def _is_near(one: Clause, other: Clause) -> bool:
+    """Whether both speak of the same."""
+    return one.share_in(other.text) >= WHOLE and other.share_in(one.text) >= WHOLE
+
+
+def _has_other_day(sentence: str, quote: str, evidence: str, today: date) -> bool:
+    """Whether it names a day or a time that the evidence does not have, and the quotation names others."""
+    known = list(days_in(evidence, today))
+    own = days_in(sentence, today)
+    return any(days_in(quote, today)) and any(not any(_overlap(day, other) for other in known) for day in own)
+
+
+def days_in(text: str, today: date) -> Iterator[Span]:
+    return (each.span for each in mark_times(normalised(text), today, None)[1])
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return (one[0] or date.min) < (other[1] or date.max) and (other[0] or date.min) < (one[1] or date.max)
+
+
+def _has_other_name(sentence: str, quote: str, known: str) -> bool:
+    """Whether it names a code, or something by a capital, that is not known, and the quotation names another."""
+    return any(
+        bool(named(quote) - named(sentence)) and any(name not in known for name in named(sentence))
+        for named in (identifiers_in, _names)
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    pattern = _LATIN_NAME if _HAN.search(text) else _NAME
+    return frozenset(found.casefold() for found in pattern.findall(text))
+
+
+def _is_opposite(sentence: str, quote: str) -> bool:
+    """Whether both say the same words, of which one denies what the other affirms."""
+    own, there = Clause(normalised(sentence)), Clause(normalised(quote))
+    return own.is_negative is not there.is_negative and bool(own.words) and _is_near(own, there)
+
+
+def _is_generalised(sentence: str, quote: str) -> bool:
+    """Whether it says of all, or of these alone, what the quotation says without that."""
+    text = normalised(_COUNTED.sub(" ", sentence))
+    for each in reversed(quantities(text)):  # “only nine” says nothing of others
+        text = f"{_JUST.sub(' ', text[: each.start])}{text[each.start :]}"
+    own, there = Clause(text), Clause(normalised(quote))
+    return bool({"all", "only"} & (own.classes - there.classes)) and (
+        _is_translated(sentence, quote) or own.share_in(there.text) >= WHOLE
+    )
+
+
+def _is_translated(sentence: str, text: str) -> bool:
+    """Whether they are of two languages, so that no words can be compared."""
+    return bool(_HAN.search(sentence)) is not bool(_HAN.search(text))

@@ -1,0 +1,144 @@
+"""The slots of an answer: sentences, rows, items and blocks of code in the order of writing, each shown once all of it is settled."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.attribution.sentences import CitedStatement
+from agent.attribution.verdict import Verdict
+from agent.cited_answer import CitedSentence, code_indent, laid_out
+from agent.events import Answer, Event, Slot, SlotState
+
+
+@dataclass
+class Part:
+    """A sentence of a slot. numbers: of its evidence in the run. is_settled, stands, is_checked: what became of it."""
+
+    statement: CitedStatement
+    before: str = ""
+    numbers: tuple[int, ...] = ()
+    verdict: Verdict = Verdict.UNSETTLED
+    why: str = ""
+    is_settled: bool = False
+    stands: bool = False
+    is_checked: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.verdict in (Verdict.LIKELY, Verdict.UNSETTLED)
+
+    @property
+    def is_code(self) -> bool:
+        return code_indent(self.statement.gap) is not None
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it says nothing, as a bracket in a line of its own."""
+        return not re.search(r"\w", self.statement.text)
+
+    def settle(self, *, stands: bool, is_checked: bool = True) -> None:
+        self.is_settled, self.stands, self.is_checked = True, stands, is_checked
+
+
+@dataclass
+class WrittenSlot:
+    """One slot. is_complete: all of it is written. kept: what is shown, once it is settled. is_told: that it is checked."""
+
+    number: int
+    parts: list[Part] = field(default_factory=list)
+    is_complete: bool = False
+    is_told: bool = False
+    kept: list[CitedSentence] | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        return self.is_complete and all(part.is_settled for part in self.parts)
+
+    @property
+    def standing(self) -> list[Part]:
+        """The sentences that stand; of code all lines or none, since half of a command is another one."""
+        stands = [part for part in self.parts if part.stands]
+        is_code = bool(self.parts) and self.parts[0].is_code
+        return stands if len(stands) == len(self.parts) or not is_code else []
+
+
+@dataclass
+class Slots:
+    """All slots of an answer. next: the first one that has not been told in its place. outside: numbers of pages of the web."""
+
+    outside: Collection[int] = ()
+    slots: list[WrittenSlot] = field(default_factory=list)
+    next: int = 0
+
+    @property
+    def last(self) -> WrittenSlot | None:
+        return self.slots[-1] if self.slots else None
+
+    @property
+    def parts(self) -> list[Part]:
+        return [part for slot in self.slots for part in slot.parts]
+
+    @property
+    def kept(self) -> list[CitedSentence]:
+        """The sentences that stand, of all slots that are settled."""
+        return [sentence for slot in self.slots for sentence in slot.kept or ()]
+
+    def add(self, part: Part) -> WrittenSlot:
+        """Put a sentence into the slot that is being written, or into a new one."""
+        if self.last is None or self.last.is_complete:
+            self.slots.append(WrittenSlot(len(self.slots)))
+        slot = self.slots[-1]
+        slot.parts.append(part)
+        slot.is_complete = part.statement.closes
+        return slot
+
+    def told(self, slot: WrittenSlot, data: Mapping[str, Any]) -> Iterator[Event]:
+        """The events of a slot that was settled just now: in its place with all that waited for it, or early."""
+        if slot.number == self.next:
+            yield from self._in_turn(data)
+        elif slot.kept:
+            gap, text = slot.kept[0].gap, laid_out((sentence.gap, sentence.marked) for sentence in slot.kept)
+            lines = gap[: len(gap) - len(gap.lstrip("\n"))] or " "
+            facts = {**data, **self._facts(slot, slot.kept), "state": SlotState.SETTLED.value}
+            yield Slot(content=f"{lines}{text}", data=facts)
+        else:
+            yield _left_out(slot)
+
+    def taken_back(self, slot: WrittenSlot) -> Iterator[Event]:
+        """The events of a slot that is none of the answer after all."""
+        was_seen = slot.is_told or bool(slot.kept)
+        for part in slot.parts:
+            part.settle(stands=False)
+        slot.kept, slot.is_complete, self.next = [], True, len(self.slots)
+        if was_seen:
+            yield _left_out(slot)
+
+    def _in_turn(self, data: Mapping[str, Any]) -> Iterator[Event]:
+        while self.next < len(self.slots) and (kept := self.slots[self.next].kept) is not None:
+            slot, is_first = self.slots[self.next], not any(each.kept for each in self.slots[: self.next])
+            for sentence in kept:
+                gap = sentence.gap.lstrip("\n") if is_first else sentence.gap or " "
+                is_first = False
+                yield Answer(content=f"{gap}{sentence.marked}", data={**data, **self._facts(slot, [sentence])})
+            if not kept and slot.is_told:
+                yield _left_out(slot)
+            self.next += 1
+
+    def _facts(self, slot: WrittenSlot, sentences: list[CitedSentence]) -> dict[str, Any]:
+        facts: dict[str, Any] = {"slot": slot.number}
+        if not all(each.is_checked for each in sentences):
+            facts["is_checked"] = False
+        if any(number in self.outside for each in sentences for number in each.citations):
+            facts["is_outside"] = True
+        return facts
+
+
+def checking(slot: WrittenSlot, sources: list[str]) -> Slot:
+    """The event of a slot that a model reads. sources: their titles."""
+    slot.is_told = True
+    return Slot(data={"slot": slot.number, "state": SlotState.CHECKING.value, "sources": sources})
+
+
+def _left_out(slot: WrittenSlot) -> Slot:
+    return Slot(data={"slot": slot.number, "state": SlotState.LEFT_OUT.value})
