@@ -1,384 +1,374 @@
-"""What a question asks for: numbers or a list, of what; and the query that its parts make together."""
+"""What is asked for: numbers, the first of a ranking, or rows; and the query that it makes with what is said besides."""
 
-from collections.abc import Iterator
+import re
 
-from django.utils.translation import gettext as _
+from business.logical_query.conditions import positive
+from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Ranking, Related, Rows
+from business.parsing.reader.grammar import DONE, PRICE, Reading, Token, Unread
 
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Dimension, Filter, Having, LogicalQuery, Metric, Ranking, Related, Rows
-from business.parsing.reader.head_parts import HeadParts
-from business.parsing.reader.parts import (
-    read_averages,
-    read_groups,
-    read_numbers,
-    read_related,
-    read_times,
-    require_same_groups,
-)
-from business.parsing.reader.rankings import read_ranking
-from business.parsing.reader.slots import Slots, Unread
-from business.parsing.reader.values import read_values
-from business.parsing.reader.words import codes
+_ASKS = "[Lxmq_]*"
+_DOWN = frozenset({"max", "most", "latest", "dearest", "top"})
 
 
-def read(slots: Slots) -> LogicalQuery:
-    """The query of a question whose items have one meaning each. Raises Unread."""
-    unknown = tuple(item.text for item in slots.items if not item.is_known)
-    if unknown:
-        raise Unread("", unknown=unknown)
-    _require_named(slots)
-    read_numbers(slots)
-    read_averages(slots)
-    read_values(slots)
-    read_related(slots)
-    read_times(slots)
-    read_groups(slots)
-    read_ranking(slots)
-    query = _Head(slots).query()
-    slots.require_used()
-    require_same_groups(query)
-    require_units(slots, query)
-    return query
+class Head:
+    """metrics or rows: what is asked for. said: of what."""
 
+    def __init__(self, reading: Reading) -> None:
+        self.said = reading
+        self.catalog = reading.catalog
+        self.metrics: list[Metric] = []
+        self.rows: Rows | None = None
+        self.ranking: Ranking | None = None
+        self.within: tuple[Dimension, ...] = ()
 
-def _require_named(slots: Slots) -> None:
-    """“How many orders have they placed?” is of things that nothing before that part of the question names. Raises Unread."""
-    for place in slots.said("refers"):
-        begins = [
-            each
-            for each in range(1, place + 1)
-            if slots.items[each].is_set_off or slots.has(each, "and", "count", "list", "much", "sum", "avg")
-        ]
-        if not any(ref is not None for ref in slots.refs[: max(begins, default=0)]):
-            raise Unread("of whom")
-
-
-def require_units(slots: Slots, query: LogicalQuery) -> None:
-    """Amounts are not changed into another unit or currency. Raises Inexpressible where one is asked for that is not the one kept.
-
-    A layer that names no currency keeps the one that people mean; of hours or minutes nobody knows which a column keeps.
-    """
-    said = {role.partition(":")[2] for place in range(len(slots.items)) for role in slots.roles(place)}
-    units = {slots.catalog.unit(name) for name in _amounts(query)}
-    asked, kept = said & codes("currency"), units & codes("currency")
-    if asked and kept and asked != kept:
-        raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(kept))})
-    if other := sorted(said & codes("unit") - units):
-        raise Inexpressible(_("The data do not say that this is kept in %(unit)s.") % {"unit": ", ".join(other)})
-
-
-def _amounts(query: LogicalQuery) -> Iterator[str]:
-    """What of a query may be money."""
-    for leaf in query.leaves:
-        yield from (leaf.name, *(condition.field for condition in leaf.filters))
-    yield from (each.field for each in query.filters)
-    yield from query.rows.columns if query.rows else ()
-    yield from (query.ranking.by,) if query.ranking else ()
-
-
-class _Head(HeadParts):
     def query(self) -> LogicalQuery:
-        slots = self.slots
-        percent, shares = slots.said("percent"), slots.said("share")
-        slots.use(*percent, *shares)
-        exists = slots.said("exists")
-        slots.use(*exists)
-        self._ranked() or self._numbers() or self._list()
-        self._when()
-        self._whole()
-        self.outcome = "exists" if exists and self.rows is not None and not slots.said("list") else self.outcome
-        filters = tuple(slots.filters)
-        if (percent and not (slots.dimensions and not filters)) or ((percent or shares) and not slots.dimensions):
-            filters = self._percent(filters)
-        is_share = bool((percent or shares) and slots.dimensions and not any(m.over for m in self.metrics))
+        """The query of a whole question. Raises Unread."""
+        said = self.said
+        is_exists, is_listed = "x" in said.text, "L" in said.text
+        self._events()
+        if re.search("[hlsiwopkfr]", said.text):
+            self._ranked()
+        else:
+            self._numbers()
+            self.metrics or self._rows()
+        filters = self._shares()
         self._require_sense(filters)
-        related, having = self._thresholds()
-        filters = (*filters, *self._missing())
-        filters, related = self._belonging(filters, [*related, *slots.related])
-        if related and slots.rank_role in ("latest", "earliest"):
-            raise Unread("the latest of what")
-        self._require_plain_sums()
-        self._leftover()
+        filters, related, times = self._of_related([*filters, *self._missing()])
+        order = said.order
+        if order and not self.ranking:
+            is_of_metric = order[0] in {"", *(metric.name for metric in self.metrics)}
+            self.ranking = Ranking(by="" if is_of_metric else order[0], descending=order[1])
         return LogicalQuery.model_validate(
             {
                 "metrics": tuple(self.metrics),
-                "dimensions": tuple(dict.fromkeys(slots.dimensions)),
+                "dimensions": tuple(dict.fromkeys(said.dimensions)),
                 "rows": self.rows,
-                "filters": filters,
-                "times": tuple(slots.times),
+                "filters": tuple(filters),
+                "times": tuple(times),
                 "related": tuple(related),
-                "having": tuple(having),
-                "ranking": self._ranking(),
-                "comparison": slots.comparison,
-                "share": is_share,
-                "outcome": self.outcome,
+                "ranking": self.ranking,
+                "comparison": said.comparison,
+                "share": said.is_share and bool(said.dimensions),
+                "outcome": "exists" if is_exists and self.rows is not None and not is_listed else "table",
             }
         )
 
-    def _ranked(self) -> bool:
-        """The first of a ranking: groups by a metric, or rows by a column."""
-        slots, by = self.slots, self.slots.ranked_by
-        if not slots.rank_role:
-            return False
-        if slots.rank_role in ("dearest", "cheapest"):
-            by = self.price()
-        if by is None and slots.rank_role in ("top", "bottom", "max", "min"):
-            measures = slots.free("measure")
-            if len(measures) != 1:
-                raise Unread("the first by what")
-            slots.use(measures[0])
-            by = Metric(name=slots.ref(measures[0]).name)
-        groups = tuple(slots.dimensions)
-        subject = self._subject()
-        if isinstance(by, Metric):
-            slots.ranked_by = by
-            self.metrics = [by]
-            if subject is not None:
-                slots.dimensions.append(Dimension(name=subject))
-            self._require_one_order(groups)
-            slots.use(*slots.said("count"))
-            return True
-        return self._first_rows(by, subject)
+    @property
+    def base(self) -> str:
+        return self.rows.model if self.rows is not None else self.metrics[0].name.partition(".")[0]
 
-    def _require_one_order(self, groups: tuple[Dimension, ...]) -> None:
-        """The first of all, or, where it is broken down besides, the first of each group. Raises Unread where neither is said."""
-        slots = self.slots
-        is_of_each = len(slots.dimensions) > len(groups) > 0
-        if not slots.dimensions or (len(groups) > 1 and not is_of_each) or (is_of_each and slots.said("only")):
-            raise Unread("the first of what")
-        self.within = groups if is_of_each else ()
+    def make_metrics(self) -> None:
+        """Measures, counts, and sums or averages of columns, each as one token."""
+        said = self.said
+        tables = {token.name for token in said.all("T")}
+        if len(tables) == 1 and len(said.all("T")) > 1:
+            said.rewrite("T(_*)T", lambda run: run[:-1])
+        said.rewrite("AT|TA", self._named)
+        said.rewrite("S?M|Q?M|Ma|aM", self._measure)
+        said.rewrite("[aSQ]N|N[aSQ]", self._aggregate)
+        said.rewrite("[cI]#?D|#D[Im]|D[Im]", self._distinct)
+        said.rewrite("[cS]*[cI]S?_*[TA]I?", self._counted)
+        said.rewrite("[TA][SI_@]*I[cm]?|[TA]S?_*[cm]|m_*[TA]I?", self._counted)
 
-    def _first_rows(self, by: str | None, subject: str | None) -> bool:
-        slots = self.slots
-        model = subject.partition(".")[0] if subject else (by or "").partition(".")[0]
-        if subject is not None and "." in subject:
-            raise Unread("a column of the first")
-        if by is None:
-            time = self.catalog.model(model).defaults.agg_time_dimension if model else ""
-            if not time or slots.rank_role not in ("latest", "earliest"):
-                raise Unread("the first by what")
-            by = f"{model}.{time}"
-        is_nameless = self.catalog.model(model).name_dimension is None
-        asks = bool(slots.said("much")) or is_nameless or self._is_of_subject(by, model)
-        asks_number = asks and not slots.said("list") and self.catalog.dimension(by)[1].type == "number"
-        is_alone = not subject and slots.rank_role in ("max", "min", "top", "bottom") and not slots.said("list")
-        if is_alone or asks_number:
-            agg = "max" if slots.descending else "min"  # “the highest list price”
-            self.metrics, slots.rank_role = [Metric(name=by, agg=agg)], ""  # type: ignore[arg-type]
-            return True
-        self.rows = Rows(model=model, columns=self._columns(model))
-        slots.ranked_by = by
-        return True
+    def _named(self, run: list[Token]) -> list[Token] | None:
+        table = next(token for token in run if token.kind == "T")
+        other = next(token for token in run if token.kind == "A")
+        return [table] if other.name.partition(".")[0] == table.name else None
 
-    def _subject(self) -> str | None:
-        """What is ranked: the one table, or column of names, that no other part uses."""
-        slots = self.slots
-        for place in range(len(slots.items)):
-            grain = next((role for role in slots.roles(place) if role.startswith("grain:")), "")
-            if grain and slots.has(slots.before(place), "list"):
-                slots.dimensions.append(Dimension.model_validate({"grain": grain.partition(":")[2]}))
-                slots.use(place)
-                return None
-        for place in slots.free("model", "dimension"):
-            if slots.kind(place) == "dimension" and (slots.is_number(place) or slots.is_time(place)):
-                continue
-            slots.use(place)
-            name = slots.ref(place).name
-            slots.owners.add(name.partition(".")[0])
-            if slots.kind(place) == "dimension" and slots.dimension(place).is_name:
-                name = name.partition(".")[0]
-            return name
-        return None
+    def _measure(self, run: list[Token]) -> list[Token] | None:
+        name = next(token for token in run if token.kind == "M").name
+        is_average = self.catalog.measures[name][1].agg == "avg"
+        if any(token.kind == "a" for token in run) and not is_average:
+            return None
+        return [Token("1", metric=Metric(name=name))]
 
-    def _numbers(self) -> bool:
-        """Measures, counts and aggregates."""
-        slots = self.slots
-        measures = slots.free("measure")
-        for place in measures:
-            self.metrics.append(Metric(name=slots.ref(place).name))
-            slots.use(place)
-        for place in slots.said("avg", "sum"):
-            metric = self.aggregated(place)
-            if metric is None:
-                continue
-            self.metrics.append(metric)
-            if metric.agg == "avg":  # average freight per order: of each row, as it is anyway
-                slots.dimensions = [each for each in slots.dimensions if each.name != metric.name.partition(".")[0]]
-        plain = [place for place in slots.said("count") if not self._asks_what(place)]
-        counts = [*plain, *(place for place in range(len(slots.items)) if slots.has(place, "each_before"))]
-        if (len(counts) > 1 and self.metrics) or self.are_several(plain):
-            raise Unread("two numbers")
-        if counts and not slots.dimensions and any(place < min(counts) for place in slots.said("list")):
-            raise Unread("a list and a number")
-        if counts and not self.metrics:
-            self.metrics.append(self._count())
-        elif any(slots.kind(slots.after(place)) != "measure" for place in counts):  # not of 多少销售额
-            self._count_besides()
-        if len(self.metrics) > 1:
-            self.require_one_condition(sorted([*measures, *counts]))
-        if self.metrics:
-            slots.use(*counts, *slots.said("sum"), *slots.said("distinct"))
-            self._average_of_groups()
-        return bool(self.metrics)
+    def _aggregate(self, run: list[Token]) -> list[Token]:
+        name = next(token for token in run if token.kind == "N").name
+        agg = "avg" if any(token.kind == "a" for token in run) else "sum"
+        return [Token("1", metric=Metric(name=name, agg=agg))]  # type: ignore[arg-type]
 
-    def _count_besides(self) -> None:
-        """“Revenue and number of orders”: two numbers of the same conditions. Raises Unread where they may not be of the same."""
-        slots = self.slots
-        things = [place for place in slots.free("model", "dimension") if self._is_counted(place)]
-        if not things:
-            return  # number of units sold
-        metric = self._count()
-        model = self.catalog.models.get(metric.name)
-        is_dated = bool(slots.times) and (model is None or model.name_dimension is not None)  # came then, or were there
-        if is_dated or not slots.said("and"):
-            raise Unread("two numbers")
-        self.metrics.append(metric)
+    def _distinct(self, run: list[Token]) -> list[Token] | None:
+        column = next(token for token in run if token.kind == "D")
+        if not any(token.kind == "#" for token in run) and not self.catalog.dimension(column.name)[1].values:
+            return None
+        return [Token("1", metric=Metric(name=column.name, agg="count_distinct"))]
 
-    def _average_of_groups(self) -> None:
-        """“On average per customer”; never “average revenue by region”, which asks for each region. Raises Unread, also for periods,
-        of which those without rows would be left out.
-        """
-        slots = self.slots
-        left = slots.said("avg")
-        if not left or not slots.dimensions:
+    def _counted(self, run: list[Token]) -> list[Token]:
+        """How many of a table. `c` stays where it is asked for by itself: no condition behind it is another number's."""
+        name = next(token for token in run if token.kind in "TA").name.partition(".")[0]
+        asks = [token for token in run if token.kind == "c"]
+        around = [DONE] * sum(token.kind == "_" for token in run)
+        return [*around, Token("1", item=(asks or run)[0].item, metric=Metric(name=name, agg="count"))]
+
+    def _numbers(self) -> None:
+        """One number, or several of the same conditions."""
+        said = self.said
+        self.make_metrics()
+        made = said.all("1")
+        if len(made) > 1 and not re.fullmatch(_ASKS + "1(&1)+" + _ASKS, said.text):
+            raise Unread("a condition of which number")
+        if len(made) > 1 and any("count" in token.item.roles for token in made):
+            raise Unread("a condition of which number")
+        self.metrics = [token.metric for token in made if token.metric is not None]
+        if not made:
             return
-        if self.metrics and all(self._is_average(metric) for metric in self.metrics):
-            slots.use(*left)  # 平均客单价: said twice
-            return
-        if any(slots.has(place, "by") for place in range(len(slots.items))):
-            raise Unread("an average of what")
-        if any(each.grain is not None for each in slots.dimensions) or len(self.metrics) > 1:
-            raise Unread("an average over periods, or of two numbers")
-        if len(slots.dimensions) > 1:
-            raise Unread("an average of each what")  # 各地区平均每个客户
-        self.outcome = "group_average"
-        slots.use(*left)
+        # 客户数在德国有多少: a number that is named and asked for is one
+        if made[0].item.roles[:1] != ("count",) and made[-1].metric is not None:
+            said.rewrite("1(_*)c$", lambda run: run[:-1])
+        self._owners("1")
+        self._all_said(_ASKS + "1(&1)*" + _ASKS)
 
-    def _is_average(self, metric: Metric) -> bool:
-        return metric.name in self.catalog.measures and self.catalog.measures[metric.name][1].agg == "avg"
+    def _owners(self, head: str) -> None:
+        """“Revenue of customers in Germany”: a table whose conditions are said is named besides."""
+        said = self.said
+        bases = {(token.metric.name if token.metric else "").partition(".")[0] for token in said.all("1")}
+        fields = {each.field.partition(".")[0] for each in said.filters} | {
+            each.name.partition(".")[0] for each in said.dimensions
+        }
+        for token in said.all("T"):
+            if token.name in fields | bases:
+                said.row.remove(token)
 
-    def _asks_what(self, place: int) -> bool:
-        """“电话多少”: what it is, not how many."""
-        slots, before = self.slots, self.slots.before(place)
-        is_column = slots.kind(before) == "dimension" and not slots.is_time(before)
-        return slots.has(place, "what") and is_column and slots.kind(slots.after(place)) != "model"
+    def _all_said(self, pattern: str) -> None:
+        """Raises Unread with what is left over."""
+        if not re.fullmatch(pattern, self.said.text):
+            left = [token.item.text for token in self.said.row if token.kind not in "1_Lxmq&@" and token.item.text]
+            raise Unread("", tuple(left))
 
-    def _count(self) -> Metric:
-        slots = self.slots
-        distinct = bool(slots.said("distinct"))
-        columns = [p for p in slots.free("dimension") if not slots.is_number(p) and not slots.is_time(p)]
-        models = slots.free("model")
-        if columns and self._is_counted(columns[0]) and (distinct or not models or not self._is_counted(models[0])):
-            slots.use(columns[0])
-            slots.owners.add(slots.ref(columns[0]).model)
-            return Metric(name=slots.ref(columns[0]).name, agg="count_distinct")
-        if models:
-            chosen = next((place for place in models if self._is_counted(place)), models[0])
-            slots.use(chosen)
-            return Metric(name=slots.ref(chosen).name, agg="count")
-        return Metric(name=self._owner(), agg="count")
-
-    def _is_counted(self, place: int) -> bool:
-        slots = self.slots
-        distinct = slots.before(place) if slots.has(slots.before(place), "distinct") else place
-        if slots.has(slots.before(distinct), "count"):
-            return True
-        is_listed = slots.kind(place) == "model" or bool(slots.dimension(place).values)
-        return is_listed and slots.has(slots.after(place), "count") and not slots.items[place].text.isascii()
-
-    def _list(self) -> bool:
-        slots = self.slots
-        models = slots.free("model")
-        if models:
-            model = slots.ref(models[0]).name
-            slots.use(models[0])
-        elif slots.dimensions:
-            raise Unread("a breakdown of what")
-        elif slots.free("dimension") or slots.said("list", "what", "exists", "count", "much"):
-            model = self._owner()
+    def _ranked(self) -> None:
+        """The first of groups by a metric, or of rows by a column."""
+        said = self.said
+        groups = list(said.dimensions)
+        said.rewrite("AT|TA", self._named)
+        token = self._superlative()
+        if token.role in ("dearest", "cheapest"):
+            said.by = self._price()
+        if said.by is None and token.role in ("latest", "earliest"):
+            tables = said.all("T")
+            default = self.catalog.model(tables[0].name).defaults.agg_time_dimension if tables else ""
+            said.by = f"{tables[0].name}.{default}" if default else None
+        if said.by is None and len(said.all("M")) == 1:
+            said.by = Metric(name=said.all("M")[0].name)
+            said.drop("M")
+        if said.by is None:
+            raise Unread("the first by what")
+        subject = next(iter(said.all("TDA")), None)
+        if subject is not None:
+            said.row.remove(subject)
+        is_down = token.role in _DOWN
+        if isinstance(said.by, Metric):
+            self._first_groups(said.by, subject, groups)
         else:
-            raise Unread("values alone ask nothing")
-        if slots.dimensions:
-            self._average_of_groups()
-            self.metrics = [Metric(name=model, agg="count")]  # “customers by region”: how many
-            return True
-        self.rows = Rows(model=model, columns=self._columns(model), distinct=bool(slots.said("distinct")))
-        slots.use(*slots.said("distinct"))
-        return True
+            self._first_rows(said.by, subject, is_down=is_down)
+        if said.by is not None and not (self.rows is None and self.metrics[0].agg in ("max", "min")):
+            self.ranking = Ranking(
+                by=said.by if isinstance(said.by, str) else "",
+                descending=is_down,
+                limit=said.limit or 1,
+                within=self.within,
+            )
+        self._owners("")
+        self._all_said("[Lxmq_@]*")
 
-    def _columns(self, model: str) -> tuple[str, ...]:
+    def _superlative(self) -> Token:
+        """The superlative, with what it is of beside it. Raises Unread for several, or a plain “top” of nobody knows how many."""
+        said = self.said
+        tokens = said.all("hlsiwopkfr")
+        plain = [token for token in tokens if token.kind in "fr"]
+        if plain and said.limit is None:
+            raise Unread("how many")
+        if len(tokens) > 1 and len(tokens) - len(plain) == 1:  # 销售额最高的前5个
+            tokens = [token for token in tokens if token not in plain]
+        if len(tokens) != 1:
+            raise Unread("two superlatives")
+        said.row = [token for token in said.row if token not in plain or token is tokens[0]]
+        first, then = (
+            ("[hlsiwofr]a?[MN]|[hlsiwofr]W", "a?[MNW][hlsiwofr]")
+            if tokens[0].item.text.isascii()
+            else ("a?[MNW][hlsiwofr]", "[hlsiwofr]a?[MN]|[wo]W")
+        )
+        if said.by is None:
+            for pattern in (first, then, "[si][cI]?T|TI?[si]"):
+                said.rewrite(pattern, self._ranked_by)
+        said.drop("hlsiwopkfr")
+        return tokens[0]
+
+    def _ranked_by(self, run: list[Token]) -> list[Token] | None:
+        said = self.said
+        target = next(token for token in run if token.kind in "MNWT")
+        if said.by is not None or (target.kind == "T" and len(said.all("TDAu")) < 2 and not said.dimensions):
+            return None
+        if target.kind == "M":
+            said.by = Metric(name=target.name)
+        elif target.kind == "T":
+            said.by = Metric(name=target.name, agg="count")
+        else:
+            is_average = any(token.kind == "a" for token in run)
+            said.by = Metric(name=target.name, agg="avg") if is_average else target.name
+        return [DONE]
+
+    def _price(self) -> str:
+        tables = {token.name for token in self.said.all("T")} or {
+            each.field.partition(".")[0] for each in self.said.filters
+        }
+        found = [
+            f"{name}.{each.name}"
+            for name in tables
+            for each in self.catalog.model(name).dimensions
+            if each.type == "number" and any(word in said for said in each.words() for word in PRICE)
+        ]
+        if len(found) != 1:
+            raise Unread("which price")
+        return found[0]
+
+    def _first_groups(self, by: Metric, subject: Token | None, groups: list[Dimension]) -> None:
+        said = self.said
+        self.metrics = [by]
+        if subject is not None:
+            name = subject.name.partition(".")[0] if subject.kind == "A" else subject.name
+            said.dimensions.append(Dimension(name=name))
+            self.within = tuple(groups)
+        if not said.dimensions or len(groups) > 1:
+            raise Unread("the first of what")
+
+    def _first_rows(self, by: str, subject: Token | None, *, is_down: bool) -> None:
+        """Rows by a column; without a table the largest number itself."""
+        said = self.said
+        model = by.partition(".")[0]
+        if said.dimensions or (subject is not None and subject.kind == "D"):
+            raise Unread("the first of what")
+        table = subject.name.partition(".")[0] if subject is not None else model
+        is_nameless = self.catalog.model(table).name_dimension is None
+        is_number = self.catalog.dimension(by)[1].type == "number"
+        if subject is None or (is_nameless and is_number and "L" not in said.text):
+            if not is_number or said.limit is not None or "L" in said.text:
+                raise Unread("the first of what")
+            self.metrics = [Metric(name=by, agg="max" if is_down else "min")]
+            return
+        if table != model:
+            raise Unread("the first by what")
+        self.rows = Rows(model=table)
+
+    def _rows(self) -> None:
+        """A list of things, with the columns that are asked for; by groups their number."""
+        said = self.said
+        said.rewrite("AT|TA", self._named)
+        self._owners("")
+        said.rewrite("A", lambda run: [Token("T", run[0].item, run[0].ref)] if not said.all("T") else None)
+        tables = said.all("T")
+        columns = said.all("DNWA")
+        if len(tables) > 1:
+            raise Unread("", tuple(token.item.text for token in tables[1:]))
+        model = tables[0].name.partition(".")[0] if tables else self._owner(columns)
+        if said.dimensions:
+            if columns or not tables:
+                raise Unread("a breakdown of what", tuple(token.item.text for token in columns))
+            self.metrics = [Metric(name=model, agg="count")]
+        else:
+            self.rows = Rows(model=model, columns=self._columns(model, columns), distinct="#" in said.text)
+        self._all_said("[Lxmq_#]*T?[Lxmq_]*(?:&?[DNWA]_*)*T?[Lxmq_]*")
+
+    def _owner(self, columns: list[Token]) -> str:
+        said = self.said
+        owners = {token.name.partition(".")[0] for token in columns} | {
+            each.field.partition(".")[0] for each in said.filters
+        }
+        joins = self.catalog.joins
+        bases = [one for one in sorted(owners) if all(joins.distance(one, other) is not None for other in owners)]
+        if len(bases) != 1 or not re.search("[Lxmq]", said.text):
+            raise Unread("a list of what")
+        return bases[0]
+
+    def _columns(self, model: str, columns: list[Token]) -> tuple[str, ...]:
         """The columns that are asked for of a list, beside what the thing is called."""
-        slots = self.slots
-        places = [place for place in slots.free("dimension") if self._is_reached(model, slots.ref(place).model)]
-        if not places:
+        said = self.said
+        if not columns:
             return ()
-        slots.use(*places)
-        names = [slots.ref(place).name for place in places]
-        own = self.catalog.model(model).name_dimension
-        if len(names) == 1 and not slots.rank_role and self._asks_values(places[0], model):
-            return tuple(names)
-        if self.slots.is_number(places[0]) and not (
-            self._is_thing_said(model) or self._is_said(model) or slots.rank_role
-        ):
-            raise Unread("a number of what")
-        called = [f"{model}.{own.name}"] if own is not None else []
-        return tuple(dict.fromkeys([*called, *names]))
+        name = self.catalog.model(model).name_dimension
+        is_named = name is not None and any(each.field == f"{model}.{name.name}" for each in said.filters)
+        if not re.search("[Lmq]", said.text) and not is_named and not said.all("T"):
+            raise Unread("a column of what")
+        if len(columns) == 1 and not is_named and columns[0].kind == "D":
+            if not re.search("[Lq]_*#?D", said.text):
+                raise Unread("a column of what", (columns[0].item.text,))
+            return (columns[0].name,)  # which countries do customers come from
+        if not is_named and not said.all("T"):
+            raise Unread("a number of what", (columns[0].item.text,))
+        called = [f"{model}.{name.name}"] if name is not None else []
+        return tuple(dict.fromkeys([*called, *(token.name for token in columns)]))
 
-    def _percent(self, filters: tuple[Filter, ...]) -> tuple[Filter, ...]:
+    def _events(self) -> None:
+        """A time that is only said to have been: “shipped orders”, “customers that ordered”."""
+        said = self.said
+        names = [f"{t.name}.{self.catalog.model(t.name).defaults.agg_time_dimension}" for t in said.all("T")]
+        is_asked = bool(re.search("[wo]W|W[wo]|[qL]_*W|W_*[mq]", said.text))
+        if is_asked:
+            return
+        for token in said.all("W"):
+            if token.name not in names:
+                said.events.append((token.name, False))
+        said.drop("W")
+
+    def _missing(self) -> list[Filter]:
+        """Times that are there or not, of the thing itself or of rows that it has; a number that is none."""
+        found = []
+        for name, is_not in self.said.events:
+            model, column = self.catalog.dimension(name)
+            if self.catalog.joins.distance(self.base, model.name) is None:
+                self.said.related.append(Related(model=model.name, is_not=is_not))
+            elif column.type == "boolean":
+                found.append(Filter(field=name, values=("false",)))
+            elif model.name == self.base and model.defaults.agg_time_dimension == column.name and not is_not:
+                continue
+            elif is_not and column.type == "number":  # no stock on hand
+                none = (Filter(field=name, op="is_null"), Filter(field=name, op="=", values=(0,)))
+                found.append(Filter(any_of=none))
+            else:
+                found.append(Filter(field=name, op="is_null" if is_not else "is_not_null"))
+        return found
+
+    def _shares(self) -> list[Filter]:
         """A part of a whole: the one condition says which."""
-        if len(filters) != 1 or len(self.metrics) > 1:
-            raise Unread("the percentage of what")
-        if not self.metrics:
-            if self.rows is None:
-                raise Unread("the percentage of what")
+        said = self.said
+        if not said.is_share or said.dimensions:
+            return said.filters
+        if self.rows is not None and not self.rows.columns:
             self.metrics, self.rows = [Metric(name=self.rows.model, agg="count")], None
-        whole = self.metrics[0]
-        self.metrics = [whole.model_copy(update={"filters": filters, "over": whole, "percent": True})]
-        return ()
+        if len(said.filters) != 1 or len(self.metrics) != 1:
+            raise Unread("the percentage of what")
+        (whole,) = self.metrics
+        self.metrics = [whole.model_copy(update={"filters": tuple(said.filters), "over": whole, "percent": True})]
+        return []
 
-    def _thresholds(self) -> tuple[list[Related], list[Having]]:
-        """Metrics against numbers: of each thing that is listed or counted, or of each group."""
-        slots = self.slots
-        related, having = [], []
-        for each in slots.thresholds:
-            if self.metrics and slots.dimensions and each.metric == self.metrics[0]:
-                having.append(Having(metric=0, op=each.op, value=each.value))
-                continue
-            head = self.rows.model if self.rows is not None else self.metrics[0].name
-            if self.rows is not None and self._is_distinct_list():
-                self._group_instead(each.metric)
-                having.append(Having(metric=0, op=each.op, value=each.value))
-                continue
-            if head not in self.catalog.models:
-                raise Unread("a number of which things")
-            base = each.metric.name.partition(".")[0]
-            time = slots.times[0] if len(slots.times) == 1 and not slots.times[0].field else None
-            slots.times = [] if time is not None else slots.times
-            related.append(Related(model=base, metric=each.metric, op=each.op, value=each.value, time=time))
-        return related, having
+    def _of_related(self, filters: list[Filter]) -> tuple[list[Filter], list[Related], list]:
+        """What only rows that a thing has or has not have is said of these; so is a time of theirs."""
+        said, joins = self.said, self.catalog.joins
+        far = [f for f in filters if f.field and joins.distance(self.base, f.field.partition(".")[0]) is None]
+        if not said.related:
+            if far:
+                raise Unread("how these hang together")
+            return filters, [], said.times
+        if len(said.related) > 1:
+            raise Unread("of which rows")
+        (related,) = said.related
+        if any(joins.distance(related.model, f.field.partition(".")[0]) is None for f in far):
+            raise Unread("how these hang together")
+        related = related.model_copy(update={"filters": tuple(positive(f) if related.is_not else f for f in far)})
+        times = said.times
+        if len(times) == 1 and times[0].field.partition(".")[0] in ("", related.model):
+            related, times = related.model_copy(update={"time": times[0]}), []
+        return [f for f in filters if f not in far], [related], times
 
-    def _group_instead(self, metric: Metric) -> None:
-        assert self.rows is not None
-        self.slots.dimensions = [Dimension(name=self.rows.columns[0])]
-        self.metrics, self.rows = [metric], None
-
-    def _leftover(self) -> None:
-        """Tables that only say whose the rest is, and times that say nothing more."""
-        slots = self.slots
-        bases = {metric.name.partition(".")[0] for metric in self.metrics} | ({self.rows.model} if self.rows else set())
-        for place in slots.free("model"):
-            if slots.ref(place).name in slots.owners | bases:
-                slots.use(place)
-        for place in slots.free("dimension"):
-            model, dimension = self.catalog.dimension(slots.ref(place).name)
-            if dimension.type == "time" and model.name in bases and model.defaults.agg_time_dimension == dimension.name:
-                slots.use(place)
-
-    def _ranking(self) -> Ranking | None:
-        slots = self.slots
-        if slots.rank_role:
-            by = slots.ranked_by if isinstance(slots.ranked_by, str) else ""
-            return Ranking(by=by, descending=bool(slots.descending), limit=slots.limit, within=self.within)
-        if slots.order is not None and slots.order[0] not in {metric.name for metric in self.metrics}:
-            return Ranking(by=slots.order[0], descending=slots.order[1])
-        return Ranking(descending=slots.order[1]) if slots.order is not None else None
+    def _require_sense(self, filters: list[Filter]) -> None:
+        """What nobody asks means something else. Raises Unread."""
+        base = self.base
+        name = self.catalog.models[base].name_dimension if base in self.catalog.models else None
+        asks_itself = self.rows is not None and not self.rows.columns and self.ranking is None
+        counts_itself = any(metric.name == base for metric in self.metrics) and not self.said.dimensions
+        if name is not None and (asks_itself or counts_itself):
+            if any(each.field == f"{base}.{name.name}" and each.op == "in" for each in filters):
+                raise Unread("a thing by its own name")
+        for time in self.said.times:
+            owner = time.field.partition(".")[0]
+            if owner not in ("", base) and not any(each.model == owner for each in self.said.related):
+                raise Unread("of whose time")

@@ -10,7 +10,7 @@ from business.parsing.reader.lexicon import LONGEST, Lexicon, Ref
 from business.parsing.reader.numbers import number_of
 from business.parsing.reader.times import COMPARED, Moment, compared_phrases, mark_times, place_of
 from business.parsing.reader.units import Unit, normalised, units_of
-from business.parsing.reader.words import LANGUAGES, words_of
+from business.parsing.reader.words import words
 
 _UNKNOWN = 4.0  # what a unit costs that stands for nothing; a phrase costs one, whatever its length
 _STOPS = (",", ";", "，", "；", "。")
@@ -69,7 +69,7 @@ def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Mo
     said = text[units[0].begin : units[-1].end]
     key = tuple(unit.text for unit in units)
     refs = lexicon.phrases.get(key, ())
-    roles = tuple(role for language in LANGUAGES for role in words_of(language).roles.get(key, ()))
+    roles = words().roles.get(key, ())
     if refs or roles:
         gap = 0.0 if _is_whole(text, units) else 0.5
         return Item(said, refs, roles, number=_number(said, units)), 1.0 + gap - (
