@@ -121,12 +121,13 @@ class Reading:
         self._groups()
         self._related()
         self._order()
+        self.rewrite("_&_", lambda run: [DONE, DONE])
 
     def _values(self) -> None:
         """Values of one column in one run, that are to hold or not; the column's own name beside them says nothing more."""
         self.rewrite("VK", lambda run: run[:1])
         self.rewrite("V[&C]?V", self._joined)
-        self.rewrite("bV", lambda run: run[1:] if run[0].item.text == "by" else None)  # albums by Led Zeppelin
+        self.rewrite("[b-]V", lambda run: run[1:] if run[0].item.text in ("by", "to") else None)  # albums by Led Zeppelin
         self.rewrite("[DANW]V", lambda run: run[1:] if run[0].name == run[1].name else None)
         self.rewrite("V[DANW]", lambda run: run[:1] if run[0].name == run[1].name else None)
         self.rewrite("~VV", lambda run: None if run[2].item.is_set_off else self._fail("what is left out"))
@@ -152,8 +153,11 @@ class Reading:
     def _numbers(self) -> None:
         """A column of numbers against a number, and how many are asked for."""
         self.rewrite("NT?B?n[&-]nE?", self._between)
-        self.rewrite("NT?>n(?![&-]n)|NT?>?n<|Nn(?![hlsi])", self._compared)
+        self.rewrite("NT?>n(?![&-]n)|NT?>?n<|Nn(?![hlsi])|>nN", self._compared)
+        self.rewrite("@?(?:>n|n<)T|TI?(?:>n|n<)(?![&-]n|T)", self._counted)
         self.rewrite("[fr]n|[hlsipkwo]n|n[hlsipk]", self._limited)
+        if re.search("[hlsipkwo]", self.text):  # which three customers have the most orders
+            self.rewrite("n(?=_*[TDA])", self._limited)
 
     def _between(self, run: list[Token]) -> list[Token] | None:
         low, high = (token for token in run if token.kind == "n")
@@ -165,10 +169,23 @@ class Reading:
         self._held(run[0].name, "<=", high)
         return [*(token for token in run if token.kind == "T"), DONE]
 
-    def _compared(self, run: list[Token]) -> list[Token]:
+    def _compared(self, run: list[Token]) -> list[Token] | None:
+        if run[1].kind == "n" and run[1].item.text.isalpha():
+            return None  # order numbers of the three orders
         sign = next((_SIGNS[token.role] for token in run if token.kind in "<>"), "=")
-        self._held(run[0].name, sign, next(token for token in run if token.kind == "n"))
+        column, number = (next(token for token in run if token.kind == kind) for kind in "Nn")
+        self._held(column.name, sign, number)
         return [*(token for token in run if token.kind == "T"), DONE]
+
+    def _counted(self, run: list[Token]) -> list[Token] | None:
+        """Things with more than so many rows of another table."""
+        if len(self.all("TA")) < 2:
+            return None
+        number, table = (next(token for token in run if token.kind == kind) for kind in "nT")
+        sign: Any = next(_SIGNS[token.role] for token in run if token.kind in "<>")
+        metric = Metric(name=table.name, agg="count")
+        self.related.append(Related(model=table.name, metric=metric, op=sign, value=number.item.number or 0))
+        return [DONE]
 
     def _held(self, name: str, sign: Any, number: Token) -> None:
         model, column = self.catalog.dimension(name)
@@ -252,21 +269,22 @@ class Reading:
         if any(token.kind == "U" for token in self.row) and "C" in self.text:
             self.dimensions += [Dimension(name=token.name) for token in self.all("U")]
             self.drop("C")
-        self.rewrite("UT?z", self._each_value)
+        if len(self.all("U")) == 1 and "z" in self.text and not self.dimensions:
+            self.dimensions.append(Dimension(name=self.all("U")[0].name))
         self.rewrite("U", lambda run: [DONE])
         if superlative := bool(re.search("[hlsiwopkfr]", self.text)):
             self.rewrite("b(?:M|[cI]T)", self._ranked_by)
-        self.rewrite("b?g|bu|" + ("Lu|" if superlative else "") + "b[DAT](?:&[DAT])*|[DAT]z", self._grouped)
-        self.rewrite("z", lambda run: [replace(run[0], kind="c")])
+        self.rewrite("b?g|bu|" + ("Lu|" if superlative else "") + "b[DAT](?:&[DAT])*", self._grouped)
+        if not self.dimensions:
+            self.rewrite("[DAT]z", self._grouped)
+        if "z" in self.text and not self.dimensions:
+            raise Unread("of each what")
+        self.rewrite("z", lambda run: [replace(run[0], kind="m")])
         if self.dimensions:
             self.rewrite("b$", lambda run: [])  # 按地区分
         is_moved = self.comparison is not None and self.comparison.to == "previous_period"
         if any(each.grain for each in self.dimensions) and (is_moved or "Q" in self.text):
             raise Unread("which period each is compared with, or a running total")
-
-    def _each_value(self, run: list[Token]) -> list[Token]:
-        self.dimensions.append(Dimension(name=run[0].name))
-        return [DONE, *run[1:-1], replace(run[-1], kind="c")]
 
     def _ranked_by(self, run: list[Token]) -> list[Token]:
         self.by = Metric(name=run[-1].name, agg=None if run[-1].kind == "M" else "count")

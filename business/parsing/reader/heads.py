@@ -24,7 +24,7 @@ class Head:
     def query(self) -> LogicalQuery:
         """The query of a whole question. Raises Unread."""
         said = self.said
-        is_exists, is_listed = "x" in said.text, "L" in said.text
+        is_exists, is_listed = "x" in said.text, bool(said.all("LA"))
         self._events()
         if re.search("[hlsiwopkfr]", said.text):
             self._ranked()
@@ -32,6 +32,8 @@ class Head:
             self._numbers()
             self.metrics or self._rows()
         filters = self._shares()
+        if self.metrics and self.metrics[0].agg == "avg":  # average freight per order: of each row, as it is anyway
+            said.dimensions = [each for each in said.dimensions if each.name != self.base]
         self._require_sense(filters)
         filters, related, times = self._of_related([*filters, *self._missing()])
         order = said.order
@@ -64,9 +66,9 @@ class Head:
         if len(tables) == 1 and len(said.all("T")) > 1:
             said.rewrite("T(_*)T", lambda run: run[:-1])
         said.rewrite("AT|TA", self._named)
-        said.rewrite("S?M|Q?M|Ma|aM", self._measure)
+        said.rewrite("m?[SQ]?M|Ma|aM", self._measure)
         said.rewrite("[aSQ]N|N[aSQ]", self._aggregate)
-        said.rewrite("[cI]#?D|#D[Im]|D[Im]", self._distinct)
+        said.rewrite("[cI]#?D|#D[Im]", self._distinct)
         said.rewrite("[cS]*[cI]S?_*[TA]I?", self._counted)
         said.rewrite("[TA][SI_@]*I[cm]?|[TA]S?_*[cm]|m_*[TA]I?", self._counted)
 
@@ -126,7 +128,7 @@ class Head:
             each.name.partition(".")[0] for each in said.dimensions
         }
         for token in said.all("T"):
-            if token.name in fields | bases:
+            if token.name in fields | bases and (head != "T" or len(said.all("T")) > 1):
                 said.row.remove(token)
 
     def _all_said(self, pattern: str) -> None:
@@ -183,12 +185,14 @@ class Head:
             raise Unread("two superlatives")
         said.row = [token for token in said.row if token not in plain or token is tokens[0]]
         first, then = (
-            ("[hlsiwofr]a?[MN]|[hlsiwofr]W", "a?[MNW][hlsiwofr]")
+            ("[hlsiwofr]a?[MN]|[wo]W", "a?[MN][hlsiwofr]|W[wo]")
             if tokens[0].item.text.isascii()
-            else ("a?[MNW][hlsiwofr]", "[hlsiwofr]a?[MN]|[wo]W")
+            else ("a?[MN][hlsiwofr]|W[wo]", "[hlsiwofr]a?[MN]|[wo]W")
         )
         if said.by is None:
-            for pattern in (first, then, "[si][cI]?T|TI?[si]"):
+            is_after = tokens[0].item.text.isascii() or bool(re.search("LT@?[si]T", said.text))  # 哪个品类有最多的产品
+            counted = ("[si][cI]?T", "TI?[si]|TI[fr]") if is_after else ("TI?[si]|TI[fr]", "[si][cI]?T")
+            for pattern in (first, then, *counted):
                 said.rewrite(pattern, self._ranked_by)
         said.drop("hlsiwopkfr")
         return tokens[0]
@@ -241,6 +245,9 @@ class Head:
         is_nameless = self.catalog.model(table).name_dimension is None
         is_number = self.catalog.dimension(by)[1].type == "number"
         if subject is None or (is_nameless and is_number and "L" not in said.text):
+            if not is_number and subject is None and said.limit is None:  # the most recent hire
+                self.rows = Rows(model=model)
+                return
             if not is_number or said.limit is not None or "L" in said.text:
                 raise Unread("the first of what")
             self.metrics = [Metric(name=by, agg="max" if is_down else "min")]
@@ -253,14 +260,17 @@ class Head:
         """A list of things, with the columns that are asked for; by groups their number."""
         said = self.said
         said.rewrite("AT|TA", self._named)
-        self._owners("")
+        self._owners("T")
         said.rewrite("A", lambda run: [Token("T", run[0].item, run[0].ref)] if not said.all("T") else None)
         tables = said.all("T")
         columns = said.all("DNWA")
         if len(tables) > 1:
             raise Unread("", tuple(token.item.text for token in tables[1:]))
         model = tables[0].name.partition(".")[0] if tables else self._owner(columns)
-        if said.dimensions:
+        if not tables and not columns and not said.dimensions and re.search("[cm]", said.text):
+            said.rewrite("[cm]", lambda run: [])  # how many engineers
+            self.metrics = [Metric(name=model, agg="count")]
+        elif said.dimensions:
             if columns or not tables:
                 raise Unread("a breakdown of what", tuple(token.item.text for token in columns))
             self.metrics = [Metric(name=model, agg="count")]
@@ -271,11 +281,13 @@ class Head:
     def _owner(self, columns: list[Token]) -> str:
         said = self.said
         owners = {token.name.partition(".")[0] for token in columns} | {
-            each.field.partition(".")[0] for each in said.filters
+            each.field.partition(".")[0] for each in (*said.filters, *said.times) if each.field
         }
         joins = self.catalog.joins
         bases = [one for one in sorted(owners) if all(joins.distance(one, other) is not None for other in owners)]
-        if len(bases) != 1 or not re.search("[Lxmq]", said.text):
+        if not columns and "q" in said.text:
+            raise Unread("what of it")  # what was invoiced
+        if len(bases) != 1 or not (re.search("[Lxmqc]", said.text) or (columns and self._is_named(bases[0]))):
             raise Unread("a list of what")
         return bases[0]
 
@@ -284,18 +296,22 @@ class Head:
         said = self.said
         if not columns:
             return ()
-        name = self.catalog.model(model).name_dimension
-        is_named = name is not None and any(each.field == f"{model}.{name.name}" for each in said.filters)
+        name, is_named = self.catalog.model(model).name_dimension, self._is_named(model)
         if not re.search("[Lmq]", said.text) and not is_named and not said.all("T"):
             raise Unread("a column of what")
         if len(columns) == 1 and not is_named and columns[0].kind == "D":
-            if not re.search("[Lq]_*#?D", said.text):
+            if not re.search("[Lq]_*#?D", said.text) or len(said.all("Lqm")) > 1:
                 raise Unread("a column of what", (columns[0].item.text,))
             return (columns[0].name,)  # which countries do customers come from
         if not is_named and not said.all("T"):
             raise Unread("a number of what", (columns[0].item.text,))
         called = [f"{model}.{name.name}"] if name is not None else []
         return tuple(dict.fromkeys([*called, *(token.name for token in columns)]))
+
+    def _is_named(self, model: str) -> bool:
+        """Whether certain things are named."""
+        name = self.catalog.model(model).name_dimension
+        return name is not None and any(each.field == f"{model}.{name.name}" for each in self.said.filters)
 
     def _events(self) -> None:
         """A time that is only said to have been: “shipped orders”, “customers that ordered”."""
@@ -304,8 +320,11 @@ class Head:
         is_asked = bool(re.search("[wo]W|W[wo]|[qL]_*W|W_*[mq]", said.text))
         if is_asked:
             return
-        for token in said.all("W"):
-            if token.name not in names:
+        row = [DONE, *said.row, DONE]
+        for place, token in enumerate(row):
+            if token.kind == "W" and token.name not in names:
+                if row[place - 1].values or row[place + 1].values:
+                    raise Unread("what was done with it")  # shipped with somebody
                 said.events.append((token.name, False))
         said.drop("W")
 
@@ -348,10 +367,10 @@ class Head:
             if far:
                 raise Unread("how these hang together")
             return filters, [], said.times
-        if len(said.related) > 1:
+        if len(said.related) > 1 or (self.rows is None and self.metrics[0].name not in self.catalog.models):
             raise Unread("of which rows")
         (related,) = said.related
-        if any(joins.distance(related.model, f.field.partition(".")[0]) is None for f in far):
+        if related.model == self.base or any(joins.distance(related.model, f.field.partition(".")[0]) is None for f in far):
             raise Unread("how these hang together")
         related = related.model_copy(update={"filters": tuple(positive(f) if related.is_not else f for f in far)})
         times = said.times

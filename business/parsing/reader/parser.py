@@ -212,6 +212,7 @@ def distance(query: LogicalQuery, catalog: Catalog) -> int:
     named |= {each.field.partition(".")[0] for each in query.filters if each.field}
     named |= {each.field.partition(".")[0] for each in query.times if each.field}
     named |= {each.model for each in query.related}
+    named |= {f.field.partition(".")[0] for each in query.related for f in each.filters}
     base = query.rows.model if query.rows else query.metrics[0].name.partition(".")[0]
     steps = [catalog.joins.distance(base, name) for name in named]
     return sum(10 if step is None else step for step in steps)
