@@ -21,13 +21,13 @@ from business.parsing.reader.lexicon import Ref
 from business.parsing.reader.words import said
 
 LETTERS = {
-    "count": "c", "number": "I", "much": "m", "what": "q", "sum": "S", "running": "Q", "avg": "a", "list": "L", "exists": "x",
+    "count": "c", "number": "I", "much": "m", "amount": "e", "what": "q", "sum": "S", "running": "Q", "avg": "a", "list": "L", "exists": "x",
     "each": "b", "each_of": "z", "max": "h", "min": "l", "most": "s", "fewest": "i", "latest": "w", "earliest": "o", "dearest": "p",
     "cheapest": "k", "top": "f", "bottom": "r", "more": ">", "at_least": ">", "less": ">", "at_most": ">", "exactly": ">",
     "or_more": "<", "or_less": "<", "between": "B", "to": "-", "between_end": "E", "share": "%", "compared": "C", "change": "d",
     "previous_year": "y", "previous_period": "j", "not": "!", "except": "~", "except_after": ",", "with": "@", "distinct": "#",
     "and": "&", "sorted": ":", "descending": "v", "ascending": "^", "kind_of": "K", "refers": "R", "state": "?",
-    "stop": "", "shown": "", "counter": "", "currency": "", "unit": "", "grain": "u", "each_grain": "g",
+    "stop": "", "shown": "", "counter": "", "money": "", "currency": "", "unit": "", "grain": "u", "each_grain": "g",
 }  # fmt: skip
 _SIGNS = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "=", "or_more": ">=", "or_less": "<="}
 PRICE = ("price", "cost", "价", "费")
@@ -52,6 +52,7 @@ class Token:
     ref: Ref | None = None
     values: tuple[str, ...] = ()
     metric: Metric | None = None
+    is_set_off: bool = False  # a comma stands before it
 
     @property
     def name(self) -> str:
@@ -59,8 +60,12 @@ class Token:
         return self.ref.name
 
     @property
+    def model(self) -> str:
+        return self.name.partition(".")[0]
+
+    @property
     def role(self) -> str:
-        return self.item.roles[0]
+        return self.item.roles[0] if self.item.roles else ""
 
 
 Made = Callable[[list[Token]], list[Token] | None]
@@ -85,11 +90,21 @@ class Reading:
     descending: bool | None = None
     order: tuple[str, bool] | None = None
     is_share: bool = False
+    is_yearless: bool = False  # a month or a day of any year is said
+    standing: tuple[TimeRange, ...] = ()  # of the question that this one goes on from
 
     @classmethod
     def of(cls, catalog: Catalog, items: Sequence[Item], refs: Sequence[Ref | None], today: date) -> "Reading":
         tokens = [Token(_kind(catalog, item, ref), item, ref) for item, ref in zip(items, refs, strict=True)]
-        row = [replace(t, values=(t.ref.value,)) if t.ref and t.kind == "V" else t for t in tokens if t.kind]
+        row: list[Token] = []
+        is_set_off = False
+        for token, after in zip(tokens, [*tokens[1:], DONE], strict=True):
+            is_set_off = is_set_off or token.item.is_set_off
+            is_amount = token.kind == "n" and after.role.partition(":")[0] in ("money", "currency", "unit")
+            values = (token.ref.value,) if token.ref and token.kind == "V" else ("",) if is_amount else ()
+            if token.kind:
+                row.append(replace(token, values=values, is_set_off=is_set_off))
+                is_set_off = False
         return cls(catalog, today, row)
 
     @property
@@ -128,9 +143,11 @@ class Reading:
         self.rewrite("VK", lambda run: run[:1])
         self.rewrite("V[&C]?V", self._joined)
         self.rewrite("[b-]V", lambda run: run[1:] if run[0].item.text in ("by", "to") else None)  # albums by Led Zeppelin
+        if len(self.all("TA")) > 1:  # with no cancelled orders
+            self.rewrite("[!@]VT", lambda run: [run[0], run[2], run[1]] if run[1].model == run[2].name else None)
         self.rewrite("[DANW]V", lambda run: run[1:] if run[0].name == run[1].name else None)
         self.rewrite("V[DANW]", lambda run: run[:1] if run[0].name == run[1].name else None)
-        self.rewrite("~VV", lambda run: None if run[2].item.is_set_off else self._fail("what is left out"))
+        self.rewrite("~VV", lambda run: None if run[2].is_set_off else self._fail("what is left out"))
         self.rewrite("[!~]V|V,|V", self._valued)
         if len({each.field for each in self.filters}) < len(self.filters):
             raise Unread("values of one column in two places")
@@ -154,7 +171,7 @@ class Reading:
         """A column of numbers against a number, and how many are asked for."""
         self.rewrite("NT?B?n[&-]nE?", self._between)
         self.rewrite("NT?>n(?![&-]n)|NT?>?n<|Nn(?![hlsi])|>nN", self._compared)
-        self.rewrite("@?(?:>n|n<)T|TI?(?:>n|n<)(?![&-]n|T)", self._counted)
+        self.rewrite("@?(?:>n|n<)T|(?<!L)TI?(?:>n|n<)(?![&-]n)", self._counted)
         self.rewrite("[fr]n|[hlsipkwo]n|n[hlsipk]", self._limited)
         if re.search("[hlsipkwo]", self.text):  # which three customers have the most orders
             self.rewrite("n(?=_*[TDA])", self._limited)
@@ -179,10 +196,13 @@ class Reading:
 
     def _counted(self, run: list[Token]) -> list[Token] | None:
         """Things with more than so many rows of another table."""
-        if len(self.all("TA")) < 2:
-            return None
+        words = "".join(token.item.text for token in run if token.kind in "<>")
+        if len(self.all("TA")) < 2 or (run[0].kind == "T" and words.isascii()):
+            return None  # bands that have more than five albums
         number, table = (next(token for token in run if token.kind == kind) for kind in "nT")
         sign: Any = next(_SIGNS[token.role] for token in run if token.kind in "<>")
+        if number.values:
+            raise Unread("an amount of what")  # orders of over 10000
         metric = Metric(name=table.name, agg="count")
         self.related.append(Related(model=table.name, metric=metric, op=sign, value=number.item.number or 0))
         return [DONE]
@@ -204,6 +224,7 @@ class Reading:
         """One time, of the time column beside it; two that are compared, the later beside the earlier."""
         self.rewrite("Wt|tW", self._of_column)
         tokens = self.all("t")
+        self.is_yearless = any(token.item.is_yearless for token in tokens)
         times = [token.item.time for token in tokens if token.item.time is not None]
         if len(times) > 2 or (len(times) == 2 and not self.all("C")):
             raise Unread("several times")
@@ -251,7 +272,8 @@ class Reading:
         text = self.text
         if not re.search("[yjd]", text):
             return
-        if len(self.times) != 1 or self.comparison is not None or not self._is_one_period(self.times[0]):
+        times = self.times or self.standing
+        if len(times) != 1 or self.comparison is not None or not self._is_one_period(times[0]):
             raise Unread("which times are compared")
         self.comparison = Comparison(to="previous_year" if "y" in text else "previous_period")
         self.rewrite("[yjdC]+", lambda run: [DONE])

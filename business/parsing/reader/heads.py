@@ -6,8 +6,8 @@ from business.logical_query.conditions import positive
 from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Ranking, Related, Rows
 from business.parsing.reader.grammar import DONE, PRICE, Reading, Token, Unread
 
-_ASKS = "[Lxmq_]*"
-_DOWN = frozenset({"max", "most", "latest", "dearest", "top"})
+_ASKS = "[Lxmqe_]*"
+DOWN = frozenset({"max", "most", "latest", "dearest", "top"})
 
 
 class Head:
@@ -35,6 +35,8 @@ class Head:
         if self.metrics and self.metrics[0].agg == "avg":  # average freight per order: of each row, as it is anyway
             said.dimensions = [each for each in said.dimensions if each.name != self.base]
         self._require_sense(filters)
+        if len(self.metrics) > 1 and said.times and any(self._is_thing(metric.name) for metric in self.metrics):
+            raise Unread("those that came then, or that there were")
         filters, related, times = self._of_related([*filters, *self._missing()])
         order = said.order
         if order and not self.ranking:
@@ -66,7 +68,7 @@ class Head:
         if len(tables) == 1 and len(said.all("T")) > 1:
             said.rewrite("T(_*)T", lambda run: run[:-1])
         said.rewrite("AT|TA", self._named)
-        said.rewrite("m?[SQ]?M|Ma|aM", self._measure)
+        said.rewrite("[me]?[SQ]?M(?:_*[me])?|Ma|aM", self._measure)
         said.rewrite("[aSQ]N|N[aSQ]", self._aggregate)
         said.rewrite("[cI]#?D|#D[Im]", self._distinct)
         said.rewrite("[cS]*[cI]S?_*[TA]I?", self._counted)
@@ -82,7 +84,7 @@ class Head:
         is_average = self.catalog.measures[name][1].agg == "avg"
         if any(token.kind == "a" for token in run) and not is_average:
             return None
-        return [Token("1", metric=Metric(name=name))]
+        return [Token("1", metric=Metric(name=name)), *(token for token in run if token.kind == "_")]
 
     def _aggregate(self, run: list[Token]) -> list[Token]:
         name = next(token for token in run if token.kind == "N").name
@@ -98,7 +100,7 @@ class Head:
     def _counted(self, run: list[Token]) -> list[Token]:
         """How many of a table. `c` stays where it is asked for by itself: no condition behind it is another number's."""
         name = next(token for token in run if token.kind in "TA").name.partition(".")[0]
-        asks = [token for token in run if token.kind == "c"]
+        asks = [token for token in run if token.kind in "cm"]
         around = [DONE] * sum(token.kind == "_" for token in run)
         return [*around, Token("1", item=(asks or run)[0].item, metric=Metric(name=name, agg="count"))]
 
@@ -109,16 +111,16 @@ class Head:
         made = said.all("1")
         if len(made) > 1 and not re.fullmatch(_ASKS + "1(&1)+" + _ASKS, said.text):
             raise Unread("a condition of which number")
-        if len(made) > 1 and any("count" in token.item.roles for token in made):
+        if len(made) > 1 and any(token.role in ("count", "much") for token in made):
             raise Unread("a condition of which number")
         self.metrics = [token.metric for token in made if token.metric is not None]
         if not made:
             return
         # 客户数在德国有多少: a number that is named and asked for is one
-        if made[0].item.roles[:1] != ("count",) and made[-1].metric is not None:
-            said.rewrite("1(_*)c$", lambda run: run[:-1])
+        if made[0].role not in ("count", "much"):
+            said.rewrite("1_*[cme]$", lambda run: run[:-1])
         self._owners("1")
-        self._all_said(_ASKS + "1(&1)*" + _ASKS)
+        self._all_said("[Lxq_]*1(&1)*[Lxq_]*")
 
     def _owners(self, head: str) -> None:
         """“Revenue of customers in Germany”: a table whose conditions are said is named besides."""
@@ -140,9 +142,9 @@ class Head:
     def _ranked(self) -> None:
         """The first of groups by a metric, or of rows by a column."""
         said = self.said
-        groups = list(said.dimensions)
+        groups, self.row = list(said.dimensions), said.text
         said.rewrite("AT|TA", self._named)
-        token = self._superlative()
+        token = self.superlative()
         if token.role in ("dearest", "cheapest"):
             said.by = self._price()
         if said.by is None and token.role in ("latest", "earliest"):
@@ -157,11 +159,11 @@ class Head:
         subject = next(iter(said.all("TDA")), None)
         if subject is not None:
             said.row.remove(subject)
-        is_down = token.role in _DOWN
+        is_down = token.role in DOWN
         if isinstance(said.by, Metric):
             self._first_groups(said.by, subject, groups)
         else:
-            self._first_rows(said.by, subject, is_down=is_down)
+            self._first_rows(said.by, subject, is_down=is_down, is_thing=token.kind in "pk")
         if said.by is not None and not (self.rows is None and self.metrics[0].agg in ("max", "min")):
             self.ranking = Ranking(
                 by=said.by if isinstance(said.by, str) else "",
@@ -170,9 +172,9 @@ class Head:
                 within=self.within,
             )
         self._owners("")
-        self._all_said("[Lxmq_@]*")
+        self._all_said("[Lxmqe_@]*")
 
-    def _superlative(self) -> Token:
+    def superlative(self) -> Token:
         """The superlative, with what it is of beside it. Raises Unread for several, or a plain “top” of nobody knows how many."""
         said = self.said
         tokens = said.all("hlsiwopkfr")
@@ -228,6 +230,8 @@ class Head:
     def _first_groups(self, by: Metric, subject: Token | None, groups: list[Dimension]) -> None:
         said = self.said
         self.metrics = [by]
+        if subject is not None and groups and re.search("[fr]$", self.row):
+            raise Unread("the first of each, or of all")
         if subject is not None:
             name = subject.name.partition(".")[0] if subject.kind == "A" else subject.name
             said.dimensions.append(Dimension(name=name))
@@ -235,7 +239,7 @@ class Head:
         if not said.dimensions or len(groups) > 1:
             raise Unread("the first of what")
 
-    def _first_rows(self, by: str, subject: Token | None, *, is_down: bool) -> None:
+    def _first_rows(self, by: str, subject: Token | None, *, is_down: bool, is_thing: bool) -> None:
         """Rows by a column; without a table the largest number itself."""
         said = self.said
         model = by.partition(".")[0]
@@ -244,7 +248,7 @@ class Head:
         table = subject.name.partition(".")[0] if subject is not None else model
         is_nameless = self.catalog.model(table).name_dimension is None
         is_number = self.catalog.dimension(by)[1].type == "number"
-        if subject is None or (is_nameless and is_number and "L" not in said.text):
+        if (subject is None and not is_thing) or (is_nameless and is_number and "L" not in said.text):
             if not is_number and subject is None and said.limit is None:  # the most recent hire
                 self.rows = Rows(model=model)
                 return
@@ -276,7 +280,7 @@ class Head:
             self.metrics = [Metric(name=model, agg="count")]
         else:
             self.rows = Rows(model=model, columns=self._columns(model, columns), distinct="#" in said.text)
-        self._all_said("[Lxmq_#]*T?[Lxmq_]*(?:&?[DNWA]_*)*T?[Lxmq_]*")
+        self._all_said("[Lxmqe_#]*T?[Lxmqe_]*(?:&?[DNWA]_*)*T?[Lxmqe_]*")
 
     def _owner(self, columns: list[Token]) -> str:
         said = self.said
@@ -287,7 +291,7 @@ class Head:
         bases = [one for one in sorted(owners) if all(joins.distance(one, other) is not None for other in owners)]
         if not columns and "q" in said.text:
             raise Unread("what of it")  # what was invoiced
-        if len(bases) != 1 or not (re.search("[Lxmqc]", said.text) or (columns and self._is_named(bases[0]))):
+        if len(bases) != 1 or not (re.search("[Lxmqec]", said.text) or (columns and self._is_named(bases[0]))):
             raise Unread("a list of what")
         return bases[0]
 
@@ -297,10 +301,10 @@ class Head:
         if not columns:
             return ()
         name, is_named = self.catalog.model(model).name_dimension, self._is_named(model)
-        if not re.search("[Lmq]", said.text) and not is_named and not said.all("T"):
+        if not re.search("[Lmqe]", said.text) and not is_named and not said.all("T"):
             raise Unread("a column of what")
         if len(columns) == 1 and not is_named and columns[0].kind == "D":
-            if not re.search("[Lq]_*#?D", said.text) or len(said.all("Lqm")) > 1:
+            if not re.search("[Lq]_*#?D", said.text) or len(said.all("Lqme")) > 1:
                 raise Unread("a column of what", (columns[0].item.text,))
             return (columns[0].name,)  # which countries do customers come from
         if not is_named and not said.all("T"):
@@ -327,6 +331,9 @@ class Head:
                     raise Unread("what was done with it")  # shipped with somebody
                 said.events.append((token.name, False))
         said.drop("W")
+
+    def _is_thing(self, name: str) -> bool:
+        return name in self.catalog.models and self.catalog.models[name].name_dimension is not None
 
     def _missing(self) -> list[Filter]:
         """Times that are there or not, of the thing itself or of rows that it has; a number that is none."""
