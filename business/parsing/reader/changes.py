@@ -322,11 +322,12 @@ class Change:
         if not tokens:
             return query
         said.limit = said.limit or (old.limit if old else None)
-        token = Head(said).superlative()
-        by = old.by if old else ""
-        if isinstance(said.by, str):
-            by = said.by
-        if (query.rows is None and not query.dimensions) or (query.rows is not None and not by) or token.kind in "pk":
+        head = Head(said)
+        token = head.superlative()
+        by = said.by if isinstance(said.by, str) else old.by if old else ""
+        if token.kind in "pk":
+            by = head.price({_table_of(query)})
+        if (query.rows is None and not query.dimensions) or (query.rows is not None and not by):
             raise Unread("the first of what")
         ranking = Ranking(by=by, descending=token.role in DOWN, limit=said.limit or 1, within=old.within if old else ())
         return query.model_copy(update={"ranking": ranking})

@@ -97,9 +97,11 @@ class Head:
             return None
         return [Token("1", metric=Metric(name=column.name, agg="count_distinct"))]
 
-    def _counted(self, run: list[Token]) -> list[Token]:
+    def _counted(self, run: list[Token]) -> list[Token] | None:
         """How many of a table. `c` stays where it is asked for by itself: no condition behind it is another number's."""
-        name = next(token for token in run if token.kind in "TA").name.partition(".")[0]
+        name = next(token for token in run if token.kind in "TA").model
+        if run[0].kind == "I" and not run[0].item.text.isascii():
+            return None  # 客户总数，欧洲客户数
         asks = [token for token in run if token.kind in "cm"]
         around = [DONE] * sum(token.kind == "_" for token in run)
         return [*around, Token("1", item=(asks or run)[0].item, metric=Metric(name=name, agg="count"))]
@@ -146,7 +148,8 @@ class Head:
         said.rewrite("AT|TA", self._named)
         token = self.superlative()
         if token.role in ("dearest", "cheapest"):
-            said.by = self._price()
+            named = {token.name for token in said.all("T")}
+            said.by = self.price(named or {each.field.partition(".")[0] for each in said.filters})
         if said.by is None and token.role in ("latest", "earliest"):
             tables = said.all("T")
             default = self.catalog.model(tables[0].name).defaults.agg_time_dimension if tables else ""
@@ -213,10 +216,8 @@ class Head:
             said.by = Metric(name=target.name, agg="avg") if is_average else target.name
         return [DONE]
 
-    def _price(self) -> str:
-        tables = {token.name for token in self.said.all("T")} or {
-            each.field.partition(".")[0] for each in self.said.filters
-        }
+    def price(self, tables: set[str]) -> str:
+        """The price of the one thing that is named. Raises Unread."""
         found = [
             f"{name}.{each.name}"
             for name in tables
@@ -248,7 +249,7 @@ class Head:
         table = subject.name.partition(".")[0] if subject is not None else model
         is_nameless = self.catalog.model(table).name_dimension is None
         is_number = self.catalog.dimension(by)[1].type == "number"
-        if (subject is None and not is_thing) or (is_nameless and is_number and "L" not in said.text):
+        if (subject is None and not is_thing and "L" not in said.text) or (is_nameless and is_number and "L" not in said.text):
             if not is_number and subject is None and said.limit is None:  # the most recent hire
                 self.rows = Rows(model=model)
                 return

@@ -39,7 +39,8 @@ LEXICON = Lexicon.of(Catalog.of(LAYER))
 EXAMPLES = {
     "count": ("{} customers in Germany", "德国有{}客户"),
     "number": ("{} customers in Germany", "德国的客户{}"),
-    "much": ("{} revenue last month", "上个月的销售额{}"),
+    "much": ("", "上个月的销售额{}"),
+    "amount": ("{} revenue last month", "上个月的销售额{}"),
     "sum": ("{} order amount", "{}订单金额"),
     "avg": ("{} list price of products", "产品的{}标价"),
     "exists": ("{} customers in Norway", "{}挪威的客户"),
