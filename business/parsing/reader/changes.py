@@ -17,8 +17,8 @@ from business.logical_query.errors import Inexpressible
 from business.logical_query.query import Comparison, Dimension, Filter, LogicalQuery, Metric, Ranking, Rows, TimeRange
 from business.logical_query.times import stepped, whole_months
 from business.parsing.base import Clarification, Context, Parsed, Unparseable
-from business.parsing.reader.grammar import Reading, Unread, require_units
-from business.parsing.reader.heads import DOWN, Head
+from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_units
+from business.parsing.reader.heads import DOWN, Head, shared
 from business.parsing.reader.items import items_of
 from business.parsing.reader.leads import Lead, lead_of
 from business.parsing.reader.lexicon import Lexicon
@@ -28,21 +28,20 @@ from business.parsing.reader.words import words
 
 MOST_READINGS = 24
 _YEAR_MONTHS = 12
+_LISTED = {"in", "not_in"}
 
 
 def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
     """The query that stands now; None where the question is one of its own. Unparseable: it goes on, and nobody knows how."""
-    step = _step_of(question, earlier, context.today)
-    if step is not None:
+    if (step := _step_of(question, earlier, context.today)) is not None:
         return step
     lead = lead_of(question)
     alone = parse(question, lexicon, context)
-    items = items_of(question, lexicon, context.today)
+    kinds = {ref.kind for item in items_of(question, lexicon, context.today) for ref in item.refs}
     leans = lead.goes_on or lead.refers or (lead.contrasts and not lead.asks)
-    names_subject = any(ref.kind in ("model", "measure") for item in items for ref in item.refs)
     fragment = _fragment(lead, earlier, lexicon, context)
-    if isinstance(alone, LogicalQuery | Clarification) and not leans and names_subject:
-        return None if lead.asks else _one_of_both(fragment, alone, earlier, lexicon, context)
+    if isinstance(alone, LogicalQuery | Clarification) and not leans and kinds & {"model", "measure"}:
+        return None if lead.asks else _either(fragment, alone, earlier, lexicon, context)  # units sold?
     if fragment is not None:
         return fragment
     rest = parse(lead.rest, lexicon, context) if lead.goes_on and not lead.refers else None
@@ -51,37 +50,26 @@ def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Con
     if leans:
         unknown = tuple(item.text for item in items_of(lead.rest, lexicon, context.today) if not item.is_known)
         return Unparseable(_("It is not clear how this goes on from the question before it."), unknown)
-    return _of_those_too(alone, earlier, lexicon, context) if not any(_is_model(item) for item in items) else None
-
-
-def _is_model(item: object) -> bool:
-    return any(ref.kind == "model" for ref in getattr(item, "refs", ()))
-
-
-def _one_of_both(
-    going_on: Parsed | None, alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context
-) -> Clarification | None:
-    """“Units sold?” after the revenue of a year does not say whether of that year. None for what says it."""
-    if not isinstance(alone, LogicalQuery) or not isinstance(going_on, LogicalQuery) or going_on == alone:
-        return None
-    if not (earlier.filters or earlier.times) or alone.filters or alone.times or alone.dimensions or alone.related:
-        return None
-    told = one_of([going_on, alone], lexicon.catalog, context)
-    return told if isinstance(told, Clarification) else None
-
-
-def _of_those_too(
-    alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context
-) -> Clarification | None:
-    """“Which has the largest budget?” does not say of what: of all, or of those that were asked about. None for what says it."""
-    if not isinstance(alone, LogicalQuery) or alone.rows is None or not (earlier.filters or earlier.times):
+    if not isinstance(alone, LogicalQuery) or alone.rows is None or "model" in kinds:
         return None
     if _table_of(earlier) != alone.rows.model:
         return None
-    fields = {each.field for each in alone.filters}
+    fields = {each.field for each in alone.filters}  # which has the largest budget: of all, or of those?
     filters = (*alone.filters, *(each for each in earlier.filters if each.field not in fields))
     narrowed = alone.model_copy(update={"filters": filters, "times": alone.times or earlier.times})
-    told = one_of([narrowed, alone], lexicon.catalog, context) if narrowed != alone else None
+    return _either(narrowed, alone, earlier, lexicon, context)
+
+
+def _either(
+    going_on: Parsed | None, alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context
+) -> Clarification | None:
+    """Whether it goes on or is of its own, where nothing says which. None for what says it."""
+    if not isinstance(alone, LogicalQuery) or not isinstance(going_on, LogicalQuery) or going_on == alone:
+        return None
+    is_narrowed = alone.filters or alone.times or alone.dimensions or alone.related
+    if not (earlier.filters or earlier.times) or (is_narrowed and alone.rows is None):
+        return None
+    told = one_of([going_on, alone], lexicon.catalog, context)
     return told if isinstance(told, Clarification) else None
 
 
@@ -95,9 +83,7 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
     refused: Inexpressible | None = None
     for refs in islice(choices_of(items), MOST_READINGS):
         try:
-            reading = Reading.of(catalog, items, refs, context.today)
-            reading.standing = earlier.times
-            reading.read()
+            reading = Reading.of(catalog, items, refs, context.today, earlier.times)
             made = Change(reading, lead, earlier).made()
             compiled = {compile_query(query, catalog, context.today): query for query in made}
         except (Unread, Inexpressible, ValueError):
@@ -114,14 +100,14 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
     if not found:
         return Unparseable(str(refused)) if refused else None
     fields = {each.field for each in earlier.filters}
-    nearest = [query for query in found.values() if {each.field for each in query.filters} == fields] or [*found.values()]
+    nearest = [query for query in found.values() if {each.field for each in query.filters} == fields]
+    nearest = nearest or list(found.values())
     least = min(distance(query, catalog) for query in nearest)
     nearest = [query for query in nearest if distance(query, catalog) == least]
     if len({same_measures(query) for query in nearest}) > 1:
         return one_of(nearest, catalog, context)
-    query = nearest[0]
-    states = states_of(query, catalog, context.today) if query.metrics != earlier.metrics else []
-    return one_of(states or [query], catalog, context)
+    states = states_of(nearest[0], catalog, context.today) if nearest[0].metrics != earlier.metrics else []
+    return one_of(states or nearest[:1], catalog, context)
 
 
 @dataclass(frozen=True)
@@ -135,9 +121,7 @@ class Change:
     def made(self) -> list[LogicalQuery]:
         """The queries that are meant; more than one where it is not certain. Raises Unread."""
         said = self.said
-        query = self._narrowed(self.earlier)
-        query = self._compared(self._grouped(query))
-        query = self._ranked(query)
+        query = self._ranked(self._compared(self._grouped(self._narrowed(self.earlier))))
         queries = self._timed(self._asked(query))
         if said.is_share:
             queries = [share for each in queries for share in self._shares(each)]
@@ -147,33 +131,27 @@ class Change:
         return [each for query in queries for each in self._instead_or_besides(query)]
 
     def _narrowed(self, query: LogicalQuery) -> LogicalQuery:
-        """Values in the place of those of the same column; conditions beside the others."""
+        """Values in the place of those of the same column, also of a share's own condition; other conditions beside them."""
         if self.said.related or self.said.events:
             raise Unread("a condition of another kind")
         filters = list(query.filters)
         for each in self.said.filters:
-            same = [old for old in filters if old.field == each.field and {old.op, each.op} <= {"in", "not_in"}]
+            same = [old for old in filters if old.field == each.field and {old.op, each.op} <= _LISTED]
             filters = [each if old in same else old for old in filters] if same else [*filters, each]
+        last = {each.field: each for each in filters}
+        metrics = tuple(
+            m.model_copy(update={"filters": tuple(last.get(f.field, f) for f in m.filters)}) for m in query.metrics
+        )
         inner = {old.field for metric in query.metrics for old in metric.filters}
-        metrics = tuple(metric.model_copy(update={"filters": self._inner(metric, filters)}) for metric in query.metrics)
         kept = tuple(each for each in filters if each.field not in inner)
         return query.model_copy(update={"filters": kept, "metrics": metrics})
-
-    def _inner(self, metric: Metric, filters: list[Filter]) -> tuple[Filter, ...]:
-        """A share's own condition is the one that a value takes the place of."""
-        return tuple(next((each for each in filters if each.field == old.field), old) for old in metric.filters)
 
     def _instead_or_besides(self, query: LogicalQuery) -> list[LogicalQuery]:
         """“And in China?” after a question on Europe: another column of the same table, in the place of what was said or besides it."""
         new = {each.field for each in self.said.filters} - {each.field for each in self.earlier.filters}
         tables = {field.partition(".")[0] for field in new}
-        kept = tuple(
-            each
-            for each in query.filters
-            if each not in self.earlier.filters
-            or each.op not in ("in", "not_in")
-            or each.field.partition(".")[0] not in tables
-        )
+        replaced = [f for f in self.earlier.filters if f.op in _LISTED and f.field.partition(".")[0] in tables]
+        kept = tuple(each for each in query.filters if each not in replaced)
         if len(kept) == len(query.filters) or not self.lead.contrasts:
             return [query]
         return [query.model_copy(update={"filters": kept}), query]
@@ -187,69 +165,56 @@ class Change:
             said.drop("DA")
         if not new:
             return query
-        if query.rows is not None:
-            raise Unread("a breakdown of a list")
         is_time = all(each.grain is not None for each in new)
-        kept = [each for each in query.dimensions if (each.grain is None) == is_time]
-        dimensions = (*kept, *new) if is_time and self.lead.goes_on else tuple(new)
         is_moved = query.comparison is not None and query.comparison.to == "previous_period"
-        if is_moved and any(each.grain is not None for each in dimensions):
-            raise Unread("which period each is compared with")
-        return query.model_copy(update={"dimensions": dimensions, "ranking": None})
+        if query.rows is not None or (is_moved and is_time):
+            raise Unread("a breakdown of a list, or which period each is compared with")
+        kept = [each for each in query.dimensions if (each.grain is None) == is_time and is_time and self.lead.goes_on]
+        return query.model_copy(update={"dimensions": (*kept, *new), "ranking": None})
 
     def _asked(self, query: LogicalQuery) -> LogicalQuery:
         """Another number by the same breakdown and conditions; the rows that were counted, or how many there are."""
         said = self.said
-        head = Head(said)
-        head.make_metrics()
-        made, tables = [token.metric for token in said.all("1") if token.metric], said.all("T")
-        asks = set(said.text) & set("cmLq")
+        Head(said).make_metrics()
+        made, tables = [token.metric for token in said.all("1") if token.metric], [t.name for t in said.all("T")]
         is_bare = not (said.filters or said.times or said.dimensions or said.by or said.limit or said.is_share)
         if len(made) + len(tables) > 1:
             raise Unread("two things")
         said.drop("1T")
+        (old,) = query.metrics or (None,)
         if query.rows is not None:
-            return self._of_rows(query, query.rows, made, [token.name for token in tables], is_counted="c" in asks)
+            return self._of_rows(query, query.rows, made, tables)
         if not made and not tables:
-            return self._listed(query) if "L" in asks and is_bare and not query.dimensions else query
-        if len(query.metrics) != 1 or query.metrics[0].over is not None:
-            raise Unread("which of the numbers")
-        metric = made[0] if made else Metric(name=tables[0].name, agg="count")
-        if tables and query.dimensions and query.metrics[0].agg != "count":
-            raise Unread("a number of these, or a breakdown by them")
+            if "L" not in said.text or not is_bare or query.dimensions:
+                return query
+            if old is None or old.agg != "count" or old.over or old.time or "." in old.name:
+                raise Unread("a list of what")
+            filters = (*query.filters, *old.filters)  # which are they?
+            return query.model_copy(update={"rows": Rows(model=old.name), "metrics": (), "filters": filters})
+        if old is None or old.over is not None or (tables and query.dimensions and old.agg != "count"):
+            raise Unread("which of the numbers, or a breakdown by them")
+        metric = made[0] if made else Metric(name=tables[0], agg="count")
         if metric.name in {each.name for each in query.dimensions}:
             raise Unread("a number of what it is broken down by")
         return query.model_copy(update={"metrics": (metric,)})
 
-    def _of_rows(
-        self, query: LogicalQuery, rows: Rows, made: list[Metric], tables: list[str], *, is_counted: bool
-    ) -> LogicalQuery:
-        if not made and not is_counted and set(tables) <= {rows.model}:
+    def _of_rows(self, query: LogicalQuery, rows: Rows, made: list[Metric], tables: list[str]) -> LogicalQuery:
+        if not made and "c" not in self.said.text and set(tables) <= {rows.model}:
             return query
         metric = made[0] if made else Metric(name=rows.model, agg="count")
         if metric.name.partition(".")[0] != rows.model or not set(tables) <= {rows.model}:
             raise Unread("a number of other things")
         return query.model_copy(update={"rows": None, "metrics": (metric,), "outcome": "table", "ranking": None})
 
-    def _listed(self, query: LogicalQuery) -> LogicalQuery:
-        """“Which are they?”: the rows that were counted, where nothing else is said."""
-        (metric,) = query.metrics[:1]
-        if metric.agg != "count" or metric.over is not None or metric.time is not None or "." in metric.name:
-            raise Unread("a list of what")
-        filters = (*query.filters, *metric.filters)
-        return query.model_copy(update={"rows": Rows(model=metric.name), "metrics": (), "filters": filters})
-
     def _compared(self, query: LogicalQuery) -> LogicalQuery:
         """“Compared with last year”, “同比呢”: what stands, beside a time as long. Raises Unread where there is none."""
         said = self.said
-        if said.comparison is not None:
-            return query.model_copy(update={"comparison": said.comparison})
-        if "C" not in said.text:
-            return query
+        if said.comparison is not None or "C" not in said.text:
+            return query.model_copy(update={"comparison": said.comparison or query.comparison})
         if len(query.times) != 1 or len(said.times) != 1:
             raise Unread("which times are compared")
         (old,) = query.times
-        alike = [each for each in self._meant(old, said.times[0]) if self._length(each) == self._length(old)]
+        alike = [each for each in self._meant(old, said.times[0]) if self._length(each) == self._length(old) != 0]
         if not alike:
             raise Unread("times of another length")
         said.times = []
@@ -257,26 +222,23 @@ class Change:
         time = alike[0].model_copy(update={"field": old.field})
         return query.model_copy(update={"comparison": Comparison(to="time", time=time)})
 
-    def _length(self, time: TimeRange) -> tuple[str, int]:
-        """In whole months, else in days. Raises Unread for an open end."""
+    def _length(self, time: TimeRange) -> float:
+        """In whole months, else in days, told as a part of one; 0 for an open end."""
         start, end = self.said.days(time)
-        if start is None or end is None:
-            raise Unread("which times are compared")
-        months = whole_months(start, end)
-        return ("months", months) if months else ("days", (end - start).days)
+        return 0 if start is None or end is None else whole_months(start, end) or (end - start).days / 1_000
 
     def _timed(self, query: LogicalQuery) -> list[LogicalQuery]:
         """Whose time it is where other rows are counted than before: “their revenue” is of customers who were new then, “and revenue?”
         of then. Raises Unread where the words do not say.
         """
         times, is_of_others = self.said.times, _table_of(query) != _table_of(self.earlier)
+        is_named = any(time.field for time in query.times)
         if query.times and is_of_others:
-            is_named = any(time.field for time in query.times)
             if (bool(times) or not is_named) if self.lead.refers else (is_named and not times):
                 raise Unread("of whose time")
         if not times:
             return [query]
-        if query.comparison is not None and query.comparison.to == "time" or any(each.time for each in query.related):
+        if (query.comparison is not None and query.comparison.to == "time") or any(each.time for each in query.related):
             raise Unread("which of the times")
         if not query.times:
             return [query.model_copy(update={"times": tuple(times)})]
@@ -290,14 +252,12 @@ class Change:
         (start, end), (first, last) = self.said.days(old), self.said.days(new)
         if start is None or end is None or first is None or last is None:
             return [new]
+        moved = None
         if self.said.is_yearless and start.year != first.year:
             moved = _in_year(first, last, start.year)
-            return [moved, new] if moved else [new]
-        is_year = whole_months(first, last) == _YEAR_MONTHS and first.month == 1
-        if is_year and whole_months(start, end) != _YEAR_MONTHS:
+        elif whole_months(first, last) == _YEAR_MONTHS != whole_months(start, end) and first.month == 1:
             moved = _in_year(start, end, first.year)
-            return [moved, new] if moved else [new]
-        return [new]
+        return [moved, new] if moved else [new]
 
     def _shares(self, query: LogicalQuery) -> list[LogicalQuery]:
         """Each group's share of all; without groups the share of what one condition leaves, of several each may be meant."""
@@ -305,21 +265,14 @@ class Change:
             return [query.model_copy(update={"share": True})]
         if len(query.metrics) != 1 or query.metrics[0].over is not None or not query.filters or query.comparison:
             raise Unread("a share of what")
-        (whole,) = query.metrics
-        found = []
-        for each in query.filters:
-            part = whole.model_copy(update={"filters": (*whole.filters, each), "over": whole, "percent": True})
-            rest = tuple(other for other in query.filters if other is not each)
-            found.append(query.model_copy(update={"metrics": (part,), "filters": rest}))
-        return found
+        return [shared(query, each) for each in query.filters]
 
     def _ranked(self, query: LogicalQuery) -> LogicalQuery:
         """Another direction, or how many; as many as before where it is not said."""
         said, old = self.said, query.ranking
         if said.order is not None:
-            return query.model_copy(update={"ranking": Ranking(by=said.order[0], descending=said.order[1])})
-        tokens = said.all("hlsiwopkfr")
-        if not tokens:
+            return query.model_copy(update={"ranking": Ranking(descending=said.order)})
+        if not said.all(SUPERLATIVES):
             return query
         said.limit = said.limit or (old.limit if old else None)
         head = Head(said)
@@ -348,10 +301,10 @@ def _in_year(start: date, end: date, year: int) -> TimeRange | None:
 def _step_of(question: str, earlier: LogicalQuery, today: date) -> LogicalQuery | None:
     """The query that stands, one period earlier or later (“the month before”, “再上个月”); None where the question says more than that."""
     whole = normalised(question).strip().rstrip("?？!！。. ").removesuffix("呢").strip()
-    rest = lead_of(question).rest
+    said = (whole, lead_of(question).rest)
     compares_times = earlier.comparison is not None and earlier.comparison.to == "time"
     for pattern, unit, by in _steps():
-        if len(earlier.times) == 1 and not compares_times and (pattern.fullmatch(whole) or pattern.fullmatch(rest)):
+        if len(earlier.times) == 1 and not compares_times and any(map(pattern.fullmatch, said)):
             time = stepped(earlier.times[0], unit, by, today)  # type: ignore[arg-type]
             return earlier.model_copy(update={"times": (time,)}) if time is not None else None
     return None

@@ -88,9 +88,7 @@ def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
     failed: list[Exception] = []
     for refs in islice(choices_of(items), MOST_READINGS):
         try:
-            reading = Reading.of(lexicon.catalog, items, refs, context.today)
-            reading.read()
-            query = Head(reading).query()
+            query = Head(Reading.of(lexicon.catalog, items, refs, context.today)).query()
             require_units(items, query, lexicon.catalog)
             sql = compile_query(query, lexicon.catalog, context.today)
         except (Unread, Inexpressible, ValueError) as error:
