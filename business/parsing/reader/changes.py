@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Comparison, Dimension, Filter, LogicalQuery, Metric, Ranking, Rows, TimeRange
+from business.logical_query.query import Comparison, Dimension, LogicalQuery, Metric, Ranking, Rows, TimeRange
 from business.logical_query.times import stepped, whole_months
 from business.parsing.base import Clarification, Context, Parsed, Unparseable
 from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_units
@@ -44,17 +44,25 @@ def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Con
         return None if lead.asks else _either(fragment, alone, earlier, lexicon, context)  # units sold?
     if fragment is not None:
         return fragment
+    if leans:
+        return _rest_of(lead, lexicon, context)
+    return None if "model" in kinds else _of_those_too(alone, earlier, lexicon, context)
+
+
+def _rest_of(lead: Lead, lexicon: Lexicon, context: Context) -> Parsed:
+    """“And how many customers are there?” asks by itself, whatever it begins with."""
     rest = parse(lead.rest, lexicon, context) if lead.goes_on and not lead.refers else None
     if isinstance(rest, LogicalQuery | Clarification):
         return rest
-    if leans:
-        unknown = tuple(item.text for item in items_of(lead.rest, lexicon, context.today) if not item.is_known)
-        return Unparseable(_("It is not clear how this goes on from the question before it."), unknown)
-    if not isinstance(alone, LogicalQuery) or alone.rows is None or "model" in kinds:
+    unknown = tuple(item.text for item in items_of(lead.rest, lexicon, context.today) if not item.is_known)
+    return Unparseable(_("It is not clear how this goes on from the question before it."), unknown)
+
+
+def _of_those_too(alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Clarification | None:
+    """“Which has the largest budget?”: of all, or of those that were asked about? None for what says it."""
+    if not isinstance(alone, LogicalQuery) or alone.rows is None or _table_of(earlier) != alone.rows.model:
         return None
-    if _table_of(earlier) != alone.rows.model:
-        return None
-    fields = {each.field for each in alone.filters}  # which has the largest budget: of all, or of those?
+    fields = {each.field for each in alone.filters}
     filters = (*alone.filters, *(each for each in earlier.filters if each.field not in fields))
     narrowed = alone.model_copy(update={"filters": filters, "times": alone.times or earlier.times})
     return _either(narrowed, alone, earlier, lexicon, context)
@@ -233,9 +241,9 @@ class Change:
         """
         times, is_of_others = self.said.times, _table_of(query) != _table_of(self.earlier)
         is_named = any(time.field for time in query.times)
-        if query.times and is_of_others:
-            if (bool(times) or not is_named) if self.lead.refers else (is_named and not times):
-                raise Unread("of whose time")
+        is_unsaid = (bool(times) or not is_named) if self.lead.refers else (is_named and not times)
+        if query.times and is_of_others and is_unsaid:
+            raise Unread("of whose time")
         if not times:
             return [query]
         if (query.comparison is not None and query.comparison.to == "time") or any(each.time for each in query.related):

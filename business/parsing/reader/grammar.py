@@ -20,15 +20,6 @@ from business.parsing.reader.items import Item
 from business.parsing.reader.lexicon import Ref
 from business.parsing.reader.words import said
 
-LETTERS = {
-    "count": "c", "number": "I", "much": "m", "amount": "e", "what": "q", "sum": "S", "running": "Q", "avg": "a", "list": "L", "exists": "x",
-    "each": "b", "each_of": "z", "max": "h", "min": "l", "most": "s", "fewest": "i", "latest": "w", "earliest": "o", "dearest": "p",
-    "cheapest": "k", "top": "f", "bottom": "r", "more": ">", "at_least": ">", "less": ">", "at_most": ">", "exactly": ">",
-    "or_more": "<", "or_less": "<", "between": "B", "to": "-", "between_end": "E", "share": "%", "compared": "C", "change": "d",
-    "previous_year": "y", "previous_period": "j", "not": "!", "except": "~", "except_after": ",", "with": "@", "distinct": "#",
-    "and": "&", "descending": "v", "ascending": "^", "kind_of": "K", "refers": "R",
-    "stop": "", "shown": "", "counter": "", "money": "", "currency": "", "unit": "", "grain": "u", "each_grain": "g",
-}  # fmt: skip
 _SIGNS = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "=", "or_more": ">=", "or_less": "<="}
 SUPERLATIVES = "hlsiwopkfr"
 _ONE_PERIOD = frozenset({1, 3, 6, 12})
@@ -43,12 +34,15 @@ class Unread(Exception):
         self.left = left
 
 
+_NOTHING = Item("")
+
+
 @dataclass(frozen=True)
 class Token:
     """kind: its letter; `1` is a metric, `_` what has said its part. values: of a run, as they are stored."""
 
     kind: str
-    item: Item = Item("")
+    item: Item = _NOTHING
     ref: Ref | None = None
     values: tuple[str, ...] = ()
     metric: Metric | None = None
@@ -109,7 +103,7 @@ class Reading:
         standing: tuple[TimeRange, ...] = (),
     ) -> "Reading":  # fmt: skip
         """Read all that is said besides what is asked for. Raises Unread."""
-        tokens = [_token(catalog, *each) for each in zip(items, refs, [*items[1:], Item("")], strict=True)]
+        tokens = [_token(catalog, *each) for each in zip(items, refs, [*items[1:], _NOTHING], strict=True)]
         reading = cls(catalog, today, [token for token in tokens if token.kind], standing)
         for part in (reading._values, reading._numbers, reading._times, reading._groups, reading._absent):
             part()
@@ -309,7 +303,7 @@ def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
     if item.number is not None and not item.roles:
         is_amount = any(role.partition(":")[0] in ("money", "currency", "unit") for role in after.roles)
         return Token("n", item, values=("",) if is_amount else ())
-    letter = LETTERS.get(item.roles[0].partition(":")[0]) if item.roles else None
+    letter = said()["letters"].get(item.roles[0].partition(":")[0]) if item.roles else None
     if letter is None:
         raise Unread("", (item.text,))
     return Token(letter, item)

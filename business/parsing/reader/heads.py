@@ -244,9 +244,8 @@ class Head:
     def _owner(self, columns: Run) -> str:
         """Whose rows are meant where no table is named: those that point to all the rest that is named."""
         said, reaches = self.said, self.catalog.joins.distance
-        owners = {token.model for token in columns} | {
-            table_of(f.field) for f in (*said.filters, *said.times) if f.field
-        }
+        fields = [*(f.field for f in said.filters), *(time.field for time in said.times)]
+        owners = {token.model for token in columns} | {table_of(name) for name in fields if name}
         bases = [each for each in sorted(owners) if all(reaches(each, other) is not None for other in owners)]
         if not columns and "q" in said.text:
             raise Unread("what of it")  # what was invoiced

@@ -6,7 +6,6 @@ from functools import cache
 from business.parsing.reader.units import key_of, normalised, units_of
 from business.parsing.reader.words import words
 
-
 _ONLY = frozenset(map(key_of, ("only", "just", "只看", "只", "仅")))
 
 

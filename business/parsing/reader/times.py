@@ -116,7 +116,9 @@ def _moment_patterns() -> tuple[Pattern, ...]:
 def _span_patterns() -> tuple[Pattern, ...]:
     place = f"\\s*[{chr(_PLACE)}-{chr(_PLACE + _MOST - 1)}]\\s*"
     spans = words().times["spans"].items()
-    found = [(_compiled(form, {"t": place}), kind, {}, len(form)) for kind, forms in spans for form in forms]
+    found: list[tuple[re.Pattern[str], str, dict[str, Any], int]] = [
+        (_compiled(form, {"t": place}), kind, {}, len(form)) for kind, forms in spans for form in forms
+    ]
     found.sort(key=lambda one: (-one[0].pattern.count(chr(_PLACE)), -one[3]))
     return tuple((pattern, kind, entry) for pattern, kind, entry, _size in found)
 

@@ -30,7 +30,6 @@ def _dictionary() -> None:
         ("zh", "East地区有多少客户？",
          ("There is no region “East”; there are East China (华东), South China (华南), North China (华北), Southwest China (西南), "
          "Europe (欧洲).")),
-        ("en", "fiscal year revenue", "A fiscal year has no meaning in these data: the layer does not say when it begins."),
         ("en", "What was the revenue of McDonalds?", "These words mean nothing in the data: McDonalds."),
         ("en", "What was our revenue this fiscal year?",
          "A fiscal year has no meaning in these data: the layer does not say when it begins."),

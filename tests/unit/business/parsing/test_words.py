@@ -8,7 +8,6 @@ import pytest
 import demo
 from business.logical_query.catalog import Catalog
 from business.parsing.base import Context
-from business.parsing.reader.grammar import LETTERS
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
 from business.parsing.reader.words import said
@@ -81,4 +80,4 @@ def test_phrases_of_a_role_are_read_alike(role: str, language: int) -> None:
 
 
 def test_every_role_has_a_letter() -> None:
-    assert set(said()["roles"]) <= set(LETTERS)
+    assert set(said()["roles"]) <= set(said()["letters"])
