@@ -202,7 +202,8 @@ class Reading:
 
     def _times(self) -> None:
         """One time, of the time column beside it or the only one; two that are compared, the later beside the earlier; a change."""
-        self.rewrite("Wt|tW", lambda run: [self._dated(one(run, "t"), one(run, "W"))])
+        self.rewrite("!Wt", lambda run: self._never(run[1]))
+        self.rewrite("(?<!!)Wt|tW", lambda run: [self._dated(one(run, "t"), one(run, "W"))])
         columns = {column.name: column for column in self.all("W")}
         if len(self.all("t")) == 1 and len(columns) == 1 and "!" not in self.text:
             self.rewrite("t", lambda run: [self._dated(run[0], *columns.values())])
@@ -224,6 +225,11 @@ class Reading:
         self.rewrite("t", lambda run: [DONE])
         if re.search("[yjd]", self.text):
             self._changed([*times, *(() if times else self.standing)])
+
+    def _never(self, column: Token) -> None:
+        """“Customers that haven't ordered in 2026”; of an order that was not shipped then nobody knows what is asked."""
+        if column.model in {token.name for token in self.all("T")}:
+            raise Unread("not then, or of then")
 
     def _dated(self, time: Token, column: Token) -> Token:
         model, dimension = self.catalog.dimension(column.name)
