@@ -134,7 +134,7 @@ class Reading:
     def _values(self) -> None:
         """Values of one column in one run, that are to hold or not; the column's own name beside them says nothing more."""
         self.rewrite("VK", lambda run: run[:1])
-        self.rewrite("V[&C]?V", self._joined)
+        self.rewrite("V[&|C]?V", self._joined)
         self.rewrite(
             "[b-]V", lambda run: run[1:] if run[0].item.text in ("by", "to") else None
         )  # albums by Led Zeppelin

@@ -126,6 +126,7 @@ def test_a_word_that_is_left_over_is_named_and_the_form_holds_the_rest(
         "revenue last month this month",
         "top customers by revenue",  # how many?
         "customers over 5000",
+        "customers in Germany or carriers",  # one of both is not both
         "there are customers except",
         "orders not cancelled and not",
     ],
