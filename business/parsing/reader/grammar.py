@@ -133,6 +133,8 @@ class Reading:
 
     def _values(self) -> None:
         """Values of one column in one run, that are to hold or not; the column's own name beside them says nothing more."""
+        if re.search("[TV].*(?:[cm]R|R[cm])[Vt]*$", self.text):
+            self.drop("R")  # of the customers in Norway, how many of them are carriers
         self.rewrite("VK", lambda run: run[:1])
         self.rewrite("V[&|C]?V", self._joined)
         self.rewrite(

@@ -272,7 +272,8 @@ class Head:
         return f"{model}.{name.name}" if name is not None else ""
 
     def _is_named(self, model: str) -> bool:
-        return any(each.field and each.field == self._name_of(model) for each in self.said.filters)
+        """Whether certain things are named, by what they are called or by their number."""
+        return any(each.field and (each.field == self._name_of(model) or each.op == "=") for each in self.said.filters)
 
     def _events(self) -> None:
         """A time that is only said to have been: “shipped orders”, “customers that ordered”."""

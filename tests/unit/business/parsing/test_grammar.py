@@ -59,8 +59,11 @@ def meaning(question: str) -> str:
         # what a thing has, and the values of a column
         ("What is the list price of KeelDock?", "list of product, name = KeelDock"),
         ("Which countries do customers come from?", "list of customer"),
+        ("Of our customers in Norway how many of them are carriers?",
+         "number of customer records, country = Norway, industry = carrier"),
         # shares
-        ("what percentage of orders is cancelled", "number of order records (order status = cancelled) as a percentage of number of order records"),
+        ("what percentage of orders is cancelled",
+         "number of order records (order status = cancelled) as a percentage of number of order records"),
         ("revenue by region as a share", "share of revenue, by region"),
     ],
 )  # fmt: skip
