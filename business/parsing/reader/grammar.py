@@ -221,7 +221,7 @@ class Reading:
             part = in_the_year_of(self.days(later), self.days(before))  # October compared to last year: its October
             before = TimeRange(field=name, start=part[0], end=part[1]) if part else before
             times, self.comparison = [later], Comparison(to="time", time=before)
-            self.rewrite("t[&C@]*", lambda run: [DONE])
+            self.rewrite("[&@]?t[&C@]*", lambda run: [DONE])
             self.drop("C")
         self.times = times
         self.rewrite("t", lambda run: [DONE])
