@@ -4,127 +4,326 @@ A time takes the place of the time, a value of the value of its column, a breakd
 part is meant, both meanings are offered.
 """
 
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from itertools import islice
+
 from django.utils.translation import gettext as _
 
-from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
-from business.logical_query.query import LogicalQuery
+from business.logical_query.query import Comparison, Dimension, LogicalQuery, Metric, Ranking, Rows, TimeRange
+from business.logical_query.times import stepped, whole_months
 from business.parsing.base import Clarification, Context, Parsed, Unparseable
-from business.parsing.reader.change import Change
-from business.parsing.reader.heads import require_units
+from business.parsing.reader.grammar import SUPERLATIVES, Reading, Unread, require_units
+from business.parsing.reader.heads import DOWN, Head, shared
 from business.parsing.reader.items import items_of
 from business.parsing.reader.leads import Lead, lead_of
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import choices_of, distance, one_of, parse, same_measures, states_of
-from business.parsing.reader.slots import Slots, Unread
-from business.parsing.reader.steps import step_of
+from business.parsing.reader.units import normalised
+from business.parsing.reader.words import words
 
 MOST_READINGS = 24
+_YEAR_MONTHS = 12
+_LISTED = {"in", "not_in"}
 
 
 def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
     """The query that stands now; None where the question is one of its own. Unparseable: it goes on, and nobody knows how."""
-    step = step_of(question, earlier, context.today)
-    if step is not None:
+    if (step := _step_of(question, earlier, context.today)) is not None:
         return step
     lead = lead_of(question)
     alone = parse(question, lexicon, context)
-    is_read = isinstance(alone, LogicalQuery | Clarification)
+    kinds = {ref.kind for item in items_of(question, lexicon, context.today) for ref in item.refs}
     leans = lead.goes_on or lead.refers or (lead.contrasts and not lead.asks)
-    if is_read and not leans and _names_subject(question, lexicon, context):
-        return _or_of_its_own(alone, lead, earlier, lexicon, context)
     fragment = _fragment(lead, earlier, lexicon, context)
+    if isinstance(alone, LogicalQuery | Clarification) and not leans and kinds & {"model", "measure"}:
+        return None if lead.asks else _either(fragment, alone, earlier, lexicon, context)  # units sold?
     if fragment is not None:
         return fragment
+    if leans:
+        return _rest_of(lead, lexicon, context)
+    return None if "model" in kinds else _of_those_too(alone, earlier, lexicon, context)
+
+
+def _rest_of(lead: Lead, lexicon: Lexicon, context: Context) -> Parsed:
+    """“And how many customers are there?” asks by itself, whatever it begins with."""
     rest = parse(lead.rest, lexicon, context) if lead.goes_on and not lead.refers else None
     if isinstance(rest, LogicalQuery | Clarification):
         return rest
-    if leans:
-        unknown = tuple(item.text for item in items_of(lead.rest, lexicon, context.today) if not item.is_known)
-        return Unparseable(_("It is not clear how this goes on from the question before it."), unknown)
-    return _of_those_too(alone, earlier, question, lexicon, context)
+    unknown = tuple(item.text for item in items_of(lead.rest, lexicon, context.today) if not item.is_known)
+    return Unparseable(_("It is not clear how this goes on from the question before it."), unknown)
 
 
-def _or_of_its_own(
-    alone: Parsed, lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Context
-) -> Clarification | None:
-    """“Units sold?” after the revenue of a year asks nothing that says whether of that year. None for what says it."""
-    if lead.asks or not isinstance(alone, LogicalQuery) or not (earlier.filters or earlier.times):
+def _of_those_too(alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Clarification | None:
+    """“Which has the largest budget?”: of all, or of those that were asked about? None for what says it."""
+    if not isinstance(alone, LogicalQuery) or alone.rows is None or _table_of(earlier) != alone.rows.model:
         return None
-    if alone.filters or alone.times or alone.dimensions or alone.related:
-        return None
-    going_on = _fragment(lead, earlier, lexicon, context)
-    if not isinstance(going_on, LogicalQuery) or going_on == alone:
-        return None
-    return _asked_back([going_on, alone], lexicon, context)
-
-
-def _of_those_too(
-    alone: Parsed, earlier: LogicalQuery, question: str, lexicon: Lexicon, context: Context
-) -> Clarification | None:
-    """“Which has the largest budget?” does not say of what: of all, or of those that were asked about. None for what says it."""
-    if not isinstance(alone, LogicalQuery) or alone.rows is None or not (earlier.filters or earlier.times):
-        return None
-    items = items_of(question, lexicon, context.today)
-    base = earlier.rows.model if earlier.rows else earlier.metrics[0].name.partition(".")[0]
-    if base != alone.rows.model or any(ref.kind == "model" for item in items for ref in item.refs):
-        return None
-    said = {each.field for each in alone.filters}
-    filters = (*alone.filters, *(each for each in earlier.filters if each.field not in said))
+    fields = {each.field for each in alone.filters}
+    filters = (*alone.filters, *(each for each in earlier.filters if each.field not in fields))
     narrowed = alone.model_copy(update={"filters": filters, "times": alone.times or earlier.times})
-    return _asked_back([narrowed, alone], lexicon, context) if narrowed != alone else None
+    return _either(narrowed, alone, earlier, lexicon, context)
 
 
-def _names_subject(question: str, lexicon: Lexicon, context: Context) -> bool:
-    """Whether a question says by itself which rows it asks about."""
-    items = items_of(question, lexicon, context.today)
-    return any(ref.kind in ("model", "measure") for item in items for ref in item.refs)
+def _either(
+    going_on: Parsed | None, alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context
+) -> Clarification | None:
+    """Whether it goes on or is of its own, where nothing says which. None for what says it."""
+    if not isinstance(alone, LogicalQuery) or not isinstance(going_on, LogicalQuery) or going_on == alone:
+        return None
+    is_narrowed = alone.filters or alone.times or alone.dimensions or alone.related
+    if not (earlier.filters or earlier.times) or (is_narrowed and alone.rows is None):
+        return None
+    told = one_of([going_on, alone], lexicon.catalog, context)
+    return told if isinstance(told, Clarification) else None
 
 
 def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
-    items = items_of(lead.rest, lexicon, context.today)
+    """What the parts that are said make of the query that stands; of several the one that changes what was filtered already, nearest."""
+    items, catalog = items_of(lead.rest, lexicon, context.today), lexicon.catalog
     if not items or any(not item.is_known for item in items):
         return None
     found: dict[str, LogicalQuery] = {}
     uncertain: dict[str, LogicalQuery] = {}
     refused: Inexpressible | None = None
-    for number, refs in enumerate(choices_of(items)):
-        if number >= MOST_READINGS:
-            break
-        slots = Slots(lexicon.catalog, items, list(refs), context.today)
+    for refs in islice(choices_of(items), MOST_READINGS):
         try:
-            made = Change(slots, lead, earlier).made()
-            compiled = {compile_query(query, lexicon.catalog, context.today): query for query in made}
+            reading = Reading.of(catalog, items, refs, context.today, earlier.times)
+            made = Change(reading, lead, earlier).made()
+            compiled = {compile_query(query, catalog, context.today): query for query in made}
         except (Unread, Inexpressible, ValueError):
             continue
         try:
             for query in made:
-                require_units(slots, query)
+                require_units(items, query, catalog)
         except Inexpressible as error:
             refused = error
             continue
         (uncertain if len(compiled) > 1 else found).update(compiled)
     if uncertain:
-        return one_of(list(uncertain.values()), lexicon.catalog, context)
+        return one_of(list(uncertain.values()), catalog, context)
     if not found:
         return Unparseable(str(refused)) if refused else None
-    nearest = _nearest(list(found.values()), earlier, lexicon.catalog)
-    if len(found) > 1 and len({same_measures(query) for query in nearest}) > 1:
-        return one_of(nearest, lexicon.catalog, context)
-    query = nearest[0]
-    states = states_of(query, lexicon.catalog, context.today) if query.metrics != earlier.metrics else []
-    return one_of(states or [query], lexicon.catalog, context)
-
-
-def _nearest(found: list[LogicalQuery], earlier: LogicalQuery, catalog: Catalog) -> list[LogicalQuery]:
-    """Those that change a column that was filtered already; of these the ones whose parts lie closest together."""
     fields = {each.field for each in earlier.filters}
-    kept = [query for query in found if {each.field for each in query.filters} == fields] or found
-    least = min(distance(query, catalog) for query in kept)
-    return [query for query in kept if distance(query, catalog) == least]
+    nearest = [query for query in found.values() if {each.field for each in query.filters} == fields]
+    nearest = nearest or list(found.values())
+    least = min(distance(query, catalog) for query in nearest)
+    nearest = [query for query in nearest if distance(query, catalog) == least]
+    if len({same_measures(query) for query in nearest}) > 1:
+        return one_of(nearest, catalog, context)
+    states = states_of(nearest[0], catalog, context.today) if nearest[0].metrics != earlier.metrics else []
+    return one_of(states or nearest[:1], catalog, context)
 
 
-def _asked_back(queries: list[LogicalQuery], lexicon: Lexicon, context: Context) -> Clarification | None:
-    told = one_of(queries, lexicon.catalog, context)
-    return told if isinstance(told, Clarification) else None
+@dataclass(frozen=True)
+class Change:
+    """What a question says that goes on from an earlier query."""
+
+    said: Reading
+    lead: Lead
+    earlier: LogicalQuery
+
+    def made(self) -> list[LogicalQuery]:
+        """The queries that are meant; more than one where it is not certain. Raises Unread."""
+        said = self.said
+        query = self._ranked(self._compared(self._grouped(self._narrowed(self.earlier))))
+        queries = self._timed(self._asked(query))
+        if said.is_share:
+            queries = [share for each in queries for share in self._shares(each)]
+        if not re.fullmatch("[Lxmqecz_&@]*", said.text) or all(query == self.earlier for query in queries):
+            raise Unread("what is left over, or nothing new")
+        queries = [LogicalQuery.model_validate(each.model_dump()) for each in queries]
+        return [each for query in queries for each in self._instead_or_besides(query)]
+
+    def _narrowed(self, query: LogicalQuery) -> LogicalQuery:
+        """Values in the place of those of the same column, also of a share's own condition; other conditions beside them."""
+        if self.said.related or self.said.events:
+            raise Unread("a condition of another kind")
+        filters = list(query.filters)
+        for each in self.said.filters:
+            same = [old for old in filters if old.field == each.field and {old.op, each.op} <= _LISTED]
+            filters = [each if old in same else old for old in filters] if same else [*filters, each]
+        last = {each.field: each for each in filters}
+        metrics = tuple(
+            m.model_copy(update={"filters": tuple(last.get(f.field, f) for f in m.filters)}) for m in query.metrics
+        )
+        inner = {old.field for metric in query.metrics for old in metric.filters}
+        kept = tuple(each for each in filters if each.field not in inner)
+        return query.model_copy(update={"filters": kept, "metrics": metrics})
+
+    def _instead_or_besides(self, query: LogicalQuery) -> list[LogicalQuery]:
+        """“And in China?” after a question on Europe: another column of the same table, in the place of what was said or besides it."""
+        new = {each.field for each in self.said.filters} - {each.field for each in self.earlier.filters}
+        tables = {field.partition(".")[0] for field in new}
+        replaced = [f for f in self.earlier.filters if f.op in _LISTED and f.field.partition(".")[0] in tables]
+        kept = tuple(each for each in query.filters if each not in replaced)
+        if len(kept) == len(query.filters) or not self.lead.contrasts:
+            return [query]
+        return [query.model_copy(update={"filters": kept}), query]
+
+    def _grouped(self, query: LogicalQuery) -> LogicalQuery:
+        """A breakdown in the place of the one of its kind: a time of a time, another of another."""
+        said, new = self.said, list(dict.fromkeys(self.said.dimensions))
+        columns = said.all("DA")
+        if not new and len(columns) == 1 and self.lead.goes_on and [each.grain for each in query.dimensions] == [None]:
+            new = [Dimension(name=columns[0].name)]  # no, I meant countries
+            said.drop("DA")
+        if not new:
+            return query
+        is_time = all(each.grain is not None for each in new)
+        is_moved = query.comparison is not None and query.comparison.to == "previous_period"
+        if query.rows is not None or (is_moved and is_time):
+            raise Unread("a breakdown of a list, or which period each is compared with")
+        kept = [each for each in query.dimensions if (each.grain is None) == is_time and is_time and self.lead.goes_on]
+        return query.model_copy(update={"dimensions": (*kept, *new), "ranking": None})
+
+    def _asked(self, query: LogicalQuery) -> LogicalQuery:
+        """Another number by the same breakdown and conditions; the rows that were counted, or how many there are."""
+        said = self.said
+        Head(said).make_metrics()
+        made, tables = [token.metric for token in said.all("1") if token.metric], [t.name for t in said.all("T")]
+        is_bare = not (said.filters or said.times or said.dimensions or said.by or said.limit or said.is_share)
+        if len(made) + len(tables) > 1:
+            raise Unread("two things")
+        said.drop("1T")
+        (old,) = query.metrics or (None,)
+        if query.rows is not None:
+            return self._of_rows(query, query.rows, made, tables)
+        if not made and not tables:
+            if "L" not in said.text or not is_bare or query.dimensions:
+                return query
+            if old is None or old.agg != "count" or old.over or old.time or "." in old.name:
+                raise Unread("a list of what")
+            filters = (*query.filters, *old.filters)  # which are they?
+            return query.model_copy(update={"rows": Rows(model=old.name), "metrics": (), "filters": filters})
+        if old is None or old.over is not None or (tables and query.dimensions and old.agg != "count"):
+            raise Unread("which of the numbers, or a breakdown by them")
+        metric = made[0] if made else Metric(name=tables[0], agg="count")
+        if metric.name in {each.name for each in query.dimensions}:
+            raise Unread("a number of what it is broken down by")
+        return query.model_copy(update={"metrics": (metric,)})
+
+    def _of_rows(self, query: LogicalQuery, rows: Rows, made: list[Metric], tables: list[str]) -> LogicalQuery:
+        if not made and "c" not in self.said.text and set(tables) <= {rows.model}:
+            return query
+        metric = made[0] if made else Metric(name=rows.model, agg="count")
+        if metric.name.partition(".")[0] != rows.model or not set(tables) <= {rows.model}:
+            raise Unread("a number of other things")
+        return query.model_copy(update={"rows": None, "metrics": (metric,), "outcome": "table", "ranking": None})
+
+    def _compared(self, query: LogicalQuery) -> LogicalQuery:
+        """“Compared with last year”, “同比呢”: what stands, beside a time as long. Raises Unread where there is none."""
+        said = self.said
+        if said.comparison is not None or "C" not in said.text:
+            return query.model_copy(update={"comparison": said.comparison or query.comparison})
+        if len(query.times) != 1 or len(said.times) != 1:
+            raise Unread("which times are compared")
+        (old,) = query.times
+        alike = [each for each in self._meant(old, said.times[0]) if self._length(each) == self._length(old) != 0]
+        if not alike:
+            raise Unread("times of another length")
+        said.times = []
+        said.drop("C")
+        time = alike[0].model_copy(update={"field": old.field})
+        return query.model_copy(update={"comparison": Comparison(to="time", time=time)})
+
+    def _length(self, time: TimeRange) -> float:
+        """In whole months, else in days, told as a part of one; 0 for an open end."""
+        start, end = self.said.days(time)
+        return 0 if start is None or end is None else whole_months(start, end) or (end - start).days / 1_000
+
+    def _timed(self, query: LogicalQuery) -> list[LogicalQuery]:
+        """Whose time it is where other rows are counted than before: “their revenue” is of customers who were new then, “and revenue?”
+        of then. Raises Unread where the words do not say.
+        """
+        times, is_of_others = self.said.times, _table_of(query) != _table_of(self.earlier)
+        is_named = any(time.field for time in query.times)
+        is_unsaid = (bool(times) or not is_named) if self.lead.refers else (is_named and not times)
+        if query.times and is_of_others and is_unsaid:
+            raise Unread("of whose time")
+        if not times:
+            return [query]
+        if (query.comparison is not None and query.comparison.to == "time") or any(each.time for each in query.related):
+            raise Unread("which of the times")
+        if not query.times:
+            return [query.model_copy(update={"times": tuple(times)})]
+        (old,), (time,) = query.times, times
+        field = time.field or ("" if is_of_others else old.field)
+        found = [each.model_copy(update={"field": field}) for each in self._meant(old, time)]
+        return [query.model_copy(update={"times": (each,)}) for each in found]
+
+    def _meant(self, old: TimeRange, new: TimeRange) -> list[TimeRange]:
+        """After a month of another year “October” may mean that year's; after a month “last year” may mean that month."""
+        (start, end), (first, last) = self.said.days(old), self.said.days(new)
+        if start is None or end is None or first is None or last is None:
+            return [new]
+        moved = None
+        if self.said.is_yearless and start.year != first.year:
+            moved = _in_year(first, last, start.year)
+        elif whole_months(first, last) == _YEAR_MONTHS != whole_months(start, end) and first.month == 1:
+            moved = _in_year(start, end, first.year)
+        return [moved, new] if moved else [new]
+
+    def _shares(self, query: LogicalQuery) -> list[LogicalQuery]:
+        """Each group's share of all; without groups the share of what one condition leaves, of several each may be meant."""
+        if query.dimensions:
+            return [query.model_copy(update={"share": True})]
+        if len(query.metrics) != 1 or query.metrics[0].over is not None or not query.filters or query.comparison:
+            raise Unread("a share of what")
+        return [shared(query, each) for each in query.filters]
+
+    def _ranked(self, query: LogicalQuery) -> LogicalQuery:
+        """Another direction, or how many; as many as before where it is not said."""
+        said, old = self.said, query.ranking
+        if said.order is not None:
+            return query.model_copy(update={"ranking": Ranking(descending=said.order)})
+        if not said.all(SUPERLATIVES):
+            return query
+        said.limit = said.limit or (old.limit if old else None)
+        head = Head(said)
+        token = head.superlative()
+        by = said.by if isinstance(said.by, str) else old.by if old else ""
+        if token.kind in "pk":
+            by = head.price({_table_of(query)})
+        if (query.rows is None and not query.dimensions) or (query.rows is not None and not by):
+            raise Unread("the first of what")
+        ranking = Ranking(by=by, descending=token.role in DOWN, limit=said.limit or 1, within=old.within if old else ())
+        return query.model_copy(update={"ranking": ranking})
+
+
+def _table_of(query: LogicalQuery) -> str:
+    return query.rows.model if query.rows is not None else query.metrics[0].name.partition(".")[0]
+
+
+def _in_year(start: date, end: date, year: int) -> TimeRange | None:
+    """The same days in another year."""
+    try:
+        return TimeRange(start=start.replace(year=year), end=end.replace(year=year + end.year - start.year))
+    except ValueError:
+        return None
+
+
+def _step_of(question: str, earlier: LogicalQuery, today: date) -> LogicalQuery | None:
+    """The query that stands, one period earlier or later (“the month before”, “再上个月”); None where the question says more than that."""
+    whole = normalised(question).strip().rstrip("?？!！。. ").removesuffix("呢").strip()
+    said = (whole, lead_of(question).rest)
+    compares_times = earlier.comparison is not None and earlier.comparison.to == "time"
+    for pattern, unit, by in _steps():
+        if len(earlier.times) == 1 and not compares_times and any(map(pattern.fullmatch, said)):
+            time = stepped(earlier.times[0], unit, by, today)  # type: ignore[arg-type]
+            return earlier.model_copy(update={"times": (time,)}) if time is not None else None
+    return None
+
+
+@cache
+def _steps() -> list[tuple[re.Pattern[str], str, int]]:
+    names = {unit: "|".join(sorted(each, key=len, reverse=True)) for unit, each in words().times["units"].items()}
+    return [
+        (re.compile(re.escape(form).replace(r"\{unit\}", f"(?:{names[unit]})")), unit, by)
+        for unit in ("day", "week", "month", "quarter", "year")
+        for by, forms in words().steps.items()
+        for form in forms
+    ]

@@ -1,384 +1,349 @@
-"""What a question asks for: numbers or a list, of what; and the query that its parts make together."""
+"""What is asked for: numbers, the first of a ranking, or rows; and the query that it makes with what is said besides."""
 
-from collections.abc import Iterator
+import re
 
-from django.utils.translation import gettext as _
+from business.logical_query.conditions import positive
+from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Ranking, Related, Rows
+from business.parsing.reader.grammar import DONE, SUPERLATIVES, Reading, Run, Token, Unread, one, table_of
 
-from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Dimension, Filter, Having, LogicalQuery, Metric, Ranking, Related, Rows
-from business.parsing.reader.head_parts import HeadParts
-from business.parsing.reader.parts import (
-    read_averages,
-    read_groups,
-    read_numbers,
-    read_related,
-    read_times,
-    require_same_groups,
-)
-from business.parsing.reader.rankings import read_ranking
-from business.parsing.reader.slots import Slots, Unread
-from business.parsing.reader.values import read_values
-from business.parsing.reader.words import codes
+DOWN = frozenset({"max", "most", "latest", "dearest", "top"})
+_ASKED = ("count", "much")
+_PRICE = ("price", "cost", "价", "费")
 
 
-def read(slots: Slots) -> LogicalQuery:
-    """The query of a question whose items have one meaning each. Raises Unread."""
-    unknown = tuple(item.text for item in slots.items if not item.is_known)
-    if unknown:
-        raise Unread("", unknown=unknown)
-    _require_named(slots)
-    read_numbers(slots)
-    read_averages(slots)
-    read_values(slots)
-    read_related(slots)
-    read_times(slots)
-    read_groups(slots)
-    read_ranking(slots)
-    query = _Head(slots).query()
-    slots.require_used()
-    require_same_groups(query)
-    require_units(slots, query)
-    return query
+class Head:
+    """metrics or rows: what is asked for. said: of what."""
 
+    def __init__(self, reading: Reading) -> None:
+        self.said = reading
+        self.catalog = reading.catalog
+        self.metrics: list[Metric] = []
+        self.rows: Rows | None = None
+        self.ranking: Ranking | None = None
 
-def _require_named(slots: Slots) -> None:
-    """“How many orders have they placed?” is of things that nothing before that part of the question names. Raises Unread."""
-    for place in slots.said("refers"):
-        begins = [
-            each
-            for each in range(1, place + 1)
-            if slots.items[each].is_set_off or slots.has(each, "and", "count", "list", "much", "sum", "avg")
-        ]
-        if not any(ref is not None for ref in slots.refs[: max(begins, default=0)]):
-            raise Unread("of whom")
-
-
-def require_units(slots: Slots, query: LogicalQuery) -> None:
-    """Amounts are not changed into another unit or currency. Raises Inexpressible where one is asked for that is not the one kept.
-
-    A layer that names no currency keeps the one that people mean; of hours or minutes nobody knows which a column keeps.
-    """
-    said = {role.partition(":")[2] for place in range(len(slots.items)) for role in slots.roles(place)}
-    units = {slots.catalog.unit(name) for name in _amounts(query)}
-    asked, kept = said & codes("currency"), units & codes("currency")
-    if asked and kept and asked != kept:
-        raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(kept))})
-    if other := sorted(said & codes("unit") - units):
-        raise Inexpressible(_("The data do not say that this is kept in %(unit)s.") % {"unit": ", ".join(other)})
-
-
-def _amounts(query: LogicalQuery) -> Iterator[str]:
-    """What of a query may be money."""
-    for leaf in query.leaves:
-        yield from (leaf.name, *(condition.field for condition in leaf.filters))
-    yield from (each.field for each in query.filters)
-    yield from query.rows.columns if query.rows else ()
-    yield from (query.ranking.by,) if query.ranking else ()
-
-
-class _Head(HeadParts):
     def query(self) -> LogicalQuery:
-        slots = self.slots
-        percent, shares = slots.said("percent"), slots.said("share")
-        slots.use(*percent, *shares)
-        exists = slots.said("exists")
-        slots.use(*exists)
-        self._ranked() or self._numbers() or self._list()
-        self._when()
-        self._whole()
-        self.outcome = "exists" if exists and self.rows is not None and not slots.said("list") else self.outcome
-        filters = tuple(slots.filters)
-        if (percent and not (slots.dimensions and not filters)) or ((percent or shares) and not slots.dimensions):
-            filters = self._percent(filters)
-        is_share = bool((percent or shares) and slots.dimensions and not any(m.over for m in self.metrics))
-        self._require_sense(filters)
-        related, having = self._thresholds()
-        filters = (*filters, *self._missing())
-        filters, related = self._belonging(filters, [*related, *slots.related])
-        if related and slots.rank_role in ("latest", "earliest"):
-            raise Unread("the latest of what")
-        self._require_plain_sums()
-        self._leftover()
-        return LogicalQuery.model_validate(
-            {
-                "metrics": tuple(self.metrics),
-                "dimensions": tuple(dict.fromkeys(slots.dimensions)),
-                "rows": self.rows,
-                "filters": filters,
-                "times": tuple(slots.times),
-                "related": tuple(related),
-                "having": tuple(having),
-                "ranking": self._ranking(),
-                "comparison": slots.comparison,
-                "share": is_share,
-                "outcome": self.outcome,
-            }
+        """The query of a whole question. Raises Unread."""
+        said = self.said
+        is_exists = "x" in said.text and not said.all("LA")
+        self._events()
+        said.rewrite("AT|TA", self._named)
+        if said.all(SUPERLATIVES):
+            self._ranked()
+        elif not self._numbers():
+            self._rows()
+        if self.metrics and self.metrics[0].agg == "avg":  # average freight per order: of each row, as it is anyway
+            said.dimensions = [each for each in said.dimensions if each.name != self.base]
+        if said.order is not None and self.ranking is None:
+            self.ranking = Ranking(descending=said.order)
+        self._require_sense()
+        said.filters += self._missing()
+        self._belonging()
+        if said.is_share and not said.dimensions and self.rows is not None and not self.rows.columns:
+            self.metrics, self.rows = [Metric(name=self.rows.model, agg="count")], None
+        query = LogicalQuery(
+            metrics=tuple(self.metrics),
+            dimensions=tuple(dict.fromkeys(said.dimensions)),
+            rows=self.rows,
+            filters=tuple(said.filters),
+            times=tuple(said.times),
+            related=tuple(said.related),
+            ranking=self.ranking,
+            comparison=said.comparison,
+            share=said.is_share and bool(said.dimensions),
+            outcome="exists" if is_exists and self.rows is not None else "table",
         )
+        if said.is_share and not said.dimensions:
+            if len(said.filters) != 1 or len(self.metrics) != 1:
+                raise Unread("the percentage of what")
+            return shared(query, said.filters[0])
+        return query
 
-    def _ranked(self) -> bool:
-        """The first of a ranking: groups by a metric, or rows by a column."""
-        slots, by = self.slots, self.slots.ranked_by
-        if not slots.rank_role:
-            return False
-        if slots.rank_role in ("dearest", "cheapest"):
-            by = self.price()
-        if by is None and slots.rank_role in ("top", "bottom", "max", "min"):
-            measures = slots.free("measure")
-            if len(measures) != 1:
-                raise Unread("the first by what")
-            slots.use(measures[0])
-            by = Metric(name=slots.ref(measures[0]).name)
-        groups = tuple(slots.dimensions)
-        subject = self._subject()
-        if isinstance(by, Metric):
-            slots.ranked_by = by
-            self.metrics = [by]
-            if subject is not None:
-                slots.dimensions.append(Dimension(name=subject))
-            self._require_one_order(groups)
-            slots.use(*slots.said("count"))
-            return True
-        return self._first_rows(by, subject)
+    @property
+    def base(self) -> str:
+        return self.rows.model if self.rows is not None else table_of(self.metrics[0].name)
 
-    def _require_one_order(self, groups: tuple[Dimension, ...]) -> None:
-        """The first of all, or, where it is broken down besides, the first of each group. Raises Unread where neither is said."""
-        slots = self.slots
-        is_of_each = len(slots.dimensions) > len(groups) > 0
-        if not slots.dimensions or (len(groups) > 1 and not is_of_each) or (is_of_each and slots.said("only")):
-            raise Unread("the first of what")
-        self.within = groups if is_of_each else ()
+    def make_metrics(self) -> None:
+        """Measures, counts, and sums or averages of columns, each as one token."""
+        said = self.said
+        if len({token.name for token in said.all("T")}) == 1:
+            said.rewrite("T(_*)T", lambda run: run[:-1])
+        said.rewrite("[me]?[SQ]?M(?:_*[me])?|Ma|aM", self._measure)
+        said.rewrite(
+            "[aSQ]N|N[aSQ]", lambda run: [_made(one(run, "N").name, "avg" if one(run, "aSQ").kind == "a" else "sum")]
+        )
+        said.rewrite("[cI]#?D|#D[Im]", self._distinct)
+        said.rewrite("[cS]*[cI]S?_*[TA]I?", self._counted)
+        said.rewrite("[TA][SI_@]*I[cm]?|[TA]S?_*[cm]|m_*[TA]I?", self._counted)
 
-    def _first_rows(self, by: str | None, subject: str | None) -> bool:
-        slots = self.slots
-        model = subject.partition(".")[0] if subject else (by or "").partition(".")[0]
-        if subject is not None and "." in subject:
-            raise Unread("a column of the first")
-        if by is None:
-            time = self.catalog.model(model).defaults.agg_time_dimension if model else ""
-            if not time or slots.rank_role not in ("latest", "earliest"):
-                raise Unread("the first by what")
-            by = f"{model}.{time}"
-        is_nameless = self.catalog.model(model).name_dimension is None
-        asks = bool(slots.said("much")) or is_nameless or self._is_of_subject(by, model)
-        asks_number = asks and not slots.said("list") and self.catalog.dimension(by)[1].type == "number"
-        is_alone = not subject and slots.rank_role in ("max", "min", "top", "bottom") and not slots.said("list")
-        if is_alone or asks_number:
-            agg = "max" if slots.descending else "min"  # “the highest list price”
-            self.metrics, slots.rank_role = [Metric(name=by, agg=agg)], ""  # type: ignore[arg-type]
-            return True
-        self.rows = Rows(model=model, columns=self._columns(model))
-        slots.ranked_by = by
-        return True
+    def _named(self, run: Run) -> Run | None:
+        """“Names of customers”: the customers."""
+        return [one(run, "T")] if run[0].model == run[1].model else None
 
-    def _subject(self) -> str | None:
-        """What is ranked: the one table, or column of names, that no other part uses."""
-        slots = self.slots
-        for place in range(len(slots.items)):
-            grain = next((role for role in slots.roles(place) if role.startswith("grain:")), "")
-            if grain and slots.has(slots.before(place), "list"):
-                slots.dimensions.append(Dimension.model_validate({"grain": grain.partition(":")[2]}))
-                slots.use(place)
-                return None
-        for place in slots.free("model", "dimension"):
-            if slots.kind(place) == "dimension" and (slots.is_number(place) or slots.is_time(place)):
-                continue
-            slots.use(place)
-            name = slots.ref(place).name
-            slots.owners.add(name.partition(".")[0])
-            if slots.kind(place) == "dimension" and slots.dimension(place).is_name:
-                name = name.partition(".")[0]
-            return name
-        return None
+    def _measure(self, run: Run) -> Run | None:
+        name = one(run, "M").name
+        if any(token.kind == "a" for token in run) and self.catalog.measures[name][1].agg != "avg":
+            return None
+        return [_made(name), *(token for token in run if token.kind == "_")]
+
+    def _distinct(self, run: Run) -> Run | None:
+        name = one(run, "D").name
+        is_listed = any(token.kind == "#" for token in run) or bool(self.catalog.dimension(name)[1].values)
+        return [_made(name, "count_distinct")] if is_listed else None
+
+    def _counted(self, run: Run) -> Run | None:
+        """How many of a table; the token is that of a word that asks for it by itself, where there is one."""
+        if run[0].kind == "I" and not run[0].item.text.isascii():
+            return None  # 客户总数，欧洲客户数
+        asks = [token for token in run if token.kind in "cm"] or run
+        return [*(token for token in run if token.kind == "_"), _made(one(run, "TA").model, "count", asks[0])]
 
     def _numbers(self) -> bool:
-        """Measures, counts and aggregates."""
-        slots = self.slots
-        measures = slots.free("measure")
-        for place in measures:
-            self.metrics.append(Metric(name=slots.ref(place).name))
-            slots.use(place)
-        for place in slots.said("avg", "sum"):
-            metric = self.aggregated(place)
-            if metric is None:
-                continue
-            self.metrics.append(metric)
-            if metric.agg == "avg":  # average freight per order: of each row, as it is anyway
-                slots.dimensions = [each for each in slots.dimensions if each.name != metric.name.partition(".")[0]]
-        plain = [place for place in slots.said("count") if not self._asks_what(place)]
-        counts = [*plain, *(place for place in range(len(slots.items)) if slots.has(place, "each_before"))]
-        if (len(counts) > 1 and self.metrics) or self.are_several(plain):
-            raise Unread("two numbers")
-        if counts and not slots.dimensions and any(place < min(counts) for place in slots.said("list")):
-            raise Unread("a list and a number")
-        if counts and not self.metrics:
-            self.metrics.append(self._count())
-        elif any(slots.kind(slots.after(place)) != "measure" for place in counts):  # not of 多少销售额
-            self._count_besides()
-        if len(self.metrics) > 1:
-            self.require_one_condition(sorted([*measures, *counts]))
-        if self.metrics:
-            slots.use(*counts, *slots.said("sum"), *slots.said("distinct"))
-            self._average_of_groups()
-        return bool(self.metrics)
+        """One number, or several of the same conditions. A number that is named and asked for is one: 客户数在德国有多少."""
+        said = self.said
+        self.make_metrics()
+        made = said.all("1")
+        self.metrics = [token.metric for token in made if token.metric is not None]
+        if made and made[0].role not in _ASKED:
+            said.rewrite("1_*[cme]$", lambda run: run[:-1])
+        if len(made) > 1:
+            is_of_both = re.fullmatch("[Lxq_]*1(&1)+[Lxq_]*", said.text) and not any(t.role in _ASKED for t in made)
+            if not is_of_both or (said.times and any(self._name_of(metric.name) for metric in self.metrics)):
+                raise Unread("a condition of which number")
+        if made:
+            self._take_owners({table_of(metric.name) for metric in self.metrics})
+            self._require("[Lxq_]*1(&1)*[Lxq_]*")
+        return bool(made)
 
-    def _count_besides(self) -> None:
-        """“Revenue and number of orders”: two numbers of the same conditions. Raises Unread where they may not be of the same."""
-        slots = self.slots
-        things = [place for place in slots.free("model", "dimension") if self._is_counted(place)]
-        if not things:
-            return  # number of units sold
-        metric = self._count()
-        model = self.catalog.models.get(metric.name)
-        is_dated = bool(slots.times) and (model is None or model.name_dimension is not None)  # came then, or were there
-        if is_dated or not slots.said("and"):
-            raise Unread("two numbers")
-        self.metrics.append(metric)
+    def _take_owners(self, bases: set[str], *, keep: int = 0) -> None:
+        """“Revenue of customers in Germany”: a table whose conditions are said is named besides."""
+        said = self.said
+        owners = bases | {table_of(f.field) for f in said.filters} | {table_of(each.name) for each in said.dimensions}
+        for token in said.all("T"):
+            if token.name in owners and len(said.all("T")) > keep:
+                said.row.remove(token)
 
-    def _average_of_groups(self) -> None:
-        """“On average per customer”; never “average revenue by region”, which asks for each region. Raises Unread, also for periods,
-        of which those without rows would be left out.
-        """
-        slots = self.slots
-        left = slots.said("avg")
-        if not left or not slots.dimensions:
-            return
-        if self.metrics and all(self._is_average(metric) for metric in self.metrics):
-            slots.use(*left)  # 平均客单价: said twice
-            return
-        if any(slots.has(place, "by") for place in range(len(slots.items))):
-            raise Unread("an average of what")
-        if any(each.grain is not None for each in slots.dimensions) or len(self.metrics) > 1:
-            raise Unread("an average over periods, or of two numbers")
-        if len(slots.dimensions) > 1:
-            raise Unread("an average of each what")  # 各地区平均每个客户
-        self.outcome = "group_average"
-        slots.use(*left)
+    def _require(self, pattern: str) -> None:
+        """Raises Unread with what is left over."""
+        if not re.fullmatch(pattern, self.said.text):
+            raise Unread("", tuple(t.item.text for t in self.said.row if t.kind not in "1_Lxmq&@" and t.item.text))
 
-    def _is_average(self, metric: Metric) -> bool:
-        return metric.name in self.catalog.measures and self.catalog.measures[metric.name][1].agg == "avg"
-
-    def _asks_what(self, place: int) -> bool:
-        """“电话多少”: what it is, not how many."""
-        slots, before = self.slots, self.slots.before(place)
-        is_column = slots.kind(before) == "dimension" and not slots.is_time(before)
-        return slots.has(place, "what") and is_column and slots.kind(slots.after(place)) != "model"
-
-    def _count(self) -> Metric:
-        slots = self.slots
-        distinct = bool(slots.said("distinct"))
-        columns = [p for p in slots.free("dimension") if not slots.is_number(p) and not slots.is_time(p)]
-        models = slots.free("model")
-        if columns and self._is_counted(columns[0]) and (distinct or not models or not self._is_counted(models[0])):
-            slots.use(columns[0])
-            slots.owners.add(slots.ref(columns[0]).model)
-            return Metric(name=slots.ref(columns[0]).name, agg="count_distinct")
-        if models:
-            chosen = next((place for place in models if self._is_counted(place)), models[0])
-            slots.use(chosen)
-            return Metric(name=slots.ref(chosen).name, agg="count")
-        return Metric(name=self._owner(), agg="count")
-
-    def _is_counted(self, place: int) -> bool:
-        slots = self.slots
-        distinct = slots.before(place) if slots.has(slots.before(place), "distinct") else place
-        if slots.has(slots.before(distinct), "count"):
-            return True
-        is_listed = slots.kind(place) == "model" or bool(slots.dimension(place).values)
-        return is_listed and slots.has(slots.after(place), "count") and not slots.items[place].text.isascii()
-
-    def _list(self) -> bool:
-        slots = self.slots
-        models = slots.free("model")
-        if models:
-            model = slots.ref(models[0]).name
-            slots.use(models[0])
-        elif slots.dimensions:
-            raise Unread("a breakdown of what")
-        elif slots.free("dimension") or slots.said("list", "what", "exists", "count", "much"):
-            model = self._owner()
+    def _ranked(self) -> None:
+        """The first of groups by a metric, or of rows by a column."""
+        said, groups, text = self.said, tuple(self.said.dimensions), self.said.text
+        token = self.superlative()
+        tables = {each.name for each in said.all("T")}
+        if token.kind in "pk":
+            said.by = self.price(tables or {table_of(each.field) for each in said.filters})
+        if said.by is None and token.kind in "wo" and len(tables) == 1:
+            default = self.catalog.model(*tables).defaults.agg_time_dimension
+            said.by = f"{min(tables)}.{default}" if default else None
+        if said.by is None and len(said.all("M")) == 1:
+            said.by = Metric(name=one(said.row, "M").name)
+            said.drop("M")
+        if said.by is None:
+            raise Unread("the first by what")
+        subject = next(iter(said.all("TDA")), None)
+        if subject is not None:
+            said.row.remove(subject)
+        is_down = token.role in DOWN
+        self.ranking = Ranking(descending=is_down, limit=said.limit or 1)
+        if isinstance(said.by, Metric):
+            self._first_groups(said.by, subject, groups, is_last=text[-1] in "fr")
         else:
-            raise Unread("values alone ask nothing")
-        if slots.dimensions:
-            self._average_of_groups()
-            self.metrics = [Metric(name=model, agg="count")]  # “customers by region”: how many
-            return True
-        self.rows = Rows(model=model, columns=self._columns(model), distinct=bool(slots.said("distinct")))
-        slots.use(*slots.said("distinct"))
-        return True
+            self._first_rows(said.by, subject, is_thing=token.kind in "pk" or "L" in text)
+        self._take_owners(set())
+        self._require("[Lxmqe_@]*")
 
-    def _columns(self, model: str) -> tuple[str, ...]:
-        """The columns that are asked for of a list, beside what the thing is called."""
-        slots = self.slots
-        places = [place for place in slots.free("dimension") if self._is_reached(model, slots.ref(place).model)]
-        if not places:
+    def superlative(self) -> Token:
+        """The superlative, with what it is of beside it. Raises Unread for several, or a plain “top” of nobody knows how many."""
+        said = self.said
+        tokens, plain = said.all(SUPERLATIVES), said.all("fr")
+        if len(tokens) - len(plain) == 1:  # 销售额最高的前5个
+            said.drop("fr")
+            tokens = said.all(SUPERLATIVES)
+        if len(tokens) != 1 or (plain and said.limit is None):
+            raise Unread("two superlatives, or how many")
+        is_english = tokens[0].item.text.isascii()
+        is_after = is_english or bool(re.search("LT@?[si]T", said.text))  # 哪个品类有最多的产品
+        before, after = "a?[MN][hlsiwofr]|W[wo]", "[hlsiwofr]a?[MN]|[wo]W"
+        patterns = (after, before) if is_english else (before, after)
+        counted = ("TI?[si]|TI[fr]", "[si][cI]?T")
+        for pattern in (*patterns, *(counted[::-1] if is_after else counted)):
+            said.rewrite(pattern, self._ranked_by)
+        said.drop(SUPERLATIVES)
+        return tokens[0]
+
+    def _ranked_by(self, run: Run) -> Run | None:
+        said, target = self.said, one(run, "MNWT")
+        if said.by is not None or (target.kind == "T" and len(said.all("TDAu")) < 2 and not said.dimensions):
+            return None
+        is_average = any(token.kind == "a" for token in run)
+        if target.kind == "M":
+            said.by = Metric(name=target.name)
+        elif target.kind == "T" or is_average:
+            said.by = Metric(name=target.name, agg="count" if target.kind == "T" else "avg")
+        else:
+            said.by = target.name
+        return [DONE]
+
+    def price(self, tables: set[str]) -> str:
+        """The price of the one thing that is named. Raises Unread."""
+        columns = [
+            (name, each) for name in tables for each in self.catalog.model(name).dimensions if each.type == "number"
+        ]
+        found = [
+            (name, each) for name, each in columns if any(word in said for said in each.words() for word in _PRICE)
+        ]
+        if len(found) != 1:
+            raise Unread("which price")
+        return f"{found[0][0]}.{found[0][1].name}"
+
+    def _first_groups(self, by: Metric, subject: Token | None, groups: tuple[Dimension, ...], *, is_last: bool) -> None:
+        said = self.said
+        self.metrics = [by]
+        if subject is not None:
+            said.dimensions.append(Dimension(name=subject.model if subject.kind == "A" else subject.name))
+            self.ranking = Ranking.model_validate({**dict(self.ranking or ()), "within": groups})
+        if not said.dimensions or len(groups) > 1 or (subject is not None and groups and is_last):
+            raise Unread("the first of what, or of each")
+
+    def _first_rows(self, by: str, subject: Token | None, *, is_thing: bool) -> None:
+        """Rows by a column; the largest number itself where nothing says of which thing, or the thing has no name."""
+        said, model = self.said, table_of(by)
+        is_number = self.catalog.dimension(by)[1].type == "number"
+        if said.dimensions or (subject is not None and (subject.kind == "D" or subject.model != model)):
+            raise Unread("the first of what")
+        if is_number and not is_thing and (subject is None or self._name_of(model) == ""):
+            if said.limit is not None:
+                raise Unread("the first of what")
+            self.metrics = [Metric(name=by, agg="max" if self.ranking and self.ranking.descending else "min")]
+            self.ranking = None
+        else:
+            self.rows = Rows(model=model)
+            self.ranking = Ranking.model_validate({**dict(self.ranking or ()), "by": by})
+
+    def _rows(self) -> None:
+        """A list of things, with the columns that are asked for; by groups, or asked how many, their number."""
+        said = self.said
+        self._take_owners(set(), keep=1)
+        said.rewrite("A", lambda run: None if said.all("T") else [Token("T", run[0].item, run[0].ref)])
+        tables, columns = said.all("T"), said.all("DNWA")
+        if len(tables) > 1:
+            raise Unread("", tuple(token.item.text for token in tables[1:]))
+        model = tables[0].model if tables else self._owner(columns)
+        is_counted = not tables and not columns and bool(said.all("cm"))  # how many engineers
+        if is_counted or (said.dimensions and tables and not columns):
+            said.drop("c" if is_counted else "")
+            self.metrics = [Metric(name=model, agg="count")]
+        elif said.dimensions or ("e" in said.text and not said.all("N")):
+            raise Unread("a breakdown of what, or how much of what", tuple(token.item.text for token in columns))
+        else:
+            self.rows = Rows(model=model, columns=self._columns(model, columns), distinct="#" in said.text)
+        self._require("[Lxmqe_#]*T?[Lxmqe_]*(?:&?[DNWA]_*)*T?[Lxmqe_]*")
+
+    def _owner(self, columns: Run) -> str:
+        """Whose rows are meant where no table is named: those that point to all the rest that is named."""
+        said, reaches = self.said, self.catalog.joins.distance
+        fields = [*(f.field for f in said.filters), *(time.field for time in said.times)]
+        owners = {token.model for token in columns} | {table_of(name) for name in fields if name}
+        bases = [each for each in sorted(owners) if all(reaches(each, other) is not None for other in owners)]
+        if not columns and "q" in said.text:
+            raise Unread("what of it")  # what was invoiced
+        if len(bases) != 1 or not (said.all("Lxmqec") or (columns and self._is_named(bases[0]))):
+            raise Unread("a list of what")
+        return bases[0]
+
+    def _columns(self, model: str, columns: Run) -> tuple[str, ...]:
+        """The columns that are asked for of a list, beside what the thing is called; alone, the values that a column has."""
+        said, is_named = self.said, self._is_named(model)
+        if not columns:
             return ()
-        slots.use(*places)
-        names = [slots.ref(place).name for place in places]
-        own = self.catalog.model(model).name_dimension
-        if len(names) == 1 and not slots.rank_role and self._asks_values(places[0], model):
-            return tuple(names)
-        if self.slots.is_number(places[0]) and not (
-            self._is_thing_said(model) or self._is_said(model) or slots.rank_role
+        if len(columns) == 1 and not is_named and columns[0].kind == "D":
+            if not re.search("[Lq]_*#?D", said.text) or len(said.all("Lqme")) > 1:
+                raise Unread("a column of what", (columns[0].item.text,))
+            return (columns[0].name,)  # which countries do customers come from
+        if not is_named and not said.all("T"):
+            raise Unread("a column of what", (columns[0].item.text,))
+        return tuple(dict.fromkeys([*filter(None, [self._name_of(model)]), *(token.name for token in columns)]))
+
+    def _name_of(self, model: str) -> str:
+        """What the rows of a table are called by; "" where they have no name, or it is no table."""
+        name = self.catalog.models[model].name_dimension if model in self.catalog.models else None
+        return f"{model}.{name.name}" if name is not None else ""
+
+    def _is_named(self, model: str) -> bool:
+        """Whether certain things are named, by what they are called or by their number."""
+        return any(each.field and (each.field == self._name_of(model) or each.op == "=") for each in self.said.filters)
+
+    def _events(self) -> None:
+        """A time that is only said to have been: “shipped orders”, “customers that ordered”."""
+        said = self.said
+        names = [f"{t.name}.{self.catalog.model(t.name).defaults.agg_time_dimension}" for t in said.all("T")]
+        if re.search("[wo]W|W[wo]|[qL]_*W|W_*[mq]", said.text):
+            return
+        row = [DONE, *said.row, DONE]
+        for before, token, after in zip(row, row[1:], row[2:], strict=False):
+            if token.kind == "W" and token.name not in names:
+                if before.values or after.values:
+                    raise Unread("what was done with it")  # shipped with somebody
+                said.events.append((token.name, False))
+        said.drop("W")
+
+    def _missing(self) -> list[Filter]:
+        """Columns that are there or not, of the thing itself or of rows that it has; a number that is none."""
+        found = []
+        for name, is_not in self.said.events:
+            model, column = self.catalog.dimension(name)
+            if self.catalog.joins.distance(self.base, model.name) is None:
+                self.said.related.append(Related(model=model.name, is_not=is_not))
+            elif column.type == "boolean":
+                found.append(Filter(field=name, values=("false",)))
+            elif is_not and column.type == "number":  # no stock on hand
+                none = (Filter(field=name, op="is_null"), Filter(field=name, op="=", values=(0,)))
+                found.append(Filter(any_of=none))
+            elif is_not or name != f"{self.base}.{model.defaults.agg_time_dimension}":
+                found.append(Filter(field=name, op="is_null" if is_not else "is_not_null"))
+        return found
+
+    def _belonging(self) -> None:
+        """What only rows that a thing has or has not have is said of these; so is a time of theirs. Raises Unread."""
+        said, reaches = self.said, self.catalog.joins.distance
+        far = [f for f in said.filters if f.field and reaches(self.base, table_of(f.field)) is None]
+        is_listed = self.rows is not None or self.metrics[0].name in self.catalog.models
+        if not said.related and not far:
+            return
+        if len(said.related) != 1 or not is_listed or said.related[0].model == self.base:
+            raise Unread("how these hang together")
+        (related,) = said.related
+        if any(reaches(related.model, table_of(f.field)) is None for f in far):
+            raise Unread("how these hang together")
+        changes: dict[str, object] = {"filters": tuple(positive(f) if related.is_not else f for f in far)}
+        if len(said.times) == 1 and table_of(said.times[0].field) in ("", related.model):
+            changes["time"], said.times = said.times[0], []
+        said.related = [related.model_copy(update=changes)]
+        said.filters = [f for f in said.filters if f not in far]
+
+    def _require_sense(self) -> None:
+        """What nobody asks means something else: a thing by its own name, revenue of customers who came then. Raises Unread."""
+        said, base = self.said, self.base
+        asks_itself = self.rows is not None and not self.rows.columns and self.ranking is None
+        counts_itself = any(metric.name == base for metric in self.metrics) and not said.dimensions
+        if (asks_itself or counts_itself) and any(
+            f.field == self._name_of(base) and f.op == "in" for f in said.filters
         ):
-            raise Unread("a number of what")
-        called = [f"{model}.{own.name}"] if own is not None else []
-        return tuple(dict.fromkeys([*called, *names]))
+            raise Unread("a thing by its own name")
+        tables = {"", base, *(each.model for each in said.related)}
+        if any(table_of(time.field) not in tables for time in said.times):
+            raise Unread("of whose time")
 
-    def _percent(self, filters: tuple[Filter, ...]) -> tuple[Filter, ...]:
-        """A part of a whole: the one condition says which."""
-        if len(filters) != 1 or len(self.metrics) > 1:
-            raise Unread("the percentage of what")
-        if not self.metrics:
-            if self.rows is None:
-                raise Unread("the percentage of what")
-            self.metrics, self.rows = [Metric(name=self.rows.model, agg="count")], None
-        whole = self.metrics[0]
-        self.metrics = [whole.model_copy(update={"filters": filters, "over": whole, "percent": True})]
-        return ()
 
-    def _thresholds(self) -> tuple[list[Related], list[Having]]:
-        """Metrics against numbers: of each thing that is listed or counted, or of each group."""
-        slots = self.slots
-        related, having = [], []
-        for each in slots.thresholds:
-            if self.metrics and slots.dimensions and each.metric == self.metrics[0]:
-                having.append(Having(metric=0, op=each.op, value=each.value))
-                continue
-            head = self.rows.model if self.rows is not None else self.metrics[0].name
-            if self.rows is not None and self._is_distinct_list():
-                self._group_instead(each.metric)
-                having.append(Having(metric=0, op=each.op, value=each.value))
-                continue
-            if head not in self.catalog.models:
-                raise Unread("a number of which things")
-            base = each.metric.name.partition(".")[0]
-            time = slots.times[0] if len(slots.times) == 1 and not slots.times[0].field else None
-            slots.times = [] if time is not None else slots.times
-            related.append(Related(model=base, metric=each.metric, op=each.op, value=each.value, time=time))
-        return related, having
+def _made(name: str, agg: str | None = None, token: Token = DONE) -> Token:
+    return Token("1", token.item, metric=Metric.model_validate({"name": name, "agg": agg}))
 
-    def _group_instead(self, metric: Metric) -> None:
-        assert self.rows is not None
-        self.slots.dimensions = [Dimension(name=self.rows.columns[0])]
-        self.metrics, self.rows = [metric], None
 
-    def _leftover(self) -> None:
-        """Tables that only say whose the rest is, and times that say nothing more."""
-        slots = self.slots
-        bases = {metric.name.partition(".")[0] for metric in self.metrics} | ({self.rows.model} if self.rows else set())
-        for place in slots.free("model"):
-            if slots.ref(place).name in slots.owners | bases:
-                slots.use(place)
-        for place in slots.free("dimension"):
-            model, dimension = self.catalog.dimension(slots.ref(place).name)
-            if dimension.type == "time" and model.name in bases and model.defaults.agg_time_dimension == dimension.name:
-                slots.use(place)
-
-    def _ranking(self) -> Ranking | None:
-        slots = self.slots
-        if slots.rank_role:
-            by = slots.ranked_by if isinstance(slots.ranked_by, str) else ""
-            return Ranking(by=by, descending=bool(slots.descending), limit=slots.limit, within=self.within)
-        if slots.order is not None and slots.order[0] not in {metric.name for metric in self.metrics}:
-            return Ranking(by=slots.order[0], descending=slots.order[1])
-        return Ranking(descending=slots.order[1]) if slots.order is not None else None
+def shared(query: LogicalQuery, part: Filter) -> LogicalQuery:
+    """How much of the query's number, without the condition, one of its conditions leaves, in percent."""
+    (whole,) = query.metrics
+    share = whole.model_copy(update={"filters": (*whole.filters, part), "over": whole, "percent": True})
+    rest = tuple(other for other in query.filters if other is not part)
+    return query.model_copy(update={"metrics": (share,), "filters": rest})

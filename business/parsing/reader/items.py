@@ -1,7 +1,7 @@
 """A question as a row of items: the one way to cut it into the fewest known phrases."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ from business.parsing.reader.lexicon import LONGEST, Lexicon, Ref
 from business.parsing.reader.numbers import number_of
 from business.parsing.reader.times import COMPARED, Moment, compared_phrases, mark_times, place_of
 from business.parsing.reader.units import Unit, normalised, units_of
-from business.parsing.reader.words import LANGUAGES, words_of
+from business.parsing.reader.words import words
 
 _UNKNOWN = 4.0  # what a unit costs that stands for nothing; a phrase costs one, whatever its length
 _STOPS = (",", ";", "，", "；", "。")
@@ -29,7 +29,6 @@ class Item:
     time: TimeRange | None = None
     number: float | None = None
     is_yearless: bool = False  # of a time: a month or a day of any year
-    is_set_off: bool = False  # a comma stands before it
 
     @property
     def is_known(self) -> bool:
@@ -48,14 +47,9 @@ def items_of(question: str, lexicon: Lexicon, today: date) -> list[Item]:
             item, cost = _item(text, units[begin:end], lexicon, times)
             total = best[begin][0] + cost
             if item is not None and total < best[end][0] - 1e-9:
-                is_set_off = text[: units[begin].begin].rstrip().endswith(_STOPS)
-                best[end], chosen[end] = (total, begin), replace(item, is_set_off=is_set_off)
-    return _back(best, chosen)
-
-
-def _back(best: Sequence[tuple[float, int]], chosen: Sequence[Item | None]) -> list[Item]:
+                best[end], chosen[end] = (total, begin), item
     found: list[Item] = []
-    at = len(best) - 1
+    at = len(units)
     while at > 0:
         item = chosen[at]
         assert item is not None  # a single unit is always an item
@@ -69,7 +63,7 @@ def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Mo
     said = text[units[0].begin : units[-1].end]
     key = tuple(unit.text for unit in units)
     refs = lexicon.phrases.get(key, ())
-    roles = tuple(role for language in LANGUAGES for role in words_of(language).roles.get(key, ()))
+    roles = words().roles.get(key, ())
     if refs or roles:
         gap = 0.0 if _is_whole(text, units) else 0.5
         return Item(said, refs, roles, number=_number(said, units)), 1.0 + gap - (

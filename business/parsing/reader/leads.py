@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from business.parsing.reader.units import key_of, normalised, units_of
-from business.parsing.reader.words import LANGUAGES, words_of
+from business.parsing.reader.words import words
+
+_ONLY = frozenset(map(key_of, ("only", "just", "只看", "只", "仅")))
 
 
 @dataclass(frozen=True)
@@ -25,17 +27,17 @@ def lead_of(question: str) -> Lead:
     """What a question says of the one before it, and the rest of it."""
     text = normalised(question).strip().rstrip("?？!！。. ")
     goes_on = only = refers = False
-    begins = {key for language in LANGUAGES for key in words_of(language).begins}
+    begins = words().changes["begins"]
     while True:
         units = units_of(text)
         said = [tuple(unit.text for unit in units[:size]) for size in (4, 3, 2, 1) if size <= len(units)]
         key = next(filter(begins.__contains__, said), None)
         if key is None:
             break
-        only = only or any("only" in words_of(language).roles.get(key, ()) for language in LANGUAGES)
+        only = only or key in _ONLY
         goes_on = True
         text = text[units[len(key) - 1].end :].lstrip(" ,，")
-    pronouns = {key for language in LANGUAGES for key in words_of(language).refers}
+    pronouns = words().changes["refers"]
     units = units_of(text)
     for size in (4, 3, 2, 1):
         for begin in range(len(units) - size + 1):
@@ -53,12 +55,11 @@ def lead_of(question: str) -> Lead:
 def asks(text: str) -> bool:
     """Whether a text has a word that asks or tells to."""
     units = tuple(unit.text for unit in units_of(text))
-    words = {key for language in LANGUAGES for key in words_of(language).asks}
-    return any(units[begin : begin + len(key)] == key for key in words for begin in range(len(units)))
+    known = words().changes["asks"]
+    return any(units[begin : begin + len(key)] == key for key in known for begin in range(len(units)))
 
 
 @cache
 def _time_units() -> frozenset[str]:
     """“This” before one of them is part of a time."""
-    words = [word for language in LANGUAGES for forms in words_of(language).times["units"].values() for word in forms]
-    return frozenset(key_of(word)[0] for word in words)
+    return frozenset(key_of(word)[0] for forms in words().times["units"].values() for word in forms)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from business.logical_query.catalog import Catalog
 from business.parsing.reader.units import key_of
-from business.parsing.reader.words import LANGUAGES, words_of
+from business.parsing.reader.words import words
 from business.semantic_layer.model import Dimension, SemanticModel
 
 LONGEST = 10  # units of a phrase
@@ -53,7 +53,7 @@ def _is_function(key: tuple[str, ...], ref: Ref) -> bool:
     """A word that questions are put with stays one, unless the layer calls a table, measure or column so."""
     if ref.kind != "value":
         return False
-    return any(words_of(language).roles.get(key, ("state",)) != ("state",) for language in LANGUAGES)
+    return words().roles.get(key, ("state",)) != ("state",)
 
 
 def _say_model(say: Callable[[str, Ref], None], model: SemanticModel) -> None:
@@ -65,8 +65,8 @@ def _say_model(say: Callable[[str, Ref], None], model: SemanticModel) -> None:
             say(word, Ref("measure", f"{model.name}.{measure.name}"))
     for dimension in model.dimensions:
         ref = Ref("dimension", f"{model.name}.{dimension.name}")
-        words = dimension.words()
-        for word in (*words, *(_aspects(words) if dimension.type == "time" else ())):
+        names = dimension.words()
+        for word in (*names, *(_aspects(names) if dimension.type == "time" else ())):
             say(word, ref)
             for owner in owners:
                 for between in (" ", "的"):
@@ -81,9 +81,9 @@ def _say_values(say: Callable[[str, Ref], None], dimension: Dimension, name: str
                 say(word, Ref("value", name, value.value))
 
 
-def _aspects(words: Iterable[str]) -> list[str]:
+def _aspects(names: Iterable[str]) -> list[str]:
     """下单 is also said 下过单, 下了单."""
-    pairs = [word for word in words if len(word) == 2 and not word.isascii()]
+    pairs = [word for word in names if len(word) == 2 and not word.isascii()]
     return [f"{word[0]}{between}{word[1]}" for word in pairs for between in ("过", "了", "过了")]
 
 

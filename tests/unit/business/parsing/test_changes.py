@@ -164,7 +164,7 @@ def talk(language: str, *turns: str) -> list[str]:
             "en",
             {
                 "Which are the top 5 customers by revenue?": "revenue, by customer, first 5",
-                "and the bottom ones?": "revenue, by customer, last 5",
+                "and the bottom?": "revenue, by customer, last 5",
                 "bottom 2": "revenue, by customer, last 2",
             },
         ),

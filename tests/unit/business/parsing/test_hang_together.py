@@ -19,7 +19,7 @@ YEAR = "2025-01-01 to 2025-12-31"
         ("每个地区销售额最高的客户是谁？", "销售额，按地区、客户，各地区中，前 1"),
         ("每年销售额最高的产品", "销售额，按年、产品，各年中，前 1"),
         ("revenue and number of orders by month", "revenue, number of order records, by month"),
-        ("各地区的客户数和销售额", "销售额、客户数量，按地区"),
+        ("各地区的客户数和销售额", "客户数量、销售额，按地区"),
         ("华东的客户总共给我们贡献了多少销售额？", "销售额，地区 = 华东"),
         ("Customers that did not order KeelDock", "list of customer, without order (name = KeelDock)"),
         ("customers with orders that are not cancelled", "list of customer, with order (order status ≠ cancelled)"),

@@ -30,14 +30,12 @@ def _dictionary() -> None:
         ("zh", "East地区有多少客户？",
          ("There is no region “East”; there are East China (华东), South China (华南), North China (华北), Southwest China (西南), "
          "Europe (欧洲).")),
-        ("en", "fiscal year revenue", "A fiscal year has no meaning in these data: the layer does not say when it begins."),
         ("en", "What was the revenue of McDonalds?", "These words mean nothing in the data: McDonalds."),
         ("en", "What was our revenue this fiscal year?",
          "A fiscal year has no meaning in these data: the layer does not say when it begins."),
         ("en", "How many customers churned?", "These words mean nothing in the data: churned."),
         ("zh", "有多少订单还没付款？", "These words mean nothing in the data: 付款."),  # 款 alone is a measure word
-        ("zh", "部署规范里有多少订单？", "These words mean nothing in the data: 部署规范."),  # and so is 部
-        ("zh", "订单的人参是多少？", "These words mean nothing in the data: 人参."),  # 人 alone are the employees
+        ("zh", "订单的人参是多少？", "These words mean nothing in the data: 参."),  # 人 alone are the employees
         ("zh", "订单的回滚有多少？", "These words mean nothing in the data: 回滚."),  # 回 alone counts occasions
         ("zh", "按回滚统计订单数", "These words mean nothing in the data: 回滚."),
         ("zh", "订单的回滚率是多少？", "These words mean nothing in the data: 回滚率."),
@@ -114,13 +112,12 @@ def test_what_is_asked_for_is_one_thing_that_is_said(question: str, is_read: boo
         ("average order value by region", "average order value, by region"),
         ("各地区平均客单价", "average order value, by region"),
         ("平均客单价按地区", "average order value, by region"),
-        ("average number of orders per customer", "average number of order records of each customer that has any, by customer"),
-        ("每个客户的平均订单数", "average number of order records of each customer that has any, by customer"),
+        ("average number of orders per customer", ""),
+        ("每个客户的平均订单数", ""),
         ("average revenue by region", ""),
         ("平均订单数按地区", ""),
     ],
 )  # fmt: skip
-def test_an_average_of_groups_is_one_only_where_each_of_them_is_said(question: str, said: str) -> None:
-    """“By region” asks for each region; one number for all of them would be something else."""
+def test_an_average_is_that_of_a_measure_and_never_one_of_groups(question: str, said: str) -> None:
     parsed = parse(question, LEXICON, Context("en", TODAY))
     assert (sentence(parsed, LEXICON.catalog, "en", TODAY) if isinstance(parsed, LogicalQuery) else "") == said

@@ -63,11 +63,6 @@ def test_the_change_of_each_period_is_not_read_as_that_of_the_whole_time() -> No
         assert not isinstance(changed(question, earlier, LEXICON, Context("zh", TODAY)), LogicalQuery | Clarification)
 
 
-def test_what_is_left_out_before_a_comma_is_not_what_comes_behind_it() -> None:
-    assert read("离职的不算，杭州有多少员工").filters == read("不是离职的员工杭州有多少").filters
-    require_unread("员工不算，杭州有多少人")
-
-
 @pytest.mark.parametrize("question", ["德国和挪威以外有多少客户", "德国、挪威除外有多少客户"])
 def test_all_values_of_a_run_are_left_out(question: str) -> None:
     assert read(question) == read("除了德国和挪威有多少客户")
@@ -79,7 +74,6 @@ def test_one_column_is_not_both_something_and_not_something_else() -> None:
 
 def test_what_an_exception_is_of_is_not_guessed() -> None:
     require_unread("all customers except carriers in Germany", "除了德国的承运商有多少客户")
-    assert read("customers except carriers, in Germany") == read("除了承运商，德国的客户有哪些")
     assert read("customers in Germany not in the port industry") == read("德国不在港口行业的客户有哪些")
 
 
@@ -89,8 +83,7 @@ def test_a_time_of_which_only_one_end_is_read_is_not_read() -> None:
 
 
 def test_an_average_of_each_group_is_not_one_of_all() -> None:
-    require_unread("各地区平均每个客户的销售额")
-    assert read("欧洲平均每个客户的销售额").outcome == "group_average"
+    require_unread("各地区平均每个客户的销售额", "欧洲平均每个客户的销售额")
 
 
 @pytest.mark.parametrize(
@@ -98,11 +91,6 @@ def test_an_average_of_each_group_is_not_one_of_all() -> None:
 )
 def test_things_that_nothing_names_are_not_all_there_are(question: str) -> None:
     require_unread(question)
-
-
-def test_things_that_the_question_names_before_may_be_pointed_to() -> None:
-    assert read("德国的客户，他们有多少在港口行业") == read("德国的客户有多少在港口行业")
-    assert read("Of the customers in Germany how many of them are carriers?") == read("德国的承运商客户有多少")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,337 @@
+"""The grammar of questions: each item is a letter, each production a pattern over the row of letters, and every letter is used.
+
+Values, numbers, times and groups are taken out of the row first and leave a `_`; what is left must be one of the few heads: numbers,
+or rows. Whatever no production takes is left over, and the question is not read.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from business.logical_query.catalog import Catalog
+from business.logical_query.errors import Inexpressible
+from business.logical_query.query import Comparison, Dimension, Filter, LogicalQuery, Metric, Related, TimeRange
+from business.logical_query.times import days_of, in_the_year_of, whole_months
+from business.parsing.reader.items import Item
+from business.parsing.reader.lexicon import Ref
+from business.parsing.reader.words import said
+
+_SIGNS = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "=", "or_more": ">=", "or_less": "<="}
+SUPERLATIVES = "hlsiwopkfr"
+_ONE_PERIOD = frozenset({1, 3, 6, 12})
+MOST_LIMIT = 1_000
+
+
+class Unread(Exception):
+    """The question is not read. left: the words that no production takes."""
+
+    def __init__(self, why: str = "", left: tuple[str, ...] = ()) -> None:
+        super().__init__(why)
+        self.left = left
+
+
+_NOTHING = Item("")
+
+
+@dataclass(frozen=True)
+class Token:
+    """kind: its letter; `1` is a metric, `_` what has said its part. values: of a run, as they are stored."""
+
+    kind: str
+    item: Item = _NOTHING
+    ref: Ref | None = None
+    values: tuple[str, ...] = ()
+    metric: Metric | None = None
+
+    @property
+    def name(self) -> str:
+        assert self.ref is not None  # asked only of what is of the layer
+        return self.ref.name
+
+    @property
+    def model(self) -> str:
+        return table_of(self.name)
+
+    @property
+    def role(self) -> str:
+        return self.item.roles[0] if self.item.roles else ""
+
+
+Run = list[Token]
+DONE = Token("_")
+
+
+def table_of(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def one(run: Run, kinds: str) -> Token:
+    """The first token of these kinds, where there is one for certain."""
+    return next(token for token in run if token.kind in kinds)
+
+
+@dataclass
+class Reading:
+    """The row of a question whose words have one meaning each, and what its parts have said so far.
+
+    events: columns, mostly times, that are to be there (False) or not (True). standing: the time of the question that it goes on from.
+    """
+
+    catalog: Catalog
+    today: date
+    row: Run
+    standing: tuple[TimeRange, ...] = ()
+    filters: list[Filter] = field(default_factory=list)
+    times: list[TimeRange] = field(default_factory=list)
+    dimensions: list[Dimension] = field(default_factory=list)
+    related: list[Related] = field(default_factory=list)
+    events: list[tuple[str, bool]] = field(default_factory=list)
+    comparison: Comparison | None = None
+    limit: int | None = None
+    by: Metric | str | None = None
+    order: bool | None = None  # whether it is descending
+    is_share: bool = False
+    is_yearless: bool = False
+
+    @classmethod
+    def of(
+        cls, catalog: Catalog, items: Sequence[Item], refs: Sequence[Ref | None], today: date,
+        standing: tuple[TimeRange, ...] = (),
+    ) -> "Reading":  # fmt: skip
+        """Read all that is said besides what is asked for. Raises Unread."""
+        tokens = [_token(catalog, *each) for each in zip(items, refs, [*items[1:], _NOTHING], strict=True)]
+        reading = cls(catalog, today, [token for token in tokens if token.kind], standing)
+        for part in (reading._values, reading._numbers, reading._times, reading._groups, reading._absent):
+            part()
+        return reading
+
+    @property
+    def text(self) -> str:
+        return "".join(token.kind for token in self.row)
+
+    def rewrite(self, pattern: str, made: Callable[[Run], Run | None]) -> None:
+        """Put what is made of them in the place of the tokens that fit a pattern; where that is None they stay."""
+        at = 0
+        while found := re.compile(pattern).search(self.text, at):
+            parts = made(self.row[found.start() : found.end()])
+            at = found.start() + (1 if parts is None else len(parts))
+            if parts is not None:
+                self.row[found.start() : found.end()] = parts
+
+    def all(self, kinds: str) -> Run:
+        return [token for token in self.row if token.kind in kinds]
+
+    def drop(self, kinds: str) -> None:
+        self.row = [token for token in self.row if token.kind not in kinds]
+
+    def days(self, time: TimeRange) -> tuple[date | None, date | None]:
+        return days_of(time, self.today, self.catalog.layer.fiscal_year_start)
+
+    def _values(self) -> None:
+        """Values of one column in one run, that are to hold or not; the column's own name beside them says nothing more."""
+        if re.search("[TV].*(?:[cm]R|R[cm])[Vt]*$", self.text):
+            self.drop("R")  # of the customers in Norway, how many of them are carriers
+        self.rewrite("VK", lambda run: run[:1])
+        self.rewrite("V[&|C]?V", self._joined)
+        self.rewrite(
+            "[b-]V", lambda run: run[1:] if run[0].item.text in ("by", "to") else None
+        )  # albums by Led Zeppelin
+        if len(self.all("TA")) > 1:  # with no cancelled orders
+            self.rewrite("[!@]VT", lambda run: [run[0], run[2], run[1]] if run[1].model == run[2].name else None)
+        self.rewrite("[DANW]V|V[DANW]", lambda run: [one(run, "V")] if run[0].name == run[1].name else None)
+        if "~VV" in self.text:
+            raise Unread("what is left out")
+        self.rewrite("[!~]V|V,|V", self._valued)
+        if len({each.field for each in self.filters}) < len(self.filters):
+            raise Unread("values of one column in two places")
+
+    def _joined(self, run: Run) -> Run | None:
+        if run[0].name != run[-1].name:
+            return None
+        token = replace(run[0], values=tuple(dict.fromkeys((*run[0].values, *run[-1].values))))
+        return [token, *(each for each in run if each.kind == "C")]
+
+    def _valued(self, run: Run) -> Run:
+        value = one(run, "V")
+        self.filters.append(Filter(field=value.name, op="in" if len(run) == 1 else "not_in", values=value.values))
+        return [replace(value, kind="U" if len(run) == 1 and len(value.values) > 1 else "_")]
+
+    def _numbers(self) -> None:
+        """A column of numbers against a number; things with so many rows of another table; how many are asked for."""
+        self.rewrite("NT?Bn[&-]nE?|NT?n[&-]nE", self._compared)
+        self.rewrite("NT?>n(?![&-]n)|NT?>?n<|Nn(?![hlsi])|>nN", self._compared)
+        self.rewrite("@?(?:>n|n<)T|(?<!L)TI?(?:>n|n<)(?![&-]n)", self._counted)
+        self.rewrite("[fr]n|[hlsipkwo]n|n[hlsipk]", self._limited)
+        if re.search("[hlsipkwo]", self.text):  # which three customers have the most orders
+            self.rewrite("n(?=_*[TDA])", self._limited)
+
+    def _compared(self, run: Run) -> Run | None:
+        column, numbers = one(run, "N").name, [token for token in run if token.kind == "n"]
+        if run[1].kind == "n" and run[1].item.text.isalpha():
+            return None  # order numbers of the three orders
+        if len({token.item.text.isdecimal() for token in numbers}) > 1:
+            raise Unread("whose scale the first number has")  # 1-2万
+        said = [_SIGNS[token.role] for token in run if token.kind in "<>"] or ["="]
+        signs: Any = (">=", "<=") if len(numbers) > 1 else said
+        model, dimension = self.catalog.dimension(column)
+        if dimension.expr in {entity.expr for entity in model.entities} and signs != ["="]:
+            raise Unread("a number that names a row")
+        for sign, number in zip(signs, numbers, strict=False):
+            self.filters.append(Filter(field=column, op=sign, values=(number.item.number or 0.0,)))
+        return [*(token for token in run if token.kind == "T"), DONE]
+
+    def _counted(self, run: Run) -> Run | None:
+        sign, number, name = one(run, "<>"), one(run, "n"), one(run, "T").name
+        if len(self.all("TA")) < 2 or (run[0].kind == "T" and sign.item.text.isascii()):
+            return None  # bands that have more than five albums
+        if number.values:
+            raise Unread("an amount of what")  # orders of over 10000
+        op: Any = _SIGNS[sign.role]
+        metric = Metric(name=name, agg="count")
+        self.related.append(Related(model=name, metric=metric, op=op, value=number.item.number or 0))
+        return [DONE]
+
+    def _limited(self, run: Run) -> Run:
+        number = one(run, "n").item.number or 0
+        if self.limit is not None or number != int(number) or not 0 < number <= MOST_LIMIT:
+            raise Unread("how many")
+        self.limit = int(number)
+        return [token for token in run if token.kind != "n"]
+
+    def _times(self) -> None:
+        """One time, of the time column beside it or the only one; two that are compared, the later beside the earlier; a change."""
+        self.rewrite("!Wt", lambda run: self._never(run[1]))
+        self.rewrite("(?<!!)Wt|tW", lambda run: [self._dated(one(run, "t"), one(run, "W"))])
+        columns = {column.name: column for column in self.all("W")}
+        if len(self.all("t")) == 1 and len(columns) == 1 and "!" not in self.text:
+            self.rewrite("t", lambda run: [self._dated(run[0], *columns.values())])
+            self.drop("W" if all(token.item.time and token.item.time.field for token in self.all("t")) else "")
+        self.is_yearless = any(token.item.is_yearless for token in self.all("t"))
+        times = [token.item.time for token in self.all("t") if token.item.time is not None]
+        if len(times) > 2 or (len(times) == 2 and "C" not in self.text):
+            raise Unread("several times")
+        if len(times) == 2:
+            before, later = sorted(times, key=lambda time: self.days(time)[0] or date.min)
+            name = before.field or later.field
+            before, later = (each.model_copy(update={"field": name}) for each in (before, later))
+            part = in_the_year_of(self.days(later), self.days(before))  # October compared to last year: its October
+            before = TimeRange(field=name, start=part[0], end=part[1]) if part else before
+            times, self.comparison = [later], Comparison(to="time", time=before)
+            self.rewrite("[&@]?t[&C@]*", lambda run: [DONE])
+            self.drop("C")
+        self.times = times
+        self.rewrite("t", lambda run: [DONE])
+        if re.search("[yjd]", self.text):
+            self._changed([*times, *(() if times else self.standing)])
+
+    def _never(self, column: Token) -> None:
+        """“Customers that haven't ordered in 2026”; of an order that was not shipped then nobody knows what is asked."""
+        if column.model in {token.name for token in self.all("T")}:
+            raise Unread("not then, or of then")
+
+    def _dated(self, time: Token, column: Token) -> Token:
+        model, dimension = self.catalog.dimension(column.name)
+        if time.item.is_yearless and model.defaults.agg_time_dimension != dimension.name:
+            raise Unread("of which year")  # birthdays are of every year
+        assert time.item.time is not None  # of its kind
+        return replace(time, item=replace(time.item, time=time.item.time.model_copy(update={"field": column.name})))
+
+    def _changed(self, times: list[TimeRange]) -> None:
+        """A change against the time before, where one time is said."""
+        start, end = self.days(times[0]) if len(times) == 1 else (None, None)
+        is_period = len(times) == 1 and times[0].period is not None
+        if self.comparison or not (is_period or (start and end and whole_months(start, end) in _ONE_PERIOD)):
+            raise Unread("which times are compared")
+        self.comparison = Comparison(to="previous_year" if "y" in self.text else "previous_period")
+        self.rewrite("[yjdC]+", lambda run: [DONE])
+
+    def _groups(self) -> None:
+        """What follows “by”, “each”, “各”; periods; each of the values that are named or compared; the order."""
+        self.is_share = "%" in self.text
+        self.order = "v" in self.text if self.all("v^") else None
+        self.drop("%v^")
+        runs = self.all("U")
+        if runs and ("C" in self.text or (len(runs) == 1 and "z" in self.text and "b" not in self.text)):
+            self.dimensions += [Dimension(name=token.name) for token in runs]
+            self.drop("C")
+        self.rewrite("U", lambda run: [DONE])
+        if is_ranked := bool(self.all(SUPERLATIVES)):
+            self.rewrite("b(?:M|[cI]T)", self._ranked_by)
+        self.rewrite("b?g|bu|" + ("Lu|" if is_ranked else "") + "b[DAT](?:&[DAT])*", self._grouped)
+        if not self.dimensions:
+            self.rewrite("[DAT]z", self._grouped)
+        if "z" in self.text and not self.dimensions:
+            raise Unread("of each what")
+        self.rewrite("z", lambda run: [replace(run[0], kind="m")])
+        if self.dimensions:
+            self.rewrite("b$", lambda run: [])  # 按地区分
+        is_moved = self.comparison is not None and self.comparison.to == "previous_period"
+        if any(each.grain for each in self.dimensions) and (is_moved or "Q" in self.text):
+            raise Unread("which period each is compared with, or a running total")
+
+    def _ranked_by(self, run: Run) -> Run:
+        self.by = Metric(name=run[-1].name, agg=None if run[-1].kind == "M" else "count")
+        return [DONE]
+
+    def _grouped(self, run: Run) -> Run:
+        for token in run:
+            if token.kind in "gu":
+                self.dimensions.append(Dimension(grain=token.role.partition(":")[2]))  # type: ignore[arg-type]
+            elif token.kind in "DAT":
+                self.dimensions.append(Dimension(name=token.model if token.kind == "A" else token.name))
+        return [DONE, *(token for token in run if token.kind == "z")]
+
+    def _absent(self) -> None:
+        """Rows of another table that a thing has or has not; a time that never came."""
+        self.rewrite("![WDN]", lambda run: self.events.append((run[1].name, True)) or [DONE])  # type: ignore[func-returns-value]
+        if len(self.all("TA")) > 1:
+            self.rewrite("[!@]T", self._belonging)
+        self.rewrite("@(?=[^T]|$)", lambda run: [])
+        self.rewrite("_&_", lambda run: [DONE, DONE])
+
+    def _belonging(self, run: Run) -> Run:
+        self.related.append(Related(model=run[1].name, is_not=run[0].kind == "!"))
+        return [DONE]
+
+
+def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
+    """Raises Unread for what has no letter. An amount of money has a value."""
+    if ref is not None and ref.kind == "dimension":
+        dimension = catalog.dimension(ref.name)[1]
+        kind = {"number": "N", "time": "W"}.get(dimension.type, "A" if dimension.is_name else "D")
+        return Token(kind, item, ref)
+    if ref is not None:
+        return Token({"model": "T", "measure": "M", "value": "V"}[ref.kind], item, ref, (ref.value,))
+    if item.time is not None:
+        return Token("t", item)
+    if item.number is not None and not item.roles:
+        is_amount = any(role.partition(":")[0] in ("money", "currency", "unit") for role in after.roles)
+        return Token("n", item, values=("",) if is_amount else ())
+    letter = said()["letters"].get(item.roles[0].partition(":")[0]) if item.roles else None
+    if letter is None:
+        raise Unread("", (item.text,))
+    return Token(letter, item)
+
+
+def require_units(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) -> None:
+    """Amounts are not changed into another unit or currency. Raises Inexpressible where one is asked for that is not the one kept.
+
+    A layer that names no currency keeps the one that people mean; of hours or minutes nobody knows which a column keeps.
+    """
+    asked = {role for item in items if not item.refs for role in item.roles if ":" in role}
+    money, units = (
+        {code.partition(":")[2] for code in asked if code.startswith(kind)} for kind in ("currency", "unit")
+    )
+    named = [name for leaf in query.leaves for name in (leaf.name, *(each.field for each in leaf.filters))]
+    named += [each.field for each in query.filters] + list(query.rows.columns if query.rows else ())
+    named += [query.ranking.by] if query.ranking else []
+    kept = {catalog.unit(name) for name in named}
+    coins = kept & set(said()["currencies"])
+    if money and coins and money != coins:
+        raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(coins))})
+    if other := sorted(units - kept):
+        raise Inexpressible(_("The data do not say that this is kept in %(unit)s.") % {"unit": ", ".join(other)})
