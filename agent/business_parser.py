@@ -28,7 +28,7 @@ async def replied(model: ChatModel, turns: Sequence[Mapping[str, Any]], wanted: 
 def parser_over(
     linker: Linker, complete: Complete, instructions: Callable[[str], str], examples: Sequence[Example]
 ) -> ModelParser:
-    """instructions: the prompt of a name, in the language of the question. examples: confirmed pairs of the source."""
+    """instructions: the prompt of a name, in the language of the question. examples: verified statements of the source."""
 
     async def tables(question: str, named_in: str) -> str:
         return schema_prompt(await sync_to_async(linker.link)(question, named_in=named_in))

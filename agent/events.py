@@ -1,6 +1,6 @@
 """Everything a client can receive about a run: the specification's flat `StreamResponse`, with a gapless `seq`."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
@@ -71,6 +71,20 @@ class WebReference(BaseModel):
     title: Line
     snippet: str
     read_at: datetime
+
+
+class VerifiedReference(BaseModel):
+    """A numbered source that somebody verified: an answer to a question. `by` is empty for a person who is gone."""
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    evidence_id: str
+    verified_answer_id: UUID
+    question: Line
+    by: Line
+    verified_on: date
+    snippet: str
 
 
 class StreamEvent(BaseModel):
@@ -162,6 +176,7 @@ class References(StreamEvent):
     knowledge_references: list[KnowledgeReference] = Field(default_factory=list)
     query_references: list[QueryReference] = Field(default_factory=list)
     web_references: list[WebReference] = Field(default_factory=list)
+    verified_references: list[VerifiedReference] = Field(default_factory=list)
 
 
 class Answer(StreamEvent):

@@ -7,6 +7,7 @@ from agent.conversations import attachment_views
 from agent.conversations import views as conversation_views
 from agent.palette import views as palette_views
 from agent.query_results import views as query_views
+from agent.verified_answers import views as verified_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 
@@ -14,6 +15,11 @@ urlpatterns = [
     path("palette/", palette_views.palette, name="palette"),
     path("palette/places/", palette_views.places, name="palette-places"),
     path("library/questions/", conversation_views.kept_questions, name="kept-questions"),
+    path("library/verified/", verified_views.answers, name="verified-answers"),
+    path("library/verified/new/", verified_views.new, name="verified-answer-new"),
+    path("library/verified/export.csv", verified_views.export, name="verified-answers-export"),
+    path("library/verified/import/", verified_views.import_file, name="verified-answers-import"),
+    path("library/verified/<uuid:verified_id>/", verified_views.edit, name="verified-answer"),
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
     path("chat/approvals/<uuid:approval_id>/", views.approval, name="approval"),

@@ -22,15 +22,18 @@ from agent.attribution.no_answer import is_no_answer
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.standing import is_unapproved, tell_unapproved
 from agent.attribution.verdict import Verdict
-from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
-from agent.events import Answer, KnowledgeReference, QueryReference, References, Thinking
+from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan, CitedVerified
+from agent.events import Answer, KnowledgeReference, QueryReference, References, Thinking, VerifiedReference
 from agent.evidence import (
     cited_page,
     cited_query,
     cited_span,
+    cited_verified,
     query_reference,
     reference,
     result_told,
+    verified_mark,
+    verified_reference,
     web_reference,
 )
 from agent.extractive.overlap import nearest
@@ -98,6 +101,8 @@ class Writer:
     spans: dict[int, CitedSpan] = field(default_factory=dict)
     queries: dict[int, CitedQuery] = field(default_factory=dict)
     pages: dict[int, CitedPage] = field(default_factory=dict)
+    verified: dict[int, CitedVerified] = field(default_factory=dict)
+    verified_references: list[VerifiedReference] = field(default_factory=list)
     references: list[KnowledgeReference] = field(default_factory=list)
     query_references: list[QueryReference] = field(default_factory=list)
     strengths: list[float] = field(default_factory=list)
@@ -113,7 +118,7 @@ class Writer:
         self.texts = {
             number: Evidence(
                 f"{found.item.source.title}\n\n{found.item.text}"
-                if found.passage or found.outside
+                if found.passage or found.outside or found.verified
                 else found.item.text,
                 found.is_result,
             )
@@ -172,9 +177,10 @@ class Writer:
 
     def _start_over(self) -> None:
         """What was taken so far was thinking: none of it is of the answer."""
-        for taken in (self.kept, self.references, self.query_references, self.strengths, self.dropped, self.waiting):
+        said = (self.kept, self.references, self.query_references, self.verified_references)
+        for taken in (*said, self.strengths, self.dropped, self.waiting):
             taken.clear()
-        for numbered in (self.spans, self.queries, self.pages, self.lost, self._numbers):
+        for numbered in (self.spans, self.queries, self.pages, self.verified, self.lost, self._numbers):
             numbered.clear()
         self.run.answer, self.abstains = None, False
 
@@ -331,6 +337,7 @@ class Writer:
             tuple(self.spans.values()),
             tuple(self.queries.values()),
             tuple(self.pages.values()),
+            tuple(self.verified.values()),
             disagreements=self.disagreements,
         )
 
@@ -339,6 +346,7 @@ class Writer:
             knowledge_references=list(self.references),
             query_references=list(self.query_references),
             web_references=[web_reference(page) for page in self.pages.values()],
+            verified_references=list(self.verified_references),
             done=done,
         )
 
@@ -348,6 +356,10 @@ class Writer:
         item, passage = self.evidence[number].item, self.evidence[number].passage
         if outside := self.evidence[number].outside:
             self.pages[shown] = cited_page(shown, outside, sentence)
+            return
+        if self.evidence[number].verified:
+            self.verified[shown] = cited_verified(shown, self.evidence[number])
+            self.verified_references.append(verified_reference(shown, self.evidence[number]))
             return
         if passage is None:
             self.queries[shown] = cited_query(shown, self.evidence[number])
@@ -359,14 +371,15 @@ class Writer:
         self.references.append(reference(shown, passage, score, start=start, end=end))
 
     def _chosen(self) -> dict[int, Finding]:
-        """The evidence that the model is shown, by number: what is approved before what waits for it, what is known inside before pages
-        from outside, the first found first, as much as fits.
+        """The evidence that the model is shown, by number: what is verified, then what is approved
+        before what waits for it, what is known inside before pages from outside, the first found first, as much as fits.
         """
         assert self.run.model is not None
         left = int(self.run.model.context_tokens * EVIDENCE_SHARE)
         chosen: dict[int, Finding] = {}
         for finding in sorted(
-            self.run.findings.values(), key=lambda each: (each.outside is not None, is_unapproved(each))
+            self.run.findings.values(),
+            key=lambda each: (each.verified is None, each.outside is not None, is_unapproved(each)),
         ):
             left -= count_tokens(finding.item.text) + 40
             if left < 0 or len(chosen) == MOST_EVIDENCE:
@@ -382,10 +395,12 @@ class Writer:
             system = f"{system}\n{run.use(prompt(f'tone_{run.profile.tone}', self._language))}"
         if any(finding.outside for finding in self.evidence.values()):
             system = f"{system}\n{run.use(prompt('answer_outside', self._language))}"
+        if any(finding.verified for finding in self.evidence.values()):
+            system = f"{system}\n{run.use(prompt('answer_verified', self._language))}"
         if any(is_unapproved(finding) for finding in self.evidence.values()):
             system = f"{system}\n{run.use(prompt('answer_unapproved', self._language))}"
         blocks = [
-            fenced(finding.item, number=number, is_unapproved=is_unapproved(finding))
+            fenced(finding.item, number=number, is_unapproved=is_unapproved(finding), verified=verified_mark(finding))
             for number, finding in self.evidence.items()
         ]
         if run.workings:

@@ -13,6 +13,7 @@ from agent import texts
 from agent.conversations.history import Earlier, understood
 from agent.data_coverage import read_by_words
 from agent.events import AgentQuery, Event, Thinking
+from agent.evidence import found_verified
 from agent.notices import model_failed, model_unread
 from agent.prompting import prompt
 from agent.providers.base import ModelError, ModelUnreadable
@@ -35,13 +36,15 @@ from agent.rule_routing.intents import (
 from agent.run import Goto, Run
 from agent.state import ExploreForm, MeantQuery, Plan, Route, State, Subtask
 from agent.states.query import TOOL as QUERY
+from agent.threads import worked
 from agent.tools.base import allowed_names, find, why_closed
+from agent.verified_answers.matching import statement_for, verified_for
 from agent.workflow import add_trace
-from business.confirmed import confirmed_for
 from business.pipeline import HowRead, how_read
 from knowledge.text.language import language_of
 
 READINGS = 3
+VERIFIED = "verified"  # intent of a question whose answer somebody verified
 _NO_WORD = re.compile(r"[^a-z\u4e00-\u9fff]+")
 Decision = tuple[str, Ruling, Steps | None]
 """The question, complete in itself; what kind it is; its steps, where it has them."""
@@ -79,17 +82,18 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if earlier is not None and (language := language_asked(run.state.input.normalized_query)):
         _ask_in(run, language, earlier)
         earlier = None
-    is_confirmed = not run.allowed_call and await sync_to_async(_is_confirmed)(run)
+    is_verified = not run.allowed_call and await worked(_add_verified, run)
+    is_told = is_verified or (not run.allowed_call and await sync_to_async(_has_statement)(run))
     is_chosen = not run.allowed_call and _choose(run, earlier)
     asks = (
-        not is_confirmed
+        not is_told
         and not is_chosen
         and not run.allowed_call
         and not is_greeting(run.state.input.normalized_query)
         and not language_asked(run.state.input.normalized_query)
     )
     by_model = await _by_model(run) if run.model and asks else None
-    by_rules = _as_allowed if run.allowed_call else _as_asked if is_confirmed or is_chosen else _by_rules
+    by_rules = _as_allowed if run.allowed_call else _as_asked if is_told or is_chosen else _by_rules
     question, ruling, steps = by_model or await sync_to_async(by_rules)(run, earlier)
     run.state.input.normalized_query = question
     meant, form = run.state.plan.clarifying_queries, run.state.plan.explore
@@ -105,7 +109,12 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
         run.state.plan.leans_on_results = sorted({one.key for turn in run.history for one in turn.queried})
     run.expression = ruling.expression
     by_words = by_model is None and not run.allowed_call
-    way = State.QUERY if is_confirmed or run.logical_query else await sync_to_async(_way)(run, steps, by_words=by_words)
+    if not is_told and ruling.route in (Route.DOC, Route.HYBRID):
+        await worked(_add_verified, run)
+    is_query = run.logical_query or (is_told and not is_verified)
+    way = State.QUERY if is_query else await sync_to_async(_way)(run, steps, by_words=by_words)
+    if is_verified and way is State.QUERY:  # the data read it, too
+        way = State.RETRIEVE
     add_trace(
         run,
         State.ROUTE,
@@ -168,11 +177,21 @@ async def _by_model(run: Run) -> Decision | None:
     return answer.question.strip()[:2_000] or asked, Ruling(kind, intent, answer.expression, readings), steps
 
 
-def _is_confirmed(run: Run) -> bool:
-    """Whether somebody who manages the data has said what answers this question; then nobody else decides how it is read."""
+def _has_statement(run: Run) -> bool:
+    """Whether somebody who keeps the data has verified a query for this question; then nobody else decides how it is read."""
     question = run.state.input.normalized_query
-    confirmed = confirmed_for(run.principal, question, run.data) if QUERY in allowed_names(run.profile.tools) else None
-    return confirmed is not None and bool(confirmed.sql)
+    known = statement_for(run.principal, question, run.data) if QUERY in allowed_names(run.profile.tools) else None
+    return known is not None and bool(known.sql)
+
+
+def _add_verified(run: Run) -> bool:
+    """Put the verified answer that is nearest to the question first among the evidence; whether it is to the same question."""
+    if run.attached.asked_with or run.asks_tables_alone or run.verified is not None:
+        return False
+    match = verified_for(run.principal, run.asked_of_documents, run.scope)
+    if match is not None:
+        run.add([found_verified(match)])
+    return match is not None and match.is_same
 
 
 def _earlier(run: Run) -> Earlier | None:
@@ -192,7 +211,8 @@ def _choose(run: Run, earlier: Earlier | None) -> bool:
 
 
 def _as_asked(run: Run, _earlier: Earlier | None) -> Decision:
-    return run.state.input.normalized_query, Ruling(Route.SQL, "confirmed"), None
+    kind = Route.DOC if run.verified else Route.SQL
+    return run.state.input.normalized_query, Ruling(kind, VERIFIED), None
 
 
 def _as_allowed(run: Run, _earlier: Earlier | None) -> Decision:

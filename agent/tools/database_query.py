@@ -13,9 +13,9 @@ from agent.providers.base import ModelError
 from agent.run import Finding
 from agent.state import EvidenceItem, ExploreForm, MeantQuery, Source, SqlSummary, State
 from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.verified_answers.matching import verified_examples, verified_statement
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from business.examples import confirmed_examples
 from business.logical_query.errors import Inexpressible
 from business.models import DataSource
 from business.parsing.model.parser import ModelParser
@@ -97,6 +97,7 @@ async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs
         partial(_run, ctx),
         by_model=partial(_parser, ctx, language) if ctx.model is not None else None,
         model_errors=(ModelError,),
+        verified=verified_statement,
     )
     if args.sql:
         return await _given(asking, args.sql, language)
@@ -129,7 +130,7 @@ async def _run(ctx: ToolContext, opened: OpenSource, sql: str) -> QueryResult:
 
 async def _parser(ctx: ToolContext, language: str, opened: OpenSource) -> ModelParser:
     assert ctx.model is not None
-    examples = await sync_to_async(confirmed_examples)(ctx.principal, opened.source, ctx.data)
+    examples = await sync_to_async(verified_examples)(ctx.principal, opened.source, ctx.data)
     return parser_over(
         opened.linker, partial(replied, ctx.model), lambda name: ctx.use(prompt(name, language)), examples
     )

@@ -70,6 +70,7 @@ def _chips(
             language=language_of(first.label) or "en",
             is_again=is_again,
         )
+    verified = {each.number: each for each in message.verified}
     outside = {page.number: page for page in message.pages}
     for number in numbers:
         if query := queried.get(number):
@@ -78,6 +79,15 @@ def _chips(
                 label=query.source,
                 numbers=str(number),
                 anchor=f"r-{message.id}-{number}" if query.result else "",
+                is_again=is_again,
+            )
+        elif known := verified.get(number):
+            yield Chip(
+                name=_("Source %(number)s: verified by %(name)s") % {"number": number, "name": known.by},
+                label=_("Verified"),
+                numbers=str(number),
+                anchor=f"v-{message.id}-{number}",
+                icon="check",
                 is_again=is_again,
             )
         elif page := outside.get(number):

@@ -42,7 +42,7 @@ class Complete(Protocol):
 class ModelParser:
     """instructions: the prompt of a name. tables: what of the layer a question is about, as a model is told of it (question, named_in).
 
-    examples: confirmed pairs of this source.
+    examples: verified statements of this source.
     """
 
     complete: Complete
