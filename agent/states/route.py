@@ -112,9 +112,10 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if not is_told and ruling.route in (Route.DOC, Route.HYBRID):
         await worked(_add_verified, run)
     is_query = run.logical_query or (is_told and not is_verified)
-    way = State.QUERY if is_query else await sync_to_async(_way)(run, steps, by_words=by_words)
-    if is_verified and way is State.QUERY:  # the data read it, too
-        way = State.RETRIEVE
+    if is_verified or is_query:
+        way = State.RETRIEVE if is_verified else State.QUERY
+    else:
+        way = await sync_to_async(_way)(run, steps, by_words=by_words)
     add_trace(
         run,
         State.ROUTE,
