@@ -208,7 +208,7 @@ def _written(
         else:
             messages.success(request, _("Saved: the question is answered with it from now on."))
             return redirect("verified-answers")
-    cited = Document.objects.visible_to(principal).filter(pk__in=[each.document_id for each in passages])
+    cited = Document.objects.visible_to(principal).filter(pk__in=form.initial.get("documents", "").split())
     return render(
         request,
         "agent/verified/answer.html",
