@@ -109,7 +109,8 @@ class CitedAnswer:
         """What it stands on, by number."""
         numbered = [(each.number, each.evidence_id) for each in self.citations]
         numbered += [(each.number, each.evidence_id) for each in self.queries]
-        numbered += [(each.number, each.evidence_id) for each in (*self.pages, *self.verified)]
+        numbered += [(each.number, each.evidence_id) for each in self.pages]
+        numbered += [(each.number, each.evidence_id) for each in self.verified]
         return [evidence_id for _number, evidence_id in sorted(numbered)]
 
     def without(self, numbers: Collection[int]) -> "CitedAnswer":

@@ -200,7 +200,8 @@ class Run:
         self.answer = answer
         cited = [EvidenceRef(evidence_id=span.evidence_id, start=span.start, end=span.end) for span in answer.citations]
         cited += [EvidenceRef(evidence_id=query.evidence_id) for query in answer.queries]
-        cited += [EvidenceRef(evidence_id=each.evidence_id) for each in (*answer.pages, *answer.verified)]
+        cited += [EvidenceRef(evidence_id=page.evidence_id) for page in answer.pages]
+        cited += [EvidenceRef(evidence_id=each.evidence_id) for each in answer.verified]
         sources = {item.evidence_id: item.source for item in self.state.evidence_items}
         rendered = [
             RenderedSource(evidence_id=ref.evidence_id, title=source.title, page=source.page, uri=source.uri)

@@ -69,9 +69,8 @@ def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: d
             number = next((each.number for each in spans if each.chunk_id == passage.chunk_id), 0)
             if not number:
                 taken = [each.number for each in spans]
-                taken += [each.number for each in answer.queries] + [
-                    each.number for each in (*answer.pages, *answer.verified)
-                ]
+                taken += [each.number for each in answer.queries] + [each.number for each in answer.pages]
+                taken += [each.number for each in answer.verified]
                 number = 1 + max(taken)
                 spans.append(cited_span(number, passage, score, start=there[0], end=there[1]))
             if (number, span.number) not in pairs:

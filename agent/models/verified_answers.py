@@ -88,7 +88,7 @@ class VerifiedAnswer(models.Model):
         if right == Right.MANAGE:
             lost = Q(document=None, data_source=None) | Q(document__trashed_at__isnull=False)
             seen |= lost & Q(folder_id__in=readable)
-        texts = Q(folder_id__in=readable) & ~Exists(sources.exclude(seen))
+        texts = Q(folder_id__in=readable) & ~Q(Exists(sources.exclude(seen)))
         if right != Right.VIEW:
             texts &= Q(folder_id__in=folder_ids_with(principal, right))
         return texts | Q(source__in=kept_sources(principal).values("pk"))

@@ -114,13 +114,17 @@ def _within(principal: Principal, scope: Scope) -> Q:
     folders, values = visible_ids(principal, scope)
     beyond = VerifiedSource.objects.filter(answer=OuterRef("pk")).exclude(document__in=documents_in(principal, scope))
     in_folders = Q(folder_id__in=RawSQL(folders, values))  # noqa: S611 - made of constants; values are bound
-    return texts & in_folders & ~Exists(beyond)
+    return texts & in_folders & ~Q(Exists(beyond))
 
 
 def _match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) -> VerifiedMatch | None:
     sources = list(answer.sources.select_related("document", "data_source"))
     found = {each.chunk_id: each for each in passages(principal, [one.chunk_id for one in sources if one.chunk_id])}
-    cited = [_cited(principal, each, found.get(each.chunk_id)) for each in sources if each.document]
+    cited = [
+        _cited(principal, each, found.get(each.chunk_id) if each.chunk_id else None)
+        for each in sources
+        if each.document
+    ]
     if None in cited:  # a right ended between the two looks
         return None
     return VerifiedMatch(

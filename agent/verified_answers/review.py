@@ -1,6 +1,7 @@
 """Whether the sources of a verified answer still say what they said: asked before it answers, and by a worker for its keeper's list."""
 
 from collections.abc import Iterator
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, Prefetch, Q
@@ -45,7 +46,7 @@ def _cited_text(source: VerifiedSource) -> str:
     return chunk.text[source.start : source.end or None] if chunk else ""
 
 
-def _text_of(version_id: object) -> str:
+def _text_of(version_id: UUID | None) -> str:
     rows = Chunk.unscoped.filter(version_id=version_id, is_retired=False).order_by("position")
     return "\n".join(rows.values_list("text", flat=True))
 

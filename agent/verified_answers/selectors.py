@@ -1,6 +1,6 @@
 """Verified answers as keepers, programs and pages see them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -62,7 +62,7 @@ class ShownAnswer:
     data_sources: tuple[DataSource, ...]
 
 
-def shown_answers(rows: QuerySet[VerifiedAnswer] | list[VerifiedAnswer]) -> Iterator[ShownAnswer]:
+def shown_answers(rows: Iterable[VerifiedAnswer]) -> Iterator[ShownAnswer]:
     """Rows of `kept_answers` or `seen_answers` with what has changed since, whether a worker has noticed it or not."""
     for row in rows:
         fault = row.flag or fault_of(row)

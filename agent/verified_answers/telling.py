@@ -26,7 +26,7 @@ def told(finding: Finding) -> CitedAnswer:
 
 def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
     """The answer with what a search found below it; numbers go on."""
-    last = max(each.number for each in (*first.citations, *first.verified))
+    last = max([each.number for each in first.citations] + [each.number for each in first.verified])
     moved = [
         replace(each, citations=tuple(number + last for number in each.citations), gap=each.gap if place else "\n\n")
         for place, each in enumerate(rest.sentences)

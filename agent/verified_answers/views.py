@@ -77,7 +77,8 @@ class AnswerForm(WordingsForm):
         super().__init__(*args, **kwargs)
         places = folders_to_fill(principal, "", most=MOST_FOLDERS, right=Right.MANAGE)
         choices = {str(pk): " › ".join(path) for pk, path in places}
-        if chosen := Folder.objects.reachable_by(principal, Right.MANAGE).filter(pk=self.initial.get("folder")).first():
+        kept = Folder.objects.reachable_by(principal, Right.MANAGE)
+        if chosen := kept.filter(pk=self.initial["folder"]).first() if "folder" in self.initial else None:
             choices.setdefault(str(chosen.pk), chosen.name)
         self.fields["folder"].choices = list(choices.items())  # type: ignore[attr-defined]
 
@@ -120,7 +121,7 @@ def answers(request: HttpRequest, principal: Principal) -> HttpResponse:
     if source := request.GET.get("source", ""):
         rows = rows.filter(source_id=_id(source))
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"page": page, "answers": list(shown_answers(page.object_list)), "source": source}
+    context = {"page": page, "answers": list(shown_answers(list(page.object_list))), "source": source}
     return render(request, "agent/verified/list.html", context)
 
 

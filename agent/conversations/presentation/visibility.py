@@ -190,6 +190,7 @@ def _verified(rows: Sequence[Message]) -> Mapping[UUID, Sequence[ShownVerified]]
     if not citing:
         return found
     for each in VerifiedCitation.objects.filter(message__in=citing, answer__isnull=False).select_related("answer"):
+        assert each.answer is not None  # filtered
         found[each.message_id].append(
             ShownVerified(
                 each.number, each.evidence_id, each.answer.pk, each.answer.question, each.by, each.verified_on

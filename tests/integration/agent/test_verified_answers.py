@@ -1,6 +1,7 @@
 """Verified answers: who is given one, to which question, how it is told, and when it waits for its keeper."""
 
 import random
+from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -267,7 +268,7 @@ def test_one_answer_a_question_and_folder(company: Company) -> None:
 # How it is told
 
 
-def references(events: list[object]) -> References:
+def references(events: Sequence[object]) -> References:
     return next(each for each in events if isinstance(each, References))
 
 

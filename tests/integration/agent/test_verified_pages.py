@@ -171,21 +171,20 @@ def test_the_api_lists_creates_changes_and_deletes(company: Company) -> None:
         "folder": str(company.folder.pk), "question": QUESTION, "text": TEXT, "wordings": [OTHER],
         "documents": [str(company.leave.pk)],
     }  # fmt: skip
-    json = {"content_type": "application/json"}
-    made = keeper.post(API, body, **json)
+    made = keeper.post(API, body, content_type="application/json")
     assert made.status_code == 201, made.content
     answer = made.json()
     assert (answer["wordings"], answer["documents"], answer["flag"]) == ([OTHER], [str(company.leave.pk)], "")
-    assert keeper.post(API, body, **json).status_code == 409
+    assert keeper.post(API, body, content_type="application/json").status_code == 409
     one = f"{API}/{answer['id']}"
-    assert keeper.put(one, {**body, "text": "31."}, **json).json()["text"] == "31."
+    assert keeper.put(one, {**body, "text": "31."}, content_type="application/json").json()["text"] == "31."
     seen = {name: len(program(company, name, TokenScope.SEARCH).get(API).json()["results"]) for name in company.people}
     assert {name for name, count in seen.items() if count} == {"keeper", "reader", "half"}
     reader = program(company, "reader", TokenScope.SEARCH, TokenScope.INGEST)
-    assert reader.put(one, body, **json).status_code == 404
+    assert reader.put(one, body, content_type="application/json").status_code == 404
     assert reader.delete(one).status_code == 404
     assert program(company, "keeper", TokenScope.SEARCH).delete(one).status_code == 403
-    assert keeper.post(f"{one}/verify", {}, **json).status_code == 200
+    assert keeper.post(f"{one}/verify", {}, content_type="application/json").status_code == 200
     assert keeper.delete(one).status_code == 204
     assert not kept_answers(company.keeper).exists()
 
