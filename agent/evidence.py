@@ -9,7 +9,7 @@ from agent.outside import WebPassage
 from agent.passage_markdown import as_markdown
 from agent.run import Finding
 from agent.state import EvidenceItem, Source
-from agent.verified_answers.matching import VerifiedMatch
+from agent.verified_match import VerifiedMatch
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
 

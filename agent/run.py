@@ -14,7 +14,7 @@ from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
 from agent.state import EvidenceItem, RunState, State, Subtask, Turn
-from agent.verified_answers.matching import VerifiedMatch, standing_on
+from agent.verified_match import VerifiedMatch, standing_on
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal

@@ -1,13 +1,12 @@
 from django.urls import URLPattern, path
 
-from agent import views
+from agent import verified_views, views
 from agent.chat_platforms.views import receive
 from agent.consumers import ChatConsumer
 from agent.conversations import attachment_views
 from agent.conversations import views as conversation_views
 from agent.palette import views as palette_views
 from agent.query_results import views as query_views
-from agent.verified_answers import views as verified_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 

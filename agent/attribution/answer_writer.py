@@ -4,12 +4,11 @@ Sentences leave in their order. Those that facts settle leave at once; from the 
 asked once, at the end.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from asgiref.sync import sync_to_async
 from django.utils import timezone
 from django.utils.translation import override
 
@@ -18,12 +17,13 @@ from agent.attribution.answer_language import is_in_other_language
 from agent.attribution.check import Evidence, check_cited
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.judge import judged
+from agent.attribution.looks_first import LooksFirst
 from agent.attribution.no_answer import is_no_answer
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.standing import is_unapproved, tell_unapproved
 from agent.attribution.verdict import Verdict
-from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan, CitedVerified
-from agent.events import Answer, KnowledgeReference, QueryReference, References, Thinking, VerifiedReference
+from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
+from agent.events import Answer, KnowledgeReference, QueryReference, References, Thinking
 from agent.evidence import (
     cited_page,
     cited_query,
@@ -40,8 +40,7 @@ from agent.extractive.overlap import nearest
 from agent.fencing import escaped, fenced
 from agent.notices import judge_failed
 from agent.prompting import count_tokens, dated, prompt
-from agent.providers.base import CUT, Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
-from agent.revocation import require_visible
+from agent.providers.base import CUT, ModelBroken, ModelError
 from agent.run import Finding, Run
 from agent.state import State
 from agent.threads import worked
@@ -52,11 +51,8 @@ MOST_EVIDENCE = 12
 EVIDENCE_SHARE = 0.5  # of the model's context for evidence
 MOST_SENTENCES = 24
 NO_ANSWER = "NO_ANSWER"
-STRENGTHS: Final = {
-    Verdict.SUPPORTED: 1.0,
-    Verdict.LIKELY: 0.8,
-    Verdict.UNSETTLED: 0.3,
-}  # for ordering answers alone; by hand
+# for ordering answers alone; by hand
+STRENGTHS: Final = {Verdict.SUPPORTED: 1.0, Verdict.LIKELY: 0.8, Verdict.UNSETTLED: 0.3}
 JUDGED = 0.9
 
 
@@ -74,19 +70,8 @@ class _Checked:
         return self.verdict in (Verdict.LIKELY, Verdict.UNSETTLED)
 
 
-@dataclass
-class _LooksFirst(WrappedModel):
-    """A model before each of whose calls rights are looked at: the judge is asked late, and may be asked again."""
-
-    run: Run
-
-    async def stream(
-        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
-    ) -> AsyncIterator[Delta]:
-        """Raises EvidenceGone, and what the model raises."""
-        await sync_to_async(require_visible)(self.run)
-        async for delta in self.model.stream(messages, tools=tools, shape=shape):
-            yield delta
+def _rank(finding: Finding) -> tuple[bool, bool, bool]:
+    return finding.verified is None, finding.outside is not None, is_unapproved(finding)
 
 
 @dataclass
@@ -101,8 +86,7 @@ class Writer:
     spans: dict[int, CitedSpan] = field(default_factory=dict)
     queries: dict[int, CitedQuery] = field(default_factory=dict)
     pages: dict[int, CitedPage] = field(default_factory=dict)
-    verified: dict[int, CitedVerified] = field(default_factory=dict)
-    verified_references: list[VerifiedReference] = field(default_factory=list)
+    verified: dict[int, Finding] = field(default_factory=dict)
     references: list[KnowledgeReference] = field(default_factory=list)
     query_references: list[QueryReference] = field(default_factory=list)
     strengths: list[float] = field(default_factory=list)
@@ -177,8 +161,7 @@ class Writer:
 
     def _start_over(self) -> None:
         """What was taken so far was thinking: none of it is of the answer."""
-        said = (self.kept, self.references, self.query_references, self.verified_references)
-        for taken in (*said, self.strengths, self.dropped, self.waiting):
+        for taken in (self.kept, self.references, self.query_references, self.strengths, self.dropped, self.waiting):
             taken.clear()
         for numbered in (self.spans, self.queries, self.pages, self.verified, self.lost, self._numbers):
             numbered.clear()
@@ -282,7 +265,7 @@ class Writer:
         system = dated(self.run.use(prompt("judge", language_of(question) or self.run.language)), timezone.localdate())
         try:
             return await judged(
-                _LooksFirst(self.run.judge, self.run),
+                LooksFirst(self.run.judge, self.run),
                 system,
                 question,
                 sentences,
@@ -337,7 +320,7 @@ class Writer:
             tuple(self.spans.values()),
             tuple(self.queries.values()),
             tuple(self.pages.values()),
-            tuple(self.verified.values()),
+            tuple(cited_verified(*each) for each in self.verified.items()),
             disagreements=self.disagreements,
         )
 
@@ -346,7 +329,7 @@ class Writer:
             knowledge_references=list(self.references),
             query_references=list(self.query_references),
             web_references=[web_reference(page) for page in self.pages.values()],
-            verified_references=list(self.verified_references),
+            verified_references=[verified_reference(*each) for each in self.verified.items()],
             done=done,
         )
 
@@ -358,8 +341,7 @@ class Writer:
             self.pages[shown] = cited_page(shown, outside, sentence)
             return
         if self.evidence[number].verified:
-            self.verified[shown] = cited_verified(shown, self.evidence[number])
-            self.verified_references.append(verified_reference(shown, self.evidence[number]))
+            self.verified[shown] = self.evidence[number]
             return
         if passage is None:
             self.queries[shown] = cited_query(shown, self.evidence[number])
@@ -377,10 +359,7 @@ class Writer:
         assert self.run.model is not None
         left = int(self.run.model.context_tokens * EVIDENCE_SHARE)
         chosen: dict[int, Finding] = {}
-        for finding in sorted(
-            self.run.findings.values(),
-            key=lambda each: (each.verified is None, each.outside is not None, is_unapproved(each)),
-        ):
+        for finding in sorted(self.run.findings.values(), key=_rank):
             left -= count_tokens(finding.item.text) + 40
             if left < 0 or len(chosen) == MOST_EVIDENCE:
                 break
@@ -393,12 +372,14 @@ class Writer:
         system = run.use(prompt("answer", self._language))
         if run.profile.tone:
             system = f"{system}\n{run.use(prompt(f'tone_{run.profile.tone}', self._language))}"
-        if any(finding.outside for finding in self.evidence.values()):
-            system = f"{system}\n{run.use(prompt('answer_outside', self._language))}"
-        if any(finding.verified for finding in self.evidence.values()):
-            system = f"{system}\n{run.use(prompt('answer_verified', self._language))}"
-        if any(is_unapproved(finding) for finding in self.evidence.values()):
-            system = f"{system}\n{run.use(prompt('answer_unapproved', self._language))}"
+        marked = {
+            "outside": lambda each: each.outside,
+            "verified": lambda each: each.verified,
+            "unapproved": is_unapproved,
+        }
+        for name, is_marked in marked.items():
+            if any(map(is_marked, self.evidence.values())):
+                system = f"{system}\n{run.use(prompt(f'answer_{name}', self._language))}"
         blocks = [
             fenced(finding.item, number=number, is_unapproved=is_unapproved(finding), verified=verified_mark(finding))
             for number, finding in self.evidence.items()

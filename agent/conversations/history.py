@@ -11,7 +11,7 @@ from agent.events import StopReason
 from agent.models import Message, Role
 from agent.prompting import count_tokens
 from agent.state import MeantQuery, Turn
-from agent.verified_answers.matching import standing_on
+from agent.verified_match import standing_on
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 

@@ -105,17 +105,13 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
         explore=form,
     )
     if by_model:
-        run.state.plan.leans_on = sorted({pk for turn in run.history for pk in turn.stands_on})
-        run.state.plan.leans_on_results = sorted({one.key for turn in run.history for one in turn.queried})
+        _lean_on_history(run)
     run.expression = ruling.expression
     by_words = by_model is None and not run.allowed_call
     if not is_told and ruling.route in (Route.DOC, Route.HYBRID):
         await worked(_add_verified, run)
-    is_query = run.logical_query or (is_told and not is_verified)
-    if is_verified or is_query:
-        way = State.RETRIEVE if is_verified else State.QUERY
-    else:
-        way = await sync_to_async(_way)(run, steps, by_words=by_words)
+    known = State.RETRIEVE if is_verified else State.QUERY if is_told or run.logical_query else None
+    way = known or await sync_to_async(_way)(run, steps, by_words=by_words)
     add_trace(
         run,
         State.ROUTE,
@@ -130,6 +126,12 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if run.state.plan.subtasks:
         yield Thinking(content=_told(run), done=True)
     yield Goto(way)
+
+
+def _lean_on_history(run: Run) -> None:
+    """Keep what the model had read which completed the question."""
+    run.state.plan.leans_on = sorted({pk for turn in run.history for pk in turn.stands_on})
+    run.state.plan.leans_on_results = sorted({one.key for turn in run.history for one in turn.queried})
 
 
 def _ask_in(run: Run, language: str, earlier: Earlier) -> None:

@@ -1,8 +1,6 @@
 """Find the verified answer for a question: what somebody stands behind comes before what a search finds."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from uuid import UUID
 
@@ -11,13 +9,13 @@ from django.contrib.auth.models import User
 from django.db.models import Case, Exists, FloatField, OuterRef, Q, QuerySet, Value, When
 from django.db.models.expressions import RawSQL
 from django.utils.timezone import localtime
-from django.utils.translation import gettext as _
 from pgvector.django import CosineDistance
 
 from agent.models import VerifiedAnswer, VerifiedSource, VerifiedWording
 from agent.models.verified_answers import still_valid
 from agent.verified_answers.review import fault_of
 from agent.verified_answers.wordings import question_key
+from agent.verified_match import SOURCE, Cited, VerifiedMatch
 from authz.principal import Principal
 from business.data_scope import ALL_DATA, DataScope
 from business.examples import readable_examples
@@ -34,44 +32,8 @@ from knowledge.selectors import ShownPassage, passages, passages_of
 
 log = structlog.get_logger(__name__)
 NEAR = 0.9  # cosine of two questions. It finds 11 of 15 paraphrases, and 9 of 15 other questions ("annual", "sick leave"): by hand
-PROVIDER = "verified"  # of an answer that is told as it was verified
-SOURCE = "verified answer"  # no data source has this name: theirs have no spaces
 LOOKED_AT = 3  # wordings, nearest first: the first whose sources still say the same
 MOST_STATEMENTS = 200  # the newest of one source; the guard looks at each once
-
-
-@dataclass(frozen=True)
-class Cited:
-    """A passage that a verified answer stands on; start, end: the span, 0 for all of it."""
-
-    passage: ShownPassage
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class VerifiedMatch:
-    """A verified text for a question. is_same: it was asked in words that were verified; else it answers a question near to it.
-
-    by: "" for a person who is gone. data_sources: names of those that it cites.
-    """
-
-    answer_id: UUID
-    question: str
-    text: str
-    by: str
-    on: date
-    is_same: bool
-    cited: tuple[Cited, ...] = ()
-    data_sources: tuple[str, ...] = ()
-
-    @property
-    def told(self) -> str:
-        """Who verified it and when, in the language of the moment."""
-        said = {"name": self.by or _("a former colleague"), "day": self.on.isoformat(), "question": self.question}
-        if self.is_same:
-            return _("Verified by %(name)s on %(day)s.") % said
-        return _("Verified by %(name)s on %(day)s, for the question “%(question)s”") % said
 
 
 def verified_for(principal: Principal, question: str, scope: Scope) -> VerifiedMatch | None:
@@ -145,11 +107,6 @@ def _cited(principal: Principal, source: VerifiedSource, passage: ShownPassage |
     assert source.document is not None
     first = next(iter(passages_of(principal, source.document)), None)
     return Cited(first, 0, 0) if first else None
-
-
-def standing_on(answer_id: UUID) -> Queried:
-    """What stands on a verified answer, for whoever looks at its rights before showing it."""
-    return Queried.of_tables(SOURCE, [str(answer_id)])
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:

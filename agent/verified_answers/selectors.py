@@ -5,17 +5,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Case, QuerySet, Value, When
-from django.utils.translation import gettext as _
 
-from agent.cited_answer import laid_out
-from agent.conversations.presentation.message import ShownMessage
 from agent.models import Flag, VerifiedAnswer, VerifiedSource
 from agent.verified_answers.review import WITH_SOURCES, fault_of
 from authz.checks import door, equalise_timing, missing
 from authz.permissions import Right
 from authz.principal import Principal
 from business.models import DataSource
-from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Document
 
 
@@ -74,12 +70,3 @@ def shown_answers(rows: Iterable[VerifiedAnswer]) -> Iterator[ShownAnswer]:
             tuple(each.document for each in sources if each.document),
             tuple(each.data_source for each in sources if each.data_source),
         )
-
-
-def text_of(message: ShownMessage) -> str:
-    """What an answer says, to be saved. Raises InvalidInput for one that cannot be verified as a text."""
-    if message.queries:
-        raise InvalidInput(_("This answer has figures, which change: verify its query instead, with “Correct”."))
-    if message.masked_count or not message.citations or message.pages:
-        raise InvalidInput(_("Only an answer from documents, all of which you can open, can be saved."))
-    return laid_out((each.gap or " ", each.text) for each in message.sentences)

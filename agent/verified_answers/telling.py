@@ -6,7 +6,7 @@ from agent.cited_answer import CitedAnswer, CitedSentence
 from agent.events import References
 from agent.evidence import cited_span, cited_verified, reference, verified_reference
 from agent.run import Finding
-from agent.verified_answers.matching import PROVIDER
+from agent.verified_match import PROVIDER
 
 
 def told(finding: Finding) -> CitedAnswer:

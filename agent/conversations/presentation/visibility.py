@@ -27,7 +27,7 @@ from agent.outside import AskedOutside
 from agent.quotations import answers as extractive
 from agent.skills.catalog import EXECUTE
 from agent.skills.files import made_files
-from agent.verified_answers.matching import standing_on
+from agent.verified_match import standing_on
 from authz.principal import Principal
 from business.explore.links import explore_url
 from business.logical_query.query import LogicalQuery
@@ -111,8 +111,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     pages = tuple(_page(page) for page in row.pages.all())
     verified = tuple(each for each in seen.verified.get(row.pk, ()) if standing_on(each.answer_id) in seen.vouched)
     outside = {page.number for page in pages}  # of the world: whoever may read the answer may read them
-    numbers = {citation.number for citation in citations} | {query.number for query in queries} | outside
-    numbers |= {each.number for each in verified}
+    numbers = {each.number for each in (*citations, *queries, *verified)} | outside
     quoted = row.provider == extractive.NAME
     shown = {c.number: _citation(c, seen.passages[c.chunk_id], quoted=quoted) for c in citations}
     said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text, one.passage.blocks)}
@@ -121,8 +120,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     if sentences and row.role == Role.ASSISTANT:
         separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
         content = laid_out((each.gap or separator, each.text) for each in sentences if not each.is_masked)
-    leaned_on, queried = _leaned_on(row)
-    may_say = leaned_on <= seen.passages.keys() and queried <= set(seen.vouched)
+    may_say = _may_say(row, seen)
     return ShownMessage(
         id=row.pk,
         session_id=row.session_id,
@@ -156,6 +154,12 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         attachments=tuple(seen.attachments[UUID(pk)] for pk in row.attachments if UUID(pk) in seen.attachments),
         hidden_attachments=sum(UUID(pk) not in seen.attachments for pk in row.attachments),
     )
+
+
+def _may_say(row: Message, seen: _Seen) -> bool:
+    """Whether the question may be told as it was completed: all that was read for that may still be read."""
+    leaned_on, queried = _leaned_on(row)
+    return leaned_on <= seen.passages.keys() and queried <= set(seen.vouched)
 
 
 def _explore_of(row: Message) -> str:

@@ -303,15 +303,9 @@ def _file(_world: World) -> dict[str, Any]:
     return {"file": SimpleUploadedFile("new.md", b"# New\n\nText.")}
 
 
-def _verified(world: World, question: str) -> dict[str, Any]:
-    return {
-        "question": question, "text": SENTENCE, "documents": str(world.document.pk), "folder": str(world.folder.pk),
-    }  # fmt: skip
-
-
-def _given_answer(world: World, question: str) -> dict[str, Any]:
-    given = {"question": question, "text": SENTENCE, "documents": [str(world.document.pk)]}
-    return {**given, "folder": str(world.folder.pk)}
+def _given_answer(world: World, question: str, **more: Any) -> dict[str, Any]:
+    given = {"question": question, "text": SENTENCE, "folder": str(world.folder.pk)}
+    return given | {"documents": [str(world.document.pk)]} | more
 
 
 # what a POST, PUT or PATCH sends where nothing would be a mistake
@@ -322,13 +316,15 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/api/v1/sessions/<pk>/attachments": _file,
     "/api/v1/sessions/<pk>/attachments/<document_id>/file": lambda world: {"folder": str(world.folder.pk)},
     "/library/folders/<folder_id>/folders/": lambda world: {"name": "New"},
-    "/library/verified/new/": lambda world: _verified(world, "Which ones?"),
+    "/library/verified/new/": lambda world: _given_answer(world, "Which ones?", documents=str(world.document.pk)),
     "/library/verified/import/": lambda world: {
         "file": SimpleUploadedFile(
             "new.csv", f"folder,question,answer,documents\n{world.folder.pk},Why?,So.,{world.document.pk}".encode()
         )
     },
-    "/library/verified/<verified_id>/": lambda world: _verified(world, "Which pods?"),
+    "/library/verified/<verified_id>/": lambda world: _given_answer(
+        world, "Which pods?", documents=str(world.document.pk)
+    ),
     "/api/v1/verified-answers": lambda world: _given_answer(world, "Which ones?"),
     "/api/v1/verified-answers/<verified_id>": lambda world: _given_answer(world, "Which pods?"),
     "/library/new/": lambda world: {"name": "New"},

@@ -13,12 +13,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from agent.cited_answer import laid_out
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.visibility import under_rights
 from agent.models import Message
 from agent.oversight.replay import get_answer, question_of
 from agent.verified_answers import csv_files
-from agent.verified_answers.selectors import get_kept, kept_answers, shown_answers, text_of
+from agent.verified_answers.selectors import get_kept, kept_answers, shown_answers
 from agent.verified_answers.services import Given, Passage, change_wordings, retire, save_text, verify_again
 from audit.actions import Action
 from audit.record import record
@@ -249,7 +250,16 @@ def _message(request: HttpRequest, principal: Principal, given: str) -> tuple[st
 def _taken(question: str, shown: ShownMessage) -> dict[str, Any]:
     """What the form begins with. Raises InvalidInput for an answer that cannot be saved as a text."""
     documents = dict.fromkeys(str(each.passage.document_id) for each in shown.citations)
-    return {"question": question, "text": text_of(shown), "documents": "\n".join(documents)}
+    return {"question": question, "text": _text_of(shown), "documents": "\n".join(documents)}
+
+
+def _text_of(message: ShownMessage) -> str:
+    """What an answer says, to be saved. Raises InvalidInput for one that cannot be verified as a text."""
+    if message.queries:
+        raise InvalidInput(_("This answer has figures, which change: verify its query instead, with “Correct”."))
+    if message.masked_count or not message.citations or message.pages:
+        raise InvalidInput(_("Only an answer from documents, all of which you can open, can be saved."))
+    return laid_out((each.gap or " ", each.text) for each in message.sentences)
 
 
 def _passages(shown: ShownMessage) -> tuple[Passage, ...]:
