@@ -111,7 +111,8 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     pages = tuple(_page(page) for page in row.pages.all())
     verified = tuple(each for each in seen.verified.get(row.pk, ()) if standing_on(each.answer_id) in seen.vouched)
     outside = {page.number for page in pages}  # of the world: whoever may read the answer may read them
-    numbers = {each.number for each in (*citations, *queries, *verified)} | outside
+    numbers = {each.number for each in citations} | {each.number for each in queries} | outside
+    numbers |= {each.number for each in verified}
     quoted = row.provider == extractive.NAME
     shown = {c.number: _citation(c, seen.passages[c.chunk_id], quoted=quoted) for c in citations}
     said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text, one.passage.blocks)}

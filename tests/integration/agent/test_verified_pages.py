@@ -1,4 +1,4 @@
-"""Keeping verified answers: the pages, saving from an answer, CSV files and the API; and what confirmed pairs become."""
+"""Keeping verified answers: the pages, saving from an answer, CSV files and the API."""
 
 import csv
 from io import StringIO
