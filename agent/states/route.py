@@ -82,7 +82,7 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if earlier is not None and (language := language_asked(run.state.input.normalized_query)):
         _ask_in(run, language, earlier)
         earlier = None
-    is_verified = not run.allowed_call and await worked(_add_verified, run)
+    is_verified = not run.allowed_call and await worked(_add_verified, run, is_whole=not run.is_follow_up)
     is_told = is_verified or (not run.allowed_call and await sync_to_async(_has_statement)(run))
     is_chosen = not run.allowed_call and _choose(run, earlier)
     asks = (
@@ -187,12 +187,15 @@ def _has_statement(run: Run) -> bool:
     return known is not None and bool(known.sql)
 
 
-def _add_verified(run: Run) -> bool:
-    """Put the verified answer that is nearest to the question first among the evidence; whether it is to the same question."""
+def _add_verified(run: Run, *, is_whole: bool = True) -> bool:
+    """Put the verified answer that is nearest to the question first among the evidence; whether it is to the same question.
+
+    is_whole: the question is complete in itself; else only one to the same words is taken.
+    """
     if run.attached.asked_with or run.asks_tables_alone or run.verified is not None:
         return False
     match = verified_for(run.principal, run.asked_of_documents, run.scope)
-    if match is not None:
+    if match is not None and (match.is_same or is_whole):
         run.add([found_verified(match)])
     return match is not None and match.is_same
 

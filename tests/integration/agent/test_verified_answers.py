@@ -342,3 +342,12 @@ def test_a_model_is_given_it_first_fenced_as_data(company: Company) -> None:
     assert "<system>" not in told[0]
     assert words(events).startswith("You get 30 days a year")
     assert [each.number for each in references(events).verified_references] == [1]
+
+
+def test_a_follow_up_is_not_the_question_that_was_verified(company: Company) -> None:
+    company.verify()
+    reader = named(company, "reader")
+    session = create_session(Principal.of(reader))
+    asked(reader, QUESTION, session)
+    follow = asked(reader, "And when is it paid out?", session)
+    assert f"Verified by the-keeper on {timezone.localdate().isoformat()}." not in words(follow)
