@@ -18,6 +18,7 @@ class AgentConfig(AppConfig):
         from agent.models.profiles import add_tool_check
         from agent.skills import grounds
         from agent.tools.base import load
+        from agent.verified_answers import matching
         from agent.web.providers import base as web_providers
         from business.results.visibility import query_sources
         from knowledge.graph.model_extractors import model_readers
@@ -30,3 +31,4 @@ class AgentConfig(AppConfig):
         model_readers.add(self.label, read_passages)
         query_sources.add("mcp", vouched_outside)
         query_sources.add("agent.skills", grounds.vouched)
+        query_sources.add("agent.verified_answers", matching.vouched)

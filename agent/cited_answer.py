@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -77,8 +77,20 @@ class CitedPage:
 
 
 @dataclass(frozen=True)
+class CitedVerified:
+    """What a number stands for that somebody verified. answer_id: whose rights of today decide; by, verified_on: as of now."""
+
+    number: int
+    evidence_id: str
+    answer_id: UUID
+    by: str
+    verified_on: date
+    text_hash: str
+
+
+@dataclass(frozen=True)
 class CitedAnswer:
-    """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations, queries and pages. separator: between its sentences.
+    """provider: who wrote it, e.g. `extractive`. Numbers are shared by all that is cited. separator: between its sentences.
 
     pages: from outside, never mistaken for what is known inside. disagreements: pairs of numbers of passages that contradict each
     other, the one that the answer stands on first.
@@ -89,6 +101,7 @@ class CitedAnswer:
     citations: tuple[CitedSpan, ...]
     queries: tuple[CitedQuery, ...] = ()
     pages: tuple[CitedPage, ...] = ()
+    verified: tuple[CitedVerified, ...] = ()
     separator: str = " "
     disagreements: tuple[tuple[int, int], ...] = ()
 
@@ -98,6 +111,7 @@ class CitedAnswer:
         numbered = [(each.number, each.evidence_id) for each in self.citations]
         numbered += [(each.number, each.evidence_id) for each in self.queries]
         numbered += [(each.number, each.evidence_id) for each in self.pages]
+        numbered += [(each.number, each.evidence_id) for each in self.verified]
         return [evidence_id for _number, evidence_id in sorted(numbered)]
 
     def without(self, numbers: Collection[int]) -> "CitedAnswer":
@@ -110,6 +124,7 @@ class CitedAnswer:
             citations=tuple(each for each in self.citations if each.number not in numbers),
             queries=tuple(each for each in self.queries if each.number in cited),
             pages=tuple(each for each in self.pages if each.number in cited),
+            verified=tuple(each for each in self.verified if each.number in cited),
             disagreements=tuple(pair for pair in self.disagreements if not set(pair) & set(numbers)),
         )
 

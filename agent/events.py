@@ -6,7 +6,7 @@ come. What is settled before a slot that is still checked comes early, as a `slo
 their numbers, from 1 without gaps, in the order in which settled slots are first shown, early or in their place.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 from uuid import UUID
@@ -80,6 +80,20 @@ class WebReference(BaseModel):
     title: Line
     snippet: str
     read_at: datetime
+
+
+class VerifiedReference(BaseModel):
+    """A numbered source that somebody verified: an answer to a question. `by` is empty for a person who is gone."""
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    evidence_id: str
+    verified_answer_id: UUID
+    question: Line
+    by: Line
+    verified_on: date
+    snippet: str
 
 
 class StreamEvent(BaseModel):
@@ -171,6 +185,7 @@ class References(StreamEvent):
     knowledge_references: list[KnowledgeReference] = Field(default_factory=list)
     query_references: list[QueryReference] = Field(default_factory=list)
     web_references: list[WebReference] = Field(default_factory=list)
+    verified_references: list[VerifiedReference] = Field(default_factory=list)
 
 
 class Answer(StreamEvent):

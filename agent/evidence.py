@@ -2,13 +2,14 @@
 
 import hashlib
 
-from agent.cited_answer import CitedPage, CitedQuery, CitedSpan
-from agent.events import KnowledgeReference, QueryReference, WebReference
+from agent.cited_answer import CitedPage, CitedQuery, CitedSpan, CitedVerified
+from agent.events import KnowledgeReference, QueryReference, VerifiedReference, WebReference
 from agent.extractive.overlap import nearest
 from agent.outside import WebPassage
 from agent.passage_markdown import as_markdown
 from agent.run import Finding
 from agent.state import EvidenceItem, Source
+from agent.verified_match import VerifiedMatch
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
 
@@ -63,6 +64,48 @@ def found_outside(passage: WebPassage, score: float | None = None) -> Finding:
         hash=passage.hash,
     )
     return Finding(item, outside=passage)
+
+
+def found_verified(match: VerifiedMatch) -> Finding:
+    """A verified answer as evidence: its question is its title, and its text is data like a document's."""
+    hashed = text_hash(match.text)
+    item = EvidenceItem(
+        evidence_id=f"verified:{match.answer_id}:{hashed[:8]}",
+        type="verified",
+        text=match.text,
+        score=1.0,
+        source=Source(title=match.question, uri=f"verified://{match.answer_id}"),
+        by="keeper",
+        hash=hashed,
+    )
+    return Finding(item, verified=match)
+
+
+def verified_mark(finding: Finding) -> str:
+    """What the fence of a verified answer says: who verified it and when; "" for other evidence."""
+    match = finding.verified
+    return ", ".join(filter(None, (match.by, match.on.isoformat()))) if match else ""
+
+
+def cited_verified(number: int, finding: Finding) -> CitedVerified:
+    """What a number stands for that somebody verified."""
+    match = finding.verified
+    assert match is not None
+    return CitedVerified(number, finding.item.evidence_id, match.answer_id, match.by, match.on, finding.item.hash)
+
+
+def verified_reference(number: int, finding: Finding) -> VerifiedReference:
+    match = finding.verified
+    assert match is not None
+    return VerifiedReference(
+        number=number,
+        evidence_id=finding.item.evidence_id,
+        verified_answer_id=match.answer_id,
+        question=match.question,
+        by=match.by,
+        verified_on=match.on,
+        snippet=match.text[:SNIPPET],
+    )
 
 
 def reference(number: int, passage: ShownPassage, score: float, *, start: int, end: int) -> KnowledgeReference:

@@ -43,10 +43,12 @@ def as_written(output: str) -> str:
     return html.unescape(_FORGED.sub("&amp;lt;", output))
 
 
-def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None, is_unapproved: bool = False) -> str:
+def fenced(
+    item: EvidenceItem, *, place: str = "", number: int | None = None, is_unapproved: bool = False, verified: str = ""
+) -> str:
     """A piece of evidence as data: the fence says what it is and where it stands, never that it is to be obeyed.
 
-    number: for whoever writes, and cites by it; ids are for whoever calls tools.
+    number: for whoever writes, and cites by it; ids are for whoever calls tools. verified: by whom and when, "" for nobody.
     """
     marks = [f'id="{item.evidence_id}"' if number is None else f'number="{number}"']
     if item.source.doc_id and number is None:
@@ -57,6 +59,8 @@ def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None, is
         marks.append(f'page="{item.source.page}"')
     if is_unapproved:
         marks.append('approved="no"')
+    if verified:
+        marks.append(f'verified="{html.escape(verified)}"')
     if item.type == "web_page":
         read_at = item.source.read_at.isoformat(timespec="minutes") if item.source.read_at else ""
         marks.append(f'from="outside" url="{html.escape(item.source.uri or "")}" read_at="{read_at}"')

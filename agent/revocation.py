@@ -158,7 +158,7 @@ def _lost(run: Run) -> set[UUID]:
 
 def _queried(run: Run) -> set[Queried]:
     """Results of data sources that what leaves now may be made of."""
-    if run.stop_reason != StopReason.OK:
+    if run.stop_reason not in SHOWS_EVIDENCE:
         return set()
     found = {queried for finding in run.findings.values() if (queried := finding.queried)}
     return found | (_remembered_results(run) if _reads(run) else set())

@@ -15,6 +15,7 @@ from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
 from agent.state import EvidenceItem, RunState, State, Subtask, Turn
+from agent.verified_match import VerifiedMatch, standing_on
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
@@ -35,7 +36,7 @@ class Finding:
     """A piece of evidence with the passage it is cited by, the query it is the result of, or the page it was read on; none for what is
     none of them.
 
-    scores: of the search's stages. outside: of a page of the web.
+    scores: of the search's stages. outside: of a page of the web. verified: an answer that somebody verified.
     """
 
     item: EvidenceItem
@@ -43,6 +44,7 @@ class Finding:
     scores: Scores | None = None
     query: QueryShown | None = None
     outside: WebPassage | None = None
+    verified: VerifiedMatch | None = None
 
     @property
     def is_result(self) -> bool:
@@ -51,8 +53,10 @@ class Finding:
 
     @property
     def queried(self) -> Queried | None:
-        """What of a data source it stands on; None for what stands in a document or nowhere."""
+        """What of a data source it stands on, or which verified answer; None for what stands in a document or nowhere."""
         source = self.item.source
+        if self.verified is not None:
+            return standing_on(self.verified.answer_id)
         if self.passage is not None or source.doc_id or not source.db:
             return None
         return Queried(source=source.db, reach=self.query.reach if self.query else ())
@@ -148,6 +152,11 @@ class Run:
         return DataScope(self.tables, self.scope, self.base_ids)
 
     @property
+    def verified(self) -> Finding | None:
+        """The verified answer that was found for the question."""
+        return next((each for each in self.findings.values() if each.verified), None)
+
+    @property
     def asks_tables_alone(self) -> bool:
         """Whether the person chose tables, and nothing of the documents."""
         return set(self.chosen) == {"tables"}
@@ -200,6 +209,7 @@ class Run:
         cited = [EvidenceRef(evidence_id=span.evidence_id, start=span.start, end=span.end) for span in answer.citations]
         cited += [EvidenceRef(evidence_id=query.evidence_id) for query in answer.queries]
         cited += [EvidenceRef(evidence_id=page.evidence_id) for page in answer.pages]
+        cited += [EvidenceRef(evidence_id=each.evidence_id) for each in answer.verified]
         sources = {item.evidence_id: item.source for item in self.state.evidence_items}
         rendered = [
             RenderedSource(evidence_id=ref.evidence_id, title=source.title, page=source.page, uri=source.uri)

@@ -85,12 +85,12 @@ class EvidenceItem(BaseModel):
     """What the answer may stand on. `text` lives as long as the run; what is stored keeps the hash in its place."""
 
     evidence_id: str
-    type: Literal["doc_chunk", "sql_result", "outside", "web_page"] = "doc_chunk"
+    type: Literal["doc_chunk", "sql_result", "outside", "web_page", "verified"] = "doc_chunk"
     text: str
     score: float | None = None
     source: Source
     authz: EvidenceAuthz = Field(default_factory=EvidenceAuthz)
-    by: Literal["retriever", "sql", "user", "mcp", "web"] = "retriever"
+    by: Literal["retriever", "sql", "user", "mcp", "web", "keeper"] = "retriever"
     hash: str
 
 

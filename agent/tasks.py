@@ -12,6 +12,8 @@ from agent.models import SetRun
 from agent.question_sets.selectors import take_up
 from agent.runs.reaper import close_abandoned
 from agent.skills.files import throw_away
+from agent.verified_answers.review import flag_changed
+from agent.verified_answers.wordings import embed_missing
 
 LOOKED_EVERY_S = 10  # at what was left, as beat sends it
 
@@ -42,6 +44,13 @@ def answer_chat_message(message_id: str) -> None:
     from agent.chat_platforms.answering import answer  # all that answers a question, as above
 
     async_to_sync(answer)(UUID(message_id))
+
+
+@shared_task(name="agent.review_verified_answers")
+def review_verified_answers() -> None:
+    """Flag verified answers whose sources say something else by now, and embed wordings that have no vector yet."""
+    flag_changed()
+    embed_missing()
 
 
 @shared_task(name="agent.throw_files_away")

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, path
 
-from agent import views
+from agent import verified_views, views
 from agent.chat_platforms.views import receive
 from agent.consumers import ChatConsumer
 from agent.conversations import attachment_views
@@ -14,6 +14,11 @@ urlpatterns = [
     path("palette/", palette_views.palette, name="palette"),
     path("palette/places/", palette_views.places, name="palette-places"),
     path("library/questions/", conversation_views.kept_questions, name="kept-questions"),
+    path("library/verified/", verified_views.answers, name="verified-answers"),
+    path("library/verified/new/", verified_views.new, name="verified-answer-new"),
+    path("library/verified/export.csv", verified_views.export, name="verified-answers-export"),
+    path("library/verified/import/", verified_views.import_file, name="verified-answers-import"),
+    path("library/verified/<uuid:verified_id>/", verified_views.edit, name="verified-answer"),
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
     path("chat/approvals/<uuid:approval_id>/", views.approval, name="approval"),

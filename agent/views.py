@@ -45,7 +45,7 @@ from authz.pages import signed_in
 from authz.principal import Principal
 from business.source_grants import managed_sources
 from copilot_site.lib.forms import checked
-from knowledge.library import accepted
+from knowledge.library import accepted, is_keeper
 from knowledge.services.attachments import are_taken
 
 PAGE_SIZE = 50  # conversations
@@ -132,8 +132,11 @@ def message(request: HttpRequest, principal: Principal, session_id: UUID, messag
 
 
 def _of_messages(principal: Principal) -> dict[str, object]:
-    """What the templates of messages know besides: the sources that this person corrects."""
-    return {"corrects": SimpleLazyObject(lambda: managed_sources(principal))}
+    """What the templates of messages know besides: the sources that this person corrects, and whether they can verify answers."""
+    return {
+        "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
+        "verifies": SimpleLazyObject(lambda: is_keeper(principal)),
+    }
 
 
 def _of_menu(principal: Principal, session: Session | None, shown: Sequence[ShownMessage]) -> dict[str, object]:

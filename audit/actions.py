@@ -118,8 +118,13 @@ class Action(models.TextChoices):
     SQL_REFUSED = "sql.refused", _("was refused a query on business data")
     SOURCE_CHECKED = "source.checked", _("checked the connection of a data source")
     SQL_CHECKED = "sql.checked", _("checked a statement with somebody's rights")
-    SQL_CONFIRMED = "sql.confirmed", _("confirmed a query as the right one")
-    SQL_UNCONFIRMED = "sql.unconfirmed", _("took back a confirmed query")
+    SQL_CONFIRMED = "sql.confirmed", _("confirmed a query as the right one")  # until 2026-11; now VERIFIED_SAVED
+    SQL_UNCONFIRMED = "sql.unconfirmed", _("took back a confirmed query")  # now VERIFIED_RETIRED
+    VERIFIED_SAVED = "verified_answer.saved", _("verified an answer")
+    VERIFIED_CONFIRMED = "verified_answer.confirmed", _("said that a verified answer still holds")
+    VERIFIED_FLAGGED = "verified_answer.flagged", _("asked for the review of a verified answer")
+    VERIFIED_RETIRED = "verified_answer.retired", _("deleted a verified answer")
+    VERIFIED_EXPORTED = "verified_answer.exported", _("exported verified answers")
     RESULT_EXPORTED = "sql.result_exported", _("downloaded the result of a query")
     QUERY_SAVED = "query.saved", _("saved a question to business data")
     QUERY_SHARED = "query.shared", _("shared a saved question")

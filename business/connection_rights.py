@@ -77,7 +77,7 @@ def change_connection(by: User | AnonymousUser, source: DataSource, *, password:
 
 @transaction.atomic
 def delete_source(by: User | AnonymousUser, source: DataSource) -> None:
-    """Delete a source with its address, its layer, its confirmed answers and the rights on it. Raises PermissionDenied."""
+    """Delete a source with its address, its layer, its verified answers and the rights on it. Raises PermissionDenied."""
     if not may_connect(by):
         raise PermissionDenied(_("Only administrators may change the connection of a data source."))
     detail = {"deleted": True, "address_before": source.where}

@@ -223,30 +223,6 @@ class SourceGrant(models.Model):
         return cls.objects.filter(holder, Q(expires_at=None) | Q(expires_at__gt=Now()), right=right.value)
 
 
-class ConfirmedPair(models.Model):
-    """A question and the statement that a manager of the source confirmed for it, as it was written before the guard.
-
-    It is an example for questions to come and a case for evaluation. It holds no row of the source.
-    """
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    source = models.ForeignKey(DataSource, models.CASCADE, related_name="+")
-    question = models.TextField()
-    question_sha256 = models.CharField(max_length=64)
-    sql = models.TextField()
-    confirmed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    confirmed_at = models.DateTimeField(auto_now=True)
-
-    class Meta:
-        verbose_name = _("confirmed answer")
-        verbose_name_plural = _("confirmed answers")
-        ordering = ("-confirmed_at", "id")
-        constraints = [models.UniqueConstraint("source", "question_sha256", name="confirmed_pair_once")]
-
-    def __str__(self) -> str:
-        return str(self.pk)  # never the question: names of rows go into the audit log
-
-
 class SavedQuery(models.Model):
     """A logical query under a name: of its owner, or, shared, of everybody who may ask the source. It holds no row of the source.
 

@@ -1,4 +1,4 @@
-"""From a person's question to a result without a language model: what was confirmed first, then the words alone.
+"""From a person's question to a result without a language model: what was verified first, then the words alone.
 
 Whatever way it came, a statement runs behind guard and sandbox under the person's rights, and the answer says what it stands on.
 """
@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from authz.principal import Principal
-from business.confirmed import confirmed_in
 from business.data_scope import ALL_DATA, DataScope
 from business.linking.vectors import nearest_sources
 from business.logical_query.compiler import compile_query
@@ -25,6 +24,7 @@ from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import parse
 from business.run_query import QueryResult
 from business.sources import OpenSource, is_said, named_source, open_sources
+from business.verified_sql import VerifiedSql
 
 log = structlog.get_logger(__name__)
 QUESTION_LENGTH = 600  # characters: nobody asks data at such length
@@ -34,7 +34,7 @@ Run = Callable[[OpenSource, str], Awaitable[QueryResult]]
 
 @dataclass(frozen=True)
 class Answered:
-    """query: None for a statement that nobody compiled: free, given, or confirmed. sql: before the guard."""
+    """query: None for a statement that nobody compiled: free, given, or verified. sql: before the guard."""
 
     opened: OpenSource
     sql: str
@@ -67,21 +67,24 @@ class Question:
 
 @dataclass
 class Asking:
-    """One question over the sources that a person may ask, read by its words alone."""
+    """One question over the sources that a person may ask, read by its words alone. verified: the verified statement for a question, out
+    of these sources.
+    """
 
     sources: Sequence[OpenSource]
     run: Run
+    verified: Callable[[Sequence[OpenSource], str], VerifiedSql | None] = lambda _sources, _question: None
     failures: list[tuple[OpenSource, Unparseable]] = field(default_factory=list)
 
     async def answer(self, question: Question) -> Answered | Unanswered:
         """Raises what running a statement raises."""
-        confirmed = None if question.named_in else await sync_to_async(confirmed_in)(self.sources, question.text)
-        if confirmed is not None and confirmed.sql:
-            result = await self.run(confirmed.opened, confirmed.sql)
-            return Answered(confirmed.opened, confirmed.sql, confirmed.meaning(question.language), result)
-        if confirmed is not None:  # what is read by words alone was put right once
-            why = _("What was confirmed for this question names days that are not those of today: ask with dates.")
-            return Unanswered(((confirmed.opened, Unparseable(why)),))
+        known = None if question.named_in else await sync_to_async(self.verified)(self.sources, question.text)
+        if known is not None and known.sql:
+            result = await self.run(known.opened, known.sql)
+            return Answered(known.opened, known.sql, known.meaning(question.language), result)
+        if known is not None:  # what is read by words alone was put right once
+            why = _("The verified query for this question names days that are not those of today: ask with dates.")
+            return Unanswered(((known.opened, Unparseable(why)),))
         return await self._by_words(question)
 
     async def _by_words(self, question: Question) -> Answered | Unanswered:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
+from authz.governing import governed
 from authz.permissions import Right
 from authz.principal import Principal
 from business.models import DataSource, SourceGrant
@@ -53,23 +54,29 @@ def require_manage(by: Principal | None, source: DataSource) -> None:
     """Raises PermissionDenied unless `by` manages the source; None is a command of the operator, a superuser governs all."""
     if by is None or by.is_superuser:
         return
-    if not _managed(by).filter(pk=source.pk).exists():
+    if not kept_sources(by).filter(pk=source.pk).exists():
         raise PermissionDenied(_("You do not manage the data source %(name)s.") % {"name": source.name})
 
 
 def managed_sources(principal: Principal) -> set[str]:
     """Names of the sources that this person may ask and manages: whose answers they may correct."""
-    asked = DataSource.objects.visible_to(principal)
-    if not principal.is_superuser:
-        asked = asked.filter(pk__in=_managed(principal).values("pk"))
-    return set(asked.values_list("name", flat=True))
+    kept = kept_sources(principal).values("pk")
+    return set(DataSource.objects.visible_to(principal).filter(pk__in=kept).values_list("name", flat=True))
 
 
-def _managed(principal: Principal) -> QuerySet[DataSource]:
-    """The sources that a person manages as a whole, spreadsheets by their document."""
+def kept_sources(principal: Principal) -> QuerySet[DataSource]:
+    """The sources that a person manages as a whole, spreadsheets by their document; of a superuser all."""
+    if principal.is_superuser:
+        return governed(DataSource, principal)
     whole = SourceGrant.held_by(principal, Right.MANAGE).filter(table="").values("source_id")
     reached = DataSource.objects.reachable_by(principal, Right.MANAGE)
     return reached.filter(Q(pk__in=whole) | Q(document__isnull=False))
+
+
+def asked_whole(principal: Principal) -> QuerySet[DataSource]:
+    """The sources of which this person may ask every table, spreadsheets by their document."""
+    whole = SourceGrant.held_by(principal, Right.VIEW).filter(table="").values("source_id")
+    return DataSource.objects.visible_to(principal).filter(Q(pk__in=whole) | Q(document__isnull=False))
 
 
 def _detail(right: Right, holder: User | Group, table: str) -> dict[str, object]:

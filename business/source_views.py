@@ -1,6 +1,5 @@
-"""Pages of the admin for data sources: a statement on trial, the semantic layer as YAML, and the confirmed answers."""
+"""Pages of the admin for data sources: a statement on trial, and the semantic layer as YAML."""
 
-import json
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -20,7 +19,6 @@ from authz.admin_pages import admin_page, show
 from authz.governing import governed, require_oversight
 from authz.principal import Principal
 from business.connection_rights import managed_source, seen_sources
-from business.examples import confirmed_pairs, evaluation_cases, withdraw_pair
 from business.layer_drafts import draft_of, start
 from business.models import DataSource
 from business.semantic_layer.yaml_io import written
@@ -87,10 +85,6 @@ class LayerForm(forms.Form):
             return {"text": file.read().decode(), "version": version}
         except UnicodeDecodeError as error:
             raise forms.ValidationError(_("The file is not UTF-8 text: save it as UTF-8.")) from error
-
-
-class WithdrawForm(forms.Form):
-    pair = forms.UUIDField()
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -177,32 +171,6 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
 def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     source = managed_source(by, source_id)
     return _file(written(saved_layer(source)), f"{source.name}.yaml", "application/yaml")
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@admin_page
-def examples(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """The confirmed answers of a source; `pair` in a POST takes one back."""
-    source = managed_source(by, source_id)
-    if request.method == "POST":
-        form = WithdrawForm(request.POST)
-        if not form.is_valid():
-            raise NotFound(_("There is no such confirmed answer."))
-        withdraw_pair(by, source, pair_id=form.cleaned_data["pair"])
-        messages.success(request, _("Withdrawn: it is no example for questions to come any more."))
-        return redirect("source-examples", source.pk)
-    page = Paginator(confirmed_pairs(source), PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"title": _("Confirmed answers of %(name)s") % {"name": source.name}, "source": source, "page": page}
-    return show(request, "admin/business/examples.html", context)
-
-
-@require_safe
-@admin_page
-def examples_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """The confirmed answers as cases for `evaluate_sql`."""
-    source = managed_source(by, source_id)
-    lines = [json.dumps(case, ensure_ascii=False) + "\n" for case in evaluation_cases(source)]
-    return _file("".join(lines), f"questions.{source.name}.jsonl", "application/jsonl")
 
 
 def _layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, status: int) -> HttpResponse:

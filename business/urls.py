@@ -20,6 +20,4 @@ urlpatterns = [
         "admin/data-sources/<uuid:source_id>/layer/table/effect/", table_views.table_effect, name="source-table-effect"
     ),
     path("admin/data-sources/<uuid:source_id>/layer.yaml", source_views.layer_file, name="source-layer-file"),
-    path("admin/data-sources/<uuid:source_id>/examples.jsonl", source_views.examples_file, name="source-examples-file"),
-    path("admin/data-sources/<uuid:source_id>/examples/", source_views.examples, name="source-examples"),
 ]

@@ -11,6 +11,7 @@ PAGE, TRANSFER, EXPORT = "pages", "transfers", "exports"
 # with an issuer asks one; it must not wait behind transfers, and has a deadline.
 PAGES: Final = """
 healthz readyz chat palette palette-places kept-questions conversation-new conversations approval conversation
+verified-answers verified-answer verified-answer-new
 conversation-at conversation-change conversation-share conversation-unshare shared conversation-delete message run feedback
 attachments attachment-remove attachment-where attachment-file-into chat-bot-events query-table query-correct
 sources-of-documents source-of-documents-new source-of-documents source-of-documents-run source-of-documents-hook
@@ -23,13 +24,14 @@ mfa_view_recovery_codes mfa_generate_recovery_codes tokens token-revoke set_lang
 rights-change rights-why access-requests access-request-decide people person membership ingestion ingestion-again my-requests
 ask-for-access see-as-choose see-as answers replay ratings evaluations evaluation evaluation-runs evaluate-answer skills
 skill mcp-disconnect explore-save saved-query-share saved-query-delete check-sql source-connection source-layer source-draft
-source-table source-examples server-connections authz.admin_pages.on_site admin:index admin:login admin:logout
+source-table server-connections authz.admin_pages.on_site admin:index admin:login admin:logout
 admin:password_change_done admin:autocomplete admin:jsi18n admin:view_on_site admin:django.views.generic.base.RedirectView
 admin:authz_serviceaccount_token admin:audit_entry_run admin:audit_entry_export admin:app_list
 admin:django.contrib.admin.sites.AdminSite.catch_all_view api:knowledge-bases api:knowledge-base api:folders api:folder
 api:folder-move api:folder-rename api:document-sources api:document-source api:documents api:document
 api:knowledge-base-fields api:document-source-runs api:document-origin api:document-move api:document-metadata-values
 api:document-status api:document-versions api:document-chunks api:document-retry api:explain api:access-requests api:sessions
+api:verified-answers api:verified-answer api:verified-again
 api:session api:messages api:query-csv api:attachments api:attachment api:feedback api:stop-session api:continue-stream
 api:knowledge-chat api:agent-chat api:see-as-knowledge-bases api:see-as-folders api:see-as-documents api:tool-document-info
 api:tool-knowledge-chunks api:agent-tools api:agent-config api:audit-entries api:audit-verifier api:tokens api:token api:docs
@@ -39,13 +41,15 @@ api:copilot_site.api.NoSuchAddress openai-models openai-model openai-chat openai
 TRANSFERS: Final = """
 folder-upload folder-delete document-replace version-restore versions-compare document-download page-image picture
 trash-erase documents-several search-test conversation-export made-file gaps model-try profile-try web-search-try
+verified-answers-export verified-answers-import
 chat-bot-try mcp-connect mcp-callback query-run-again explore explore-table saved-query source-try source-table-effect
-source-layer-file source-examples-file sign-in-try rights-matrix rights-export system-health api:folder-documents
+source-layer-file sign-in-try rights-matrix rights-export system-health api:folder-documents
 api:document-download api:document-source-try api:knowledge-search api:see-as-knowledge-search api:see-as-answer
 api:rights-matrix api:rights-preview api:effective-access api:query-again api:query-correction api:attachment-file
 api:file-of-answer api:schema openai-embeddings scim mcp
 """
 SLOW_POSTS: Final = """
+verified-answer verified-answer-new api:verified-answers api:verified-answer
 passages-of-base source-of-documents source-of-documents-new attachments evaluation skills skill see-as query-correct
 check-sql source-connection source-layer source-draft source-table rights-several server-connections api:document-sources
 api:attachments admin:agent_chatbot_add admin:agent_chatbot_change admin:agent_mcpservice_add admin:agent_mcpservice_change

@@ -70,11 +70,13 @@ def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, lis
     return found
 
 
-def folders_to_fill(principal: Principal, words: str, *, most: int) -> list[tuple[UUID, tuple[str, ...]]]:
-    """(id, names of the base and the folders down to it) of at most `most` folders that this person sees and may add documents to, by
+def folders_to_fill(
+    principal: Principal, words: str, *, most: int, right: Right = Right.ADD
+) -> list[tuple[UUID, tuple[str, ...]]]:
+    """(id, names of the base and the folders down to it) of at most `most` folders that this person sees and holds the right on, by
     name; those whose name, or whose base's name, says all the words.
     """
-    rows = Folder.objects.visible_to(principal).filter(Folder.reach(principal, Right.ADD))
+    rows = Folder.objects.visible_to(principal).filter(Folder.reach(principal, right))
     for word in words.split():
         rows = rows.filter(Q(name__icontains=word) | Q(knowledge_base__name__icontains=word))
     found = list(rows.select_related("knowledge_base").order_by("knowledge_base__name", "name", "pk")[:most])

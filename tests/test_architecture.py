@@ -28,6 +28,11 @@ LONGEST_FUNCTION = 50
 # Every file that may read protected rows without saying who asks, and why.
 UNSCOPED = {
     "agent/admin/profiles.py": "the bases that an assistant has, for whoever may change assistants",
+    "agent/models/verified_answers.py": MODELS,
+    "agent/verified_answers/matching.py": "the statements over a source that its asker has opened; what they would run passes their rights",
+    "agent/verified_answers/review.py": "compares what was verified with what stands there now; no text leaves",
+    "agent/verified_answers/selectors.py": "the statements of a source, for the operator; how long it takes not to find one",
+    "agent/verified_answers/services.py": "another answer to the same question in a folder or source whose keeper writes one",
     "knowledge/models/bases.py": MODELS,
     "knowledge/models/folders.py": MODELS,
     "knowledge/models/documents.py": MODELS,
@@ -248,6 +253,7 @@ def test_the_protected_models_are_these() -> None:
     assert {model.__name__ for model in guarded_models()} == {
         "KnowledgeBase", "Folder", "Document", "DocumentVersion", "Chunk", "ChunkIndex", "ChunkTokens", "DataSource",
         "SavedQuery", "Source", "SourceItem", "GraphEntity", "GraphRelation", "GraphMention", "DocumentField",
+        "VerifiedAnswer",
     }  # fmt: skip
 
 

@@ -41,11 +41,8 @@ MOST_SENTENCES = 24
 MOST_CALLS = 2  # of the judge at a time
 BATCH = 4  # open sentences for which the judge is asked again while the writer goes on; by hand
 NO_ANSWER = "NO_ANSWER"
-STRENGTHS: Final = {
-    Verdict.SUPPORTED: 1.0,
-    Verdict.LIKELY: 0.8,
-    Verdict.UNSETTLED: 0.3,
-}  # for ordering answers alone; by hand
+# for ordering answers alone; by hand
+STRENGTHS: Final = {Verdict.SUPPORTED: 1.0, Verdict.LIKELY: 0.8, Verdict.UNSETTLED: 0.3}
 JUDGED = 0.9
 
 
@@ -396,4 +393,7 @@ class Writer:
 
 def _evidence(found: Finding) -> Evidence:
     text = found.item.text
-    return Evidence(f"{found.item.source.title}\n\n{text}" if found.passage or found.outside else text, found.is_result)
+    return Evidence(
+        f"{found.item.source.title}\n\n{text}" if found.passage or found.outside or found.verified else text,
+        found.is_result,
+    )

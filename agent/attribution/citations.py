@@ -7,7 +7,16 @@ from datetime import date
 from agent.attribution.disagreement import with_disagreements
 from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
 from agent.events import KnowledgeReference, QueryReference, References
-from agent.evidence import cited_page, cited_query, cited_span, query_reference, reference, web_reference
+from agent.evidence import (
+    cited_page,
+    cited_query,
+    cited_span,
+    cited_verified,
+    query_reference,
+    reference,
+    verified_reference,
+    web_reference,
+)
 from agent.extractive.overlap import nearest
 from agent.run import Finding
 from knowledge.selectors import ShownPassage
@@ -22,6 +31,7 @@ class Citations:
     spans: list[CitedSpan] = field(default_factory=list)
     queries: list[CitedQuery] = field(default_factory=list)
     pages: dict[int, CitedPage] = field(default_factory=dict)
+    verified: dict[int, Finding] = field(default_factory=dict)
     passages: list[KnowledgeReference] = field(default_factory=list)
     results: list[QueryReference] = field(default_factory=list)
     disagreements: tuple[tuple[int, int], ...] = ()
@@ -33,6 +43,8 @@ class Citations:
         shown = self.shown[number] = len(self.shown) + 1
         if finding.outside:
             self.pages[shown] = cited_page(shown, finding.outside, sentence)
+        elif finding.verified:
+            self.verified[shown] = finding
         elif finding.passage is None:
             self.queries.append(cited_query(shown, finding))
             self.results.append(query_reference(shown, finding))
@@ -61,6 +73,7 @@ class Citations:
             tuple(self.spans),
             tuple(self.queries),
             tuple(self.pages.values()),
+            tuple(cited_verified(*each) for each in self.verified.items()),
             disagreements=self.disagreements,
         )
 
@@ -71,6 +84,7 @@ class Citations:
             knowledge_references=list(self.passages),
             query_references=list(self.results),
             web_references=pages,
+            verified_references=[verified_reference(*each) for each in self.verified.items()],
             done=done,
         )
 

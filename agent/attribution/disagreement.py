@@ -69,6 +69,7 @@ def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: d
             if not number:
                 taken = [each.number for each in spans]
                 taken += [each.number for each in answer.queries] + [each.number for each in answer.pages]
+                taken += [each.number for each in answer.verified]
                 number = 1 + max(taken)
                 spans.append(cited_span(number, passage, score, start=there[0], end=there[1]))
             if (number, span.number) not in pairs:

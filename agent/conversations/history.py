@@ -11,6 +11,7 @@ from agent.events import StopReason
 from agent.models import Message, Role
 from agent.prompting import count_tokens
 from agent.state import MeantQuery, Turn
+from agent.verified_match import standing_on
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 
@@ -37,6 +38,7 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
         stands_on = [citation.passage.chunk_id for citation in message.citations]
         numbers = {query.number for query in message.queries}
         queried = [queried_by(query) for query in row.queries.all() if query.number in numbers]
+        queried += [standing_on(each.answer_id) for each in message.verified]
         turns.append(Turn(role=role, content=text, stands_on=stands_on, queried=queried))
     return turns[::-1]
 

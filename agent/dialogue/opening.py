@@ -12,6 +12,7 @@ from django.utils import timezone
 from agent.attribution.answer_language import asked_in
 from agent.attribution.standing import is_unapproved
 from agent.dialogue.tables import tables_for
+from agent.evidence import verified_mark
 from agent.fencing import escaped, fenced
 from agent.prompting import count_tokens, dated, prompt
 from agent.run import Finding, Run
@@ -37,6 +38,7 @@ def _orders(run: Run, offered: Sequence[Tool], skills: Sequence[Offer]) -> str:
     language = asked_in(run)
     names = ["answer", *(["tools"] if offered else [])]
     names += ["answer_outside"] if any(tool.brings == "outside" for tool in offered) else []
+    names += ["answer_verified"] if run.verified else []
     names += [f"tone_{run.profile.tone}"] if run.profile.tone else []
     parts = [run.use(prompt(name, language)) for name in names]
     if skills and any(tool.name == READ for tool in offered):
@@ -47,7 +49,7 @@ def _orders(run: Run, offered: Sequence[Tool], skills: Sequence[Offer]) -> str:
 def _question(run: Run, evidence: Mapping[int, Finding], tables: str) -> str:
     """The evidence, what the data are made of, and the question."""
     blocks = [
-        fenced(finding.item, number=number, is_unapproved=is_unapproved(finding))
+        fenced(finding.item, number=number, is_unapproved=is_unapproved(finding), verified=verified_mark(finding))
         for number, finding in evidence.items()
     ]
     blocks += [tables] if tables else []
@@ -61,11 +63,13 @@ def _language_asked(run: Run) -> list[str]:
 
 
 def fitting(run: Run) -> dict[int, Finding]:
-    """The evidence to begin with, by number: what is approved first, as much as fits."""
+    """The evidence to begin with, by number: what is verified first, then what is approved, as much as fits."""
     assert run.model is not None
     left = int(run.model.context_tokens * EVIDENCE_SHARE)
     chosen: dict[int, Finding] = {}
-    for number, finding in sorted(run.numbered.items(), key=lambda each: is_unapproved(each[1])):
+    for number, finding in sorted(
+        run.numbered.items(), key=lambda each: (not each[1].verified, is_unapproved(each[1]))
+    ):
         left -= count_tokens(finding.item.text) + FENCE_TOKENS
         if left < 0:
             break

@@ -7,9 +7,9 @@ from datetime import date
 from agent.conversations.history import understood
 from agent.fencing import escaped
 from agent.run import Run
+from agent.verified_answers.matching import verified_examples
 from authz.principal import Principal
 from business.data_scope import DataScope
-from business.examples import confirmed_examples
 from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
 from business.linking.similar import similar
@@ -40,7 +40,7 @@ def tables_of(principal: Principal, opened: OpenSource, question: str, scope: Da
     """The tables of one source that a question is about, with examples of what was asked of it. statement: the SQL that the answer
     before stands on, "" for none.
     """
-    examples = confirmed_examples(principal, opened.source, scope)
+    examples = verified_examples(principal, opened.source, scope)
     return described(
         opened.linker, question, source=opened.source.name, today=opened.today, examples=examples, statement=statement
     )

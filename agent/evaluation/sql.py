@@ -19,10 +19,10 @@ from agent.providers.openai_compatible import ServedModel
 from agent.providers.reply import CompleteCall, Reply
 from agent.state import Turn
 from agent.tools.base import find, specification
+from agent.verified_answers.matching import verified_examples
 from authz.principal import Principal
 from business.evaluation.ceilings import gold_statement
 from business.evaluation.questions import Asked, NotAnswered, Statement, Way
-from business.examples import confirmed_examples
 from business.linking.linker import Linker
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
@@ -131,10 +131,10 @@ def by_model(model: ChatModel, linker: Linker, examples: Sequence[Example], toda
 
 
 def examples_for(principal: Principal, asked: Sequence[Asked]) -> list[Example]:
-    """The confirmed pairs of the source of this name, as the product would show them; never one that is asked here itself."""
+    """The verified statements of the source of this name, as the product would show them; never one that is asked here itself."""
     source = DataSource.objects.visible_to(principal).filter(name=asked[0].database).first()
     questions = {normalise(one.question).strip() for one in asked}
-    found = confirmed_examples(principal, source) if source else []
+    found = verified_examples(principal, source) if source else []
     return [example for example in found if example.question not in questions]
 
 

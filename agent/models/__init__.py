@@ -17,6 +17,7 @@ from agent.models.mcp_services import McpService, ToolApproval
 from agent.models.profiles import AgentProfile
 from agent.models.question_sets import Case, CaseResult, QuestionSet, SetRun
 from agent.models.skills import MadeFile, Skill, SkillVersion
+from agent.models.verified_answers import Flag, VerifiedAnswer, VerifiedCitation, VerifiedSource, VerifiedWording
 from agent.models.web_search import WebHost, WebSearchProvider
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Citation",
     "DayOfUse",
     "Fault",
+    "Flag",
     "LanguageModel",
     "MadeFile",
     "McpService",
@@ -42,6 +44,10 @@ __all__ = [
     "Skill",
     "SkillVersion",
     "ToolApproval",
+    "VerifiedAnswer",
+    "VerifiedCitation",
+    "VerifiedSource",
+    "VerifiedWording",
     "WebCitation",
     "WebHost",
     "WebSearchProvider",

@@ -58,6 +58,7 @@ class Answer:
         match event["response_type"]:
             case "references":
                 cited = [*event["knowledge_references"], *event["query_references"], *event["web_references"]]
+                cited += event["verified_references"]
                 self.sources |= {each["number"]: each for each in cited}
             case "complete":
                 self.stop_reason, self.notices = event["data"].get("stop_reason", ""), event["data"].get("notices", ())
@@ -126,7 +127,7 @@ class Answer:
 
     def title_of(self, number: int) -> str:
         source = self.sources[number]
-        named = [source["title"], *source.get("heading_path", [])]
+        named = [source.get("title") or source["question"], *source.get("heading_path", [])]
         return " › ".join(filter(None, map(one_line, named)))
 
     def whole(self) -> dict[str, Any]:

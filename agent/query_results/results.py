@@ -15,11 +15,11 @@ from agent.events import StopReason
 from agent.evidence import text_hash
 from agent.models import Message, Role, Session
 from agent.runs.persistence import query_citation
+from agent.verified_answers.services import verify_statement
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
-from business.examples import confirm
 from business.logical_query.wording import Meaning
 from business.presentation.export import export_name, exported_rows
 from business.presentation.query import query_shown
@@ -79,16 +79,16 @@ def run_again(principal: Principal, place: Place) -> UUID:
 
 
 def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
-    """Run another statement for the same question and keep both as a confirmed pair; the answer is a new message.
+    """Run another statement for the same question and keep it as the verified answer to the question; the answer is a new message.
 
     Raises NotFound, PermissionDenied unless the person manages the source, SqlRefused, SourceUnavailable.
     """
     principal = principal.in_conversation(place.session_id)
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)
-    result = async_to_sync(confirm)(principal, opened, question=kept.question, sql=sql)
+    result = async_to_sync(verify_statement)(principal, opened, question=kept.question, sql=sql)
     fresh = _shown(opened, result, kept, statement=sql.strip(), meaning=Meaning())
-    notice = gettext_noop("Corrected by you. The query is an example for the questions to come.")
+    notice = gettext_noop("Verified by you. From now on this query answers the question for everybody who may run it.")
     return _answer(principal, place, source, fresh, notice=notice)
 
 

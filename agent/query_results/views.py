@@ -64,7 +64,7 @@ def again(request: HttpRequest, principal: Principal, session_id: UUID, message_
 def correction(
     request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
 ) -> HttpResponse:
-    """The query in a form; what passes guard and sandbox becomes the confirmed answer to its question."""
+    """The query in a form; what passes guard and sandbox becomes the verified answer to its question."""
     place = Place(session_id, message_id, number)
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)

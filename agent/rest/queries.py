@@ -58,7 +58,7 @@ class RunAgain(_NewAnswer):
 
 class CorrectResult(_NewAnswer):
     @operation(
-        "Correct the query of an answer; what runs is the confirmed answer to its question",
+        "Correct the query of an answer; what runs is the verified answer to its question",
         body=Corrected,
         answer=MessageSerializer,
         status=201,

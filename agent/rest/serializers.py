@@ -10,6 +10,7 @@ from agent.conversations.presentation.message import (
     ShownQuery,
     ShownSentence,
     ShownToolCall,
+    ShownVerified,
 )
 from agent.events import StopReason
 from agent.models import MadeFile, Rating, Role, Session
@@ -127,6 +128,17 @@ class PageSerializer(serializers.Serializer[ShownPage]):
     read_at = serializers.DateTimeField()
 
 
+class VerifiedSerializer(serializers.Serializer[ShownVerified]):
+    """A numbered source that somebody verified: the answer to a question."""
+
+    number = serializers.IntegerField()
+    evidence_id = serializers.CharField()
+    answer_id = serializers.UUIDField()
+    question = serializers.CharField()
+    by = serializers.CharField(help_text="Who verified it; empty for a person who is gone.")
+    verified_on = serializers.DateField()
+
+
 class AskedOutsideSerializer(serializers.Serializer[AskedOutside]):
     """A question that left the house, word for word."""
 
@@ -187,6 +199,7 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     offers = OfferSerializer(many=True)
     queries = QuerySerializer(many=True)
     pages = PageSerializer(many=True)
+    verified = VerifiedSerializer(many=True)
     asked_outside = AskedOutsideSerializer(many=True)
     files = FileSerializer(many=True)
     attachments = AttachmentSerializer(many=True, help_text="Files that the question was asked with.")

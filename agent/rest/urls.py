@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent.rest import attachments, files, impersonation, queries, reading, sessions, streams, tools
+from agent.rest import attachments, files, impersonation, queries, reading, sessions, streams, tools, verified_answers
 from authz.rest.views import ResourceRouter
 
 router = ResourceRouter()
@@ -8,6 +8,9 @@ router.register("sessions", sessions.Sessions, "session")
 
 urlpatterns = [
     *router.urls,
+    path("verified-answers", verified_answers.VerifiedAnswers.as_view(), name="verified-answers"),
+    path("verified-answers/<uuid:verified_id>", verified_answers.OneVerifiedAnswer.as_view(), name="verified-answer"),
+    path("verified-answers/<uuid:verified_id>/verify", verified_answers.VerifyAgain.as_view(), name="verified-again"),
     path("sessions/<uuid:pk>/messages", sessions.Messages.as_view(), name="messages"),
     path(
         "sessions/<uuid:pk>/messages/<uuid:message_id>/queries/<int:number>/csv",

@@ -15,7 +15,7 @@ from agent import texts
 from agent.cited_answer import CitedQuery, CitedSentence
 from agent.conversations.sessions import title_from
 from agent.events import StopReason
-from agent.models import Citation, DayOfUse, Message, QueryCitation, Session, WebCitation
+from agent.models import Citation, DayOfUse, Message, QueryCitation, Session, VerifiedCitation, WebCitation
 from agent.revocation import SHOWS_EVIDENCE
 from agent.run import Run
 from agent.runs.telemetry import export
@@ -153,6 +153,9 @@ def _cite(run: Run) -> None:
         )
         WebCitation.objects.bulk_create(
             WebCitation(message_id=run.message_id, **vars(page)) for page in run.answer.pages
+        )
+        VerifiedCitation.objects.bulk_create(
+            VerifiedCitation(message_id=run.message_id, **vars(each)) for each in run.answer.verified
         )
 
 

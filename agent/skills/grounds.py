@@ -23,7 +23,7 @@ def grounds_of(findings: Iterable[Finding], documents: Collection[Document]) -> 
     pages = [document.pk for document in documents]
     found = []
     for finding in findings:
-        if finding.queried is not None:
+        if finding.queried is not None:  # of data, or of a verified answer
             found.append(finding.queried)
         elif finding.passage is not None:
             pages.append(finding.passage.document_id)

@@ -10,6 +10,7 @@ from agent import texts
 from agent.conversations.history import Earlier, understood
 from agent.data_coverage import read_by_words
 from agent.events import AgentQuery, Event, Thinking
+from agent.evidence import found_verified
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, language_asked, leaning_of
 from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
@@ -26,13 +27,15 @@ from agent.rule_routing.intents import (
 from agent.run import Goto, Run
 from agent.state import ExploreForm, MeantQuery, Plan, Route, State, Subtask
 from agent.states.query import TOOL as QUERY
+from agent.threads import worked
 from agent.tools.base import allowed_names, find, why_closed
+from agent.verified_answers.matching import statement_for, verified_for
 from agent.workflow import add_trace
-from business.confirmed import confirmed_for
 from business.pipeline import HowRead, how_read
 from knowledge.text.language import language_of
 
 READINGS = 3
+VERIFIED = "verified"  # intent of a question whose answer somebody verified
 Decision = tuple[str, Ruling, Steps | None]
 """The question, complete in itself; what kind it is; its steps, where it has them."""
 
@@ -43,9 +46,10 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if earlier is not None and (language := language_asked(run.state.input.normalized_query)):
         _ask_in(run, language, earlier)
         earlier = None
-    is_confirmed = not run.allowed_call and await sync_to_async(_is_confirmed)(run)
+    is_verified = not run.allowed_call and await worked(_add_verified, run, is_whole=not run.is_follow_up)
+    is_told = is_verified or (not run.allowed_call and await sync_to_async(_has_statement)(run))
     is_chosen = not run.allowed_call and _choose(run, earlier)
-    is_asked_as_it_is = is_confirmed or is_chosen
+    is_asked_as_it_is = is_told or is_chosen
     converses = not run.is_by_words and not _is_settled(run.state.input.normalized_query)
     decide: Callable[[Run, Earlier | None], Decision] = _by_rules
     if run.allowed_call:
@@ -63,7 +67,11 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
         explore=form,
     )
     run.expression = ruling.expression
-    if is_asked_as_it_is or run.logical_query:
+    if not is_told and ruling.route in (Route.DOC, Route.HYBRID):
+        await worked(_add_verified, run)
+    if is_verified:
+        way = State.RETRIEVE
+    elif is_asked_as_it_is or run.logical_query:
         way = State.QUERY
     elif converses or (run.goes_on and not run.is_by_words):
         way = State.RETRIEVE
@@ -106,11 +114,24 @@ def _told(run: Run) -> str:
     return "\n".join(f"{heads[step.tool]} {step.question}" for step in run.state.plan.subtasks)
 
 
-def _is_confirmed(run: Run) -> bool:
-    """Whether somebody who manages the data has said what answers this question; then nobody else decides how it is read."""
+def _has_statement(run: Run) -> bool:
+    """Whether somebody who keeps the data has verified a query for this question; then nobody else decides how it is read."""
     question = run.state.input.normalized_query
-    confirmed = confirmed_for(run.principal, question, run.data) if QUERY in allowed_names(run.profile.tools) else None
-    return confirmed is not None and bool(confirmed.sql)
+    known = statement_for(run.principal, question, run.data) if QUERY in allowed_names(run.profile.tools) else None
+    return known is not None and bool(known.sql)
+
+
+def _add_verified(run: Run, *, is_whole: bool = True) -> bool:
+    """Put the verified answer that is nearest to the question first among the evidence; whether it is to the same question.
+
+    is_whole: the question is complete in itself; else only one to the same words is taken.
+    """
+    if run.attached.asked_with or run.asks_tables_alone or run.verified is not None:
+        return False
+    match = verified_for(run.principal, run.asked_of_documents, run.scope)
+    if match is not None and (match.is_same or is_whole):
+        run.add([found_verified(match)])
+    return match is not None and match.is_same
 
 
 def _earlier(run: Run) -> Earlier | None:
@@ -130,7 +151,8 @@ def _choose(run: Run, earlier: Earlier | None) -> bool:
 
 
 def _as_asked(run: Run, _earlier: Earlier | None) -> Decision:
-    return run.state.input.normalized_query, Ruling(Route.SQL, "confirmed"), None
+    kind = Route.DOC if run.verified else Route.SQL
+    return run.state.input.normalized_query, Ruling(kind, VERIFIED), None
 
 
 def _as_written(run: Run, _earlier: Earlier | None) -> Decision:

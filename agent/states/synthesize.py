@@ -15,7 +15,7 @@ from agent.budget import HARD
 from agent.cited_answer import CitedAnswer, CitedSentence, Draft
 from agent.data_coverage import tell_unread_beside_passages
 from agent.events import Answer, Event, References, StopReason
-from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
+from agent.evidence import cited_query, found_hit, query_reference, reference, result_told, verified_reference
 from agent.extractive.candidates import covered, of_the_matter, term_ids
 from agent.quotations import answers as extractive
 from agent.quotations.cross_lingual import look_across
@@ -25,6 +25,7 @@ from agent.state import State
 from agent.states.refuse import askable
 from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K
+from agent.verified_answers.telling import above, referred, told
 from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.engine import sentence_embedder
@@ -42,6 +43,10 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
     """The answer, or the way to say that the evidence does not confirm the matter."""
     for notice in run.fresh_notices():
         yield notice
+    if run.verified is not None and run.verified.verified and run.verified.verified.is_same:
+        async for item in _verified(run, run.verified):
+            yield item
+        return
     results = [finding for finding in run.findings.values() if finding.is_result]
     result = results[0] if results else None
     confirmed = _confirmed if run.is_by_words else _nothing
@@ -56,6 +61,18 @@ async def _told(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
     run.deliver(answer, TOLD)
     yield _referred(run, answer)
     yield Answer(content=answer.sentences[0].marked, done=True, data={"provider": "database"})
+    yield Goto(State.DONE)
+
+
+async def _verified(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
+    """An answer that somebody verified, as it is."""
+    with override(run.language):
+        answer = told(finding)
+    add_trace(run, State.SYNTHESIZE, action="tell_verified")
+    run.deliver(answer, TOLD)
+    yield referred(finding, answer)
+    async for event in _sentences(run, answer):
+        yield event
     yield Goto(State.DONE)
 
 
@@ -86,6 +103,7 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
             answer = await worked(_compared, run, answer)
         if answer is None:
             answer = await worked(_closest, run, question, embedder)
+        answer = _below_verified(run, answer)
         if answer is None:
             run.answer, run.state.draft = None, Draft()
             yield Goto(State.REFUSE)
@@ -99,6 +117,15 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
     for notice in run.fresh_notices():
         yield notice
     yield Goto(State.DONE)
+
+
+def _below_verified(run: Run, answer: CitedAnswer | None) -> CitedAnswer | None:
+    """The answer below a verified one to a question near to it, where there is any."""
+    if run.verified is None:
+        return answer
+    with override(run.language):
+        near = told(run.verified)
+    return above(near, answer) if answer is not None else near
 
 
 async def _confirmed(run: Run, question: str, embedder: Embedder) -> tuple[CitedAnswer | None, float]:
@@ -236,13 +263,19 @@ def _sentence_of(result: Finding, numbers: tuple[int, ...]) -> CitedSentence:
 
 
 def _referred(run: Run, answer: CitedAnswer) -> References:
-    hits = {hit.passage.chunk_id: hit for hit in run.found.hits} if run.found else {}
+    passages = {hit.passage.chunk_id: hit.passage for hit in run.found.hits} if run.found else {}
+    known = run.verified if answer.verified else None
+    if known is not None and known.verified is not None:
+        passages |= {each.passage.chunk_id: each.passage for each in known.verified.cited}
     references = [
-        reference(span.number, hits[span.chunk_id].passage, span.score, start=span.start, end=span.end)
+        reference(span.number, passages[span.chunk_id], span.score, start=span.start, end=span.end)
         for span in answer.citations
     ]
     queries = [query_reference(query.number, run.findings[query.evidence_id]) for query in answer.queries]
-    return References(knowledge_references=references, query_references=queries, done=True)
+    verified = [verified_reference(1, known)] if known else []
+    return References(
+        knowledge_references=references, query_references=queries, verified_references=verified, done=True
+    )
 
 
 async def _sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:

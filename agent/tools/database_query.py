@@ -22,6 +22,7 @@ from agent.tools.base import (
     Words,
     add_tool,
 )
+from agent.verified_answers.matching import verified_statement
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from business.logical_query.errors import Inexpressible
@@ -105,7 +106,7 @@ async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs
 
     Raises NotReadable where no source reads the question, ToolMistake, and what `run_query` raises.
     """
-    asking = Asking(sources, partial(_run, ctx))
+    asking = Asking(sources, partial(_run, ctx), verified=verified_statement)
     if args.sql:
         return await _given(ctx, asking, args.sql, language)
     if ctx.logical_query is not None and ctx.logical_query[0] in {opened.source.name for opened in sources}:

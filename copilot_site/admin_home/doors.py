@@ -59,9 +59,7 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
             Door(_("Ingestion"), _("Queues, failures and another try."), "ingestion"),
             Door(
                 _("Data sources"),
-                _(
-                    "Business databases: who may ask what, what words mean, confirmed answers, and what a statement may do."
-                ),
+                _("Business databases: who may ask what, what words mean, and what a statement may do."),
                 _table("business_datasource"),
             ),
             Door(

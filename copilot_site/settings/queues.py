@@ -45,6 +45,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "tend indexes": {"task": "knowledge.tend_indexes", "schedule": 600.0, "options": {"expires": 600}},
     "tend graphs": {"task": "knowledge.tend_graphs", "schedule": 600.0, "options": {"expires": 600}},
     "throw files away": {"task": "agent.throw_files_away", "schedule": 3600.0, "options": {"expires": 3600}},
+    "review verified answers": {
+        "task": "agent.review_verified_answers",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "empty trash": {"task": "knowledge.empty_trash", "schedule": 3600.0, "options": {"expires": 3600}},
     "remind of reviews": {"task": "knowledge.remind_of_reviews", "schedule": 3600.0, "options": {"expires": 3600}},
     "tend spreadsheets": {"task": "business.tend_spreadsheets", "schedule": 600.0, "options": {"expires": 600}},

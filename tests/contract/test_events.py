@@ -1,7 +1,7 @@
 """What a client receives is specification 003 §4.1: one flat `StreamResponse`, its types, and a gapless `seq` beside them."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
@@ -12,7 +12,16 @@ from jsonschema import Draft4Validator
 from pydantic import TypeAdapter
 
 from agent import events
-from agent.events import Event, FunctionCall, KnowledgeReference, LLMToolCall, QueryReference, StreamEvent, WebReference
+from agent.events import (
+    Event,
+    FunctionCall,
+    KnowledgeReference,
+    LLMToolCall,
+    QueryReference,
+    StreamEvent,
+    VerifiedReference,
+    WebReference,
+)
 from business.results.shown_query import QueryShown
 from copilot_client import ResponseType, StreamResponse
 from tests.goldens import assert_golden
@@ -26,7 +35,7 @@ SPECIFIED = {
 }  # fmt: skip
 ALWAYS = {"id", "response_type", "content", "done", "session_id", "assistant_message_id"}
 WHERE_IT_SAYS_SOMETHING = {"knowledge_references", "tool_calls", "data"}
-OURS = {"seq", "query_references", "web_references"}
+OURS = {"seq", "query_references", "web_references", "verified_references"}
 REFERENCE = KnowledgeReference(
     number=1, evidence_id="doc:1", knowledge_base_id=uuid4(), knowledge_id=uuid4(), chunk_id=uuid4(), title="Leave",
     heading_path=["Leave"], page=3, snippet="30 days", score=0.78,
@@ -39,11 +48,20 @@ PAGE = WebReference(
     number=3, evidence_id="web:1", url="https://x.example/", title="Leave", snippet="25 days",
     read_at=datetime(2026, 11, 25, tzinfo=UTC),
 )  # fmt: skip
+VERIFIED = VerifiedReference(
+    number=4, evidence_id="verified:1", verified_answer_id=uuid4(), question="Leave?", by="Lin", verified_on=date(2026, 11, 25),
+    snippet="30 days",
+)  # fmt: skip
 CALL = LLMToolCall(
     id="call_1", function=FunctionCall(name="knowledge_search", arguments='{"queries": ["AI 发展趋势"]}')
 )
 PARTS: dict[str, dict[str, Any]] = {
-    "references": {"knowledge_references": [REFERENCE], "query_references": [QUERY], "web_references": [PAGE]},
+    "references": {
+        "knowledge_references": [REFERENCE],
+        "query_references": [QUERY],
+        "web_references": [PAGE],
+        "verified_references": [VERIFIED],
+    },
     "tool_call": {"tool_calls": [CALL]},
     "tool_result": {"data": {"display_type": "table", "columns": ["a"]}},
     "answer": {"data": {"provider": "Big", "slot": 2}},

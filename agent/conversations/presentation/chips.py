@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from agent.conversations.presentation.message import ShownMessage, ShownQuery, ShownSentence, Source
+from agent.conversations.presentation.message import ShownMessage, ShownQuery, ShownSentence, ShownVerified, Source
 from knowledge.text.language import language_of
 
 
@@ -70,6 +70,7 @@ def _chips(
             language=language_of(first.label) or "en",
             is_again=is_again,
         )
+    verified = {each.number: each for each in message.verified}
     outside = {page.number: page for page in message.pages}
     for number in numbers:
         if query := queried.get(number):
@@ -80,6 +81,8 @@ def _chips(
                 anchor=f"r-{message.id}-{number}" if query.result else "",
                 is_again=is_again,
             )
+        elif known := verified.get(number):
+            yield _verified(message, known, is_again=is_again)
         elif page := outside.get(number):
             yield Chip(
                 name=_("Source %(number)s from outside: %(host)s") % {"number": number, "host": page.host},
@@ -89,3 +92,14 @@ def _chips(
                 icon="globe",
                 is_again=is_again,
             )
+
+
+def _verified(message: ShownMessage, known: ShownVerified, *, is_again: bool) -> Chip:
+    return Chip(
+        name=_("Source %(number)s: verified by %(name)s") % {"number": known.number, "name": known.by},
+        label=_("Verified"),
+        numbers=str(known.number),
+        anchor=f"v-{message.id}-{known.number}",
+        icon="check",
+        is_again=is_again,
+    )

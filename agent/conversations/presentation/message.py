@@ -1,7 +1,7 @@
 """A message as a person may see it now."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -98,6 +98,18 @@ class ShownPage:
 
 
 @dataclass(frozen=True)
+class ShownVerified:
+    """A numbered source that somebody verified. question: what it answers, as of now; by: "" for a person who is gone."""
+
+    number: int
+    evidence_id: str
+    answer_id: UUID
+    question: str
+    by: str
+    verified_on: date
+
+
+@dataclass(frozen=True)
 class ShownToolCall:
     """A call of a tool, as far as it is kept: ids and counts, no arguments, which a model wrote with documents before it.
 
@@ -172,13 +184,14 @@ class Around:
 class ShownMessage:
     """A message as this person may see it now.
 
-    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked on
-    as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask to
-    be let in. pages: sources from outside; asked_outside: the questions that left the house. files: that scripts made and that can still
-    be downloaded. explore: the address of the form in which a question on data that was not read can be asked. approval: the call that
-    they are asked to allow. read: passages that the answer could stand on, in the order found. around: of an answer that is prepared for
-    a page (`agent.conversations.page`). attachments: files that the question was asked with; hidden_attachments: how many more, which are
-    gone or another's. parent_id: what it follows. branches: of the questions at its place, where there are several.
+    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked
+    on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask
+    to be let in. pages: sources from outside; verified: sources that somebody verified; asked_outside: the questions that left the
+    house. files: that scripts made and that can still be downloaded. explore: the address of the form in which a question on data that
+    was not read can be asked. approval: the call that they are asked to allow. read: passages that the answer could stand on, in the
+    order found. around: of an answer that is prepared for a page (`agent.conversations.page`). attachments: files that the question was
+    asked with; hidden_attachments: how many more, which are gone or another's. parent_id: what it follows. branches: of the questions
+    at its place, where there are several.
     """
 
     id: UUID
@@ -193,6 +206,7 @@ class ShownMessage:
     citations: tuple[ShownCitation, ...] = field(default=())
     queries: tuple[ShownQuery, ...] = ()
     pages: tuple[ShownPage, ...] = ()
+    verified: tuple[ShownVerified, ...] = ()
     asked_outside: tuple[AskedOutside, ...] = ()
     files: tuple[MadeFile, ...] = ()
     notice: str = ""

@@ -9,6 +9,7 @@ from agent.conversations.presentation.message import ShownMessage
 from agent.events import StopReason
 from agent.providers.configured import FROM_SETTINGS
 from agent.quotations import answers as extractive
+from agent.verified_match import PROVIDER as VERIFIED
 
 ENDINGS: Final[Mapping[str, str]] = {
     StopReason.NEED_CLARIFY: "asked-back",
@@ -41,8 +42,9 @@ def foot_of(message: ShownMessage) -> str:
 def _made_by(message: ShownMessage) -> str:
     if message.provider in {"database", extractive.NAME}:
         return _without_model(message)
-    if message.provider == "calculate":
-        return _("Calculated, not looked up")
+    if message.provider in {VERIFIED, "calculate"}:
+        is_verified = message.provider == VERIFIED
+        return _("Verified by a colleague, no language model") if is_verified else _("Calculated, not looked up")
     if not message.provider:
         return ""
     if message.provider == FROM_SETTINGS:  # a name that nobody gave it

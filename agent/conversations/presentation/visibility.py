@@ -1,5 +1,6 @@
 """Stored messages as a person may see them: one reading of their rights for all of them."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +17,17 @@ from agent.conversations.presentation.message import (
     ShownQuery,
     ShownSentence,
     ShownToolCall,
+    ShownVerified,
 )
 from agent.events import StopReason
 from agent.extractive.excerpts import excerpt_of, rows_in
 from agent.mcp_client.visibility import approvals_of
-from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolApproval, WebCitation
+from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolApproval, VerifiedCitation, WebCitation
 from agent.outside import AskedOutside
 from agent.quotations import answers as extractive
 from agent.skills.catalog import EXECUTE
 from agent.skills.files import made_files
+from agent.verified_match import standing_on
 from authz.principal import Principal
 from business.explore.links import explore_url
 from business.logical_query.query import LogicalQuery
@@ -41,6 +44,7 @@ class _Seen:
     passages: Mapping[UUID, ShownPassage]
     queries: Collection[int]
     vouched: Collection[Queried]
+    verified: Mapping[UUID, Sequence[ShownVerified]]
     offers: Mapping[UUID, Offer]
     files: Collection[MadeFile]
     approvals: Mapping[UUID, ToolApproval]
@@ -55,12 +59,21 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
     wanted |= {pk for row in found for pk in _read(row)}  # in one look: a second one is at another moment
     wanted |= {pk for row in found for pk in _leaned_on(row)[0]}
     results = {query.pk: queried_by(query) for row in found for query in row.queries.all()}
-    vouched = visible_queries(principal, {*results.values(), *(one for row in found for one in _leaned_on(row)[1])})
+    verified = _verified(found)
+    vouched = visible_queries(
+        principal,
+        {
+            *results.values(),
+            *(one for row in found for one in _leaned_on(row)[1]),
+            *(standing_on(each.answer_id) for shown in verified.values() for each in shown),
+        },
+    )
     asking = [row.pk for row in found if row.state.get("plan", {}).get("approval")]
     seen = _Seen(
         {passage.chunk_id: passage for passage in passages(principal, wanted)},
         {pk for pk, queried in results.items() if queried in vouched},
         vouched,
+        verified,
         offers(principal, {pk for row in found for pk in _offered(row)}),
         made_files(principal, [row.pk for row in found if _ran_scripts(row)]),
         approvals_of(principal, asking) if asking else {},
@@ -96,8 +109,10 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     citations = [citation for citation in row.citations.all() if citation.chunk_id in seen.passages]
     queries = [query for query in row.queries.all() if query.pk in seen.queries]
     pages = tuple(_page(page) for page in row.pages.all())
+    verified = tuple(each for each in seen.verified.get(row.pk, ()) if standing_on(each.answer_id) in seen.vouched)
     outside = {page.number for page in pages}  # of the world: whoever may read the answer may read them
-    numbers = {citation.number for citation in citations} | {query.number for query in queries} | outside
+    numbers = {each.number for each in citations} | {each.number for each in queries} | outside
+    numbers |= {each.number for each in verified}
     quoted = row.provider == extractive.NAME
     shown = {c.number: _citation(c, seen.passages[c.chunk_id], quoted=quoted) for c in citations}
     said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text, one.passage.blocks)}
@@ -106,8 +121,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     if sentences and row.role == Role.ASSISTANT:
         separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
         content = laid_out((each.gap or separator, each.text) for each in sentences if not each.is_masked)
-    leaned_on, queried = _leaned_on(row)
-    may_say = leaned_on <= seen.passages.keys() and queried <= set(seen.vouched)
+    may_say = _may_say(row, seen)
     return ShownMessage(
         id=row.pk,
         session_id=row.session_id,
@@ -121,6 +135,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         citations=tuple(shown.values()),
         queries=tuple(ShownQuery(q.number, q.evidence_id, q.source, q.title, _result(q)) for q in queries),
         pages=pages,
+        verified=verified,
         asked_outside=tuple(AskedOutside.model_validate(one) for one in _web_of(row).get("asked", ())),
         notice="\n".join(_(line) for line in row.notice.splitlines() if line),
         understood=_understood(row) if may_say else "",
@@ -140,6 +155,12 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         attachments=tuple(seen.attachments[UUID(pk)] for pk in row.attachments if UUID(pk) in seen.attachments),
         hidden_attachments=sum(UUID(pk) not in seen.attachments for pk in row.attachments),
     )
+
+
+def _may_say(row: Message, seen: _Seen) -> bool:
+    """Whether the question may be told as it was completed: all that was read for that may still be read."""
+    leaned_on, queried = _leaned_on(row)
+    return leaned_on <= seen.passages.keys() and queried <= set(seen.vouched)
 
 
 def _explore_of(row: Message) -> str:
@@ -163,6 +184,24 @@ def _web_of(row: Message) -> Mapping[str, Any]:
 def _page(row: WebCitation) -> ShownPage:
     url = row.url if row.url.startswith(("https://", "http://")) else ""  # it becomes a link
     return ShownPage(row.number, row.evidence_id, url, row.title, row.snippet, row.read_at)
+
+
+def _verified(rows: Sequence[Message]) -> Mapping[UUID, Sequence[ShownVerified]]:
+    """Message → the verified answers that it cites, whoever may see them; looked up where one was found for it."""
+    found: defaultdict[UUID, list[ShownVerified]] = defaultdict(list)
+    citing = [
+        row.pk for row in rows if any(item.get("type") == "verified" for item in row.state.get("evidence_items", ()))
+    ]
+    if not citing:
+        return found
+    for each in VerifiedCitation.objects.filter(message__in=citing, answer__isnull=False).select_related("answer"):
+        assert each.answer is not None  # filtered
+        found[each.message_id].append(
+            ShownVerified(
+                each.number, each.evidence_id, each.answer.pk, each.answer.question, each.by, each.verified_on
+            )
+        )
+    return found
 
 
 def _tool_call(step: Mapping[str, Any]) -> ShownToolCall:

@@ -34,5 +34,6 @@ def export(
     evidence = {each.evidence_id for message in messages for each in message.citations}
     evidence |= {each.evidence_id for message in messages for each in message.queries}
     evidence |= {each.evidence_id for message in messages for each in message.pages}
+    evidence |= {each.evidence_id for message in messages for each in message.verified}
     record(principal, Action.CONVERSATION_EXPORTED, session, detail={"format": form, "evidence": sorted(evidence)})
     return written(transcript_of(session.title, messages, address_of, timezone.now())), media_type

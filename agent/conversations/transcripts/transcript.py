@@ -9,7 +9,14 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agent.conversations.presentation.message import ShownCitation, ShownMessage, ShownPage, ShownQuery, ShownSentence
+from agent.conversations.presentation.message import (
+    ShownCitation,
+    ShownMessage,
+    ShownPage,
+    ShownQuery,
+    ShownSentence,
+    ShownVerified,
+)
 from agent.events import StopReason
 from agent.models import Role
 
@@ -81,6 +88,9 @@ def _turn(asked: ShownMessage | None, answer: ShownMessage, footnotes: list[Foot
     for query in answer.queries:
         numbers[query.number] = len(footnotes) + 1
         footnotes.append(Footnote(len(footnotes) + 1, _query(query)))
+    for each in answer.verified:
+        numbers[each.number] = len(footnotes) + 1
+        footnotes.append(Footnote(len(footnotes) + 1, _verified(each)))
     for page in answer.pages:
         numbers[page.number] = len(footnotes) + 1
         footnotes.append(Footnote(len(footnotes) + 1, _page(page), page.url))
@@ -149,6 +159,11 @@ def _place(citation: ShownCitation) -> str:
 def _page(page: ShownPage) -> str:
     read = _("read %(at)s") % {"at": date_format(localtime(page.read_at), "SHORT_DATETIME_FORMAT")}
     return f"{page.title} {_('(from outside)')} · {read}"
+
+
+def _verified(each: ShownVerified) -> str:
+    said = {"name": each.by, "day": each.verified_on.isoformat(), "question": each.question}
+    return _("Verified by %(name)s on %(day)s: %(question)s") % said
 
 
 def _query(query: ShownQuery) -> str:

@@ -1,13 +1,11 @@
-"""Give a data source its semantic layer from a YAML file; print that layer, the confirmed answers, or what its database needs."""
+"""Give a data source its semantic layer from a YAML file; print that layer, or what its database needs."""
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from business.examples import evaluation_cases
 from business.mysql.source import setup as mysql_setup
 from business.sandbox.setup import source_setup
 from business.semantic_layer.yaml_io import read_layer, written
@@ -17,7 +15,7 @@ from copilot_site.lib.commands import one_sentence, read_text
 
 
 class Command(BaseCommand):
-    help = "Import or export a semantic layer, print a source's confirmed answers, or the SQL that its database needs."
+    help = "Import or export a semantic layer, or print the SQL that a source's database needs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
@@ -25,10 +23,6 @@ class Command(BaseCommand):
         importing.add_argument("file", type=Path)
         exporting = actions.add_parser("export", help="print the layer as YAML")
         exporting.add_argument("name")
-        examples = actions.add_parser(
-            "examples", help="print the confirmed answers as cases for evaluate_sql, JSON lines"
-        )
-        examples.add_argument("name")
         setup = actions.add_parser("setup", help="print what the administrator of a database runs there once, SQL")
         setup.add_argument("--account", required=True, help="the role of the data source; it exists already")
         setup.add_argument("--database", required=True)
@@ -66,10 +60,6 @@ class Command(BaseCommand):
                 self.stdout.write(
                     mysql_setup(options["account"], options["database"], options["views"], options["table"])
                 )
-                return
-            if options["action"] == "examples":
-                for case in evaluation_cases(source_named(options["name"])):
-                    self.stdout.write(json.dumps(case, ensure_ascii=False))
                 return
             path = options["file"]
             text = read_text(path)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, override
 
 from agent.conversations.sessions import create_session
 from agent.events import References
-from agent.models import Message, QueryCitation, Role
+from agent.models import Message, QueryCitation, Role, VerifiedAnswer
 from agent.revocation import Grounds, may_read
 from agent.runs.report import run_report
 from audit.actions import Action
@@ -22,7 +22,7 @@ from authz.models import OrgUnit
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.units import join, leave
-from business.models import ConfirmedPair, DataSource, SourceGrant
+from business.models import DataSource, SourceGrant
 from business.presentation.query import chart_of
 from business.results.shown_query import ChartSpec, QueryShown
 from business.results.visibility import Queried
@@ -306,14 +306,14 @@ def test_a_manager_corrects_an_answer_and_it_is_an_example(demo: DataSource) -> 
     sql = "SELECT region, count(*) AS customers FROM customer GROUP BY region ORDER BY 2 DESC"
     assert corrected("emma", message, sql).status_code == 403
     grant(None, demo, to=named("emma"), right=Right.MANAGE)
-    assert "Confirm or correct" in page_of(message)
+    assert "Verify or correct" in page_of(message)
     refused = corrected("emma", message, "DELETE FROM customer")
     assert refused.status_code == 400
     assert "Only questions are run" in refused.content.decode()
     assert "DELETE FROM customer" in refused.content.decode()  # what was typed stays
-    assert not ConfirmedPair.objects.exists()
+    assert not VerifiedAnswer.unscoped.exists()
     assert corrected("emma", message, sql).status_code == 302
-    pair = ConfirmedPair.objects.get()
+    pair = VerifiedAnswer.unscoped.get()
     assert (pair.question, pair.sql) == (REGIONS, sql)
 
 

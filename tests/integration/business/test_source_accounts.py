@@ -220,7 +220,7 @@ def test_whoever_may_set_connections_changes_neither_words_nor_rights(sales: Dat
 def test_whoever_manages_a_source_does_not_delete_it_and_whoever_does_is_recorded(
     source: DataSource, root: User, elsewhere: Elsewhere
 ) -> None:
-    """With it go its address, its password, its confirmed answers and everybody's rights."""
+    """With it go its address, its password, its verified answers and everybody's rights."""
     steward, both = staff("stew"), connector()
     for person in (steward, both):
         grant(None, source, to=person, right=Right.MANAGE)

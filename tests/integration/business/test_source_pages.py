@@ -1,6 +1,5 @@
-"""Data sources in the admin: statements on trial, the semantic layer in place, grants per table, confirmed answers."""
+"""Data sources in the admin: statements on trial, the semantic layer in place, grants per table."""
 
-import json
 import re
 
 import pytest
@@ -8,12 +7,11 @@ import yaml
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from agent.evidence import text_hash
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from business.evaluation.large_layer import made_tables
-from business.models import ConfirmedPair, DataSource, SourceGrant
+from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import Words
 from business.semantic_layer.yaml_io import written
 from business.source_grants import grant
@@ -156,39 +154,7 @@ def readers_of(source: DataSource) -> dict[str, tuple[str | None, str | None]]:
     return {model.name: (model.org_unit.column, model.org_unit.shared_with) for model in saved if model.org_unit}
 
 
-def test_confirmed_answers_are_exported(source: DataSource, steward: User) -> None:
-    lines = client_of(steward).get(f"/admin/data-sources/{source.pk}/examples.jsonl").content.decode()
-    assert [json.loads(line) for line in lines.splitlines()] == []
-
-
-def test_a_wrong_confirmed_answer_is_withdrawn_on_its_page(source: DataSource, steward: User) -> None:
-    for question in ("How many customers?", "How many <b>sales</b>?"):
-        ConfirmedPair.objects.create(
-            source=source, question=question, question_sha256=text_hash(question), sql="SELECT 1", confirmed_by=steward
-        )
-    client, address = client_of(steward), f"/admin/data-sources/{source.pk}/examples/"
-    page = client.get(address).content.decode()
-    assert re.findall(r'<th scope="row">(.*?)</th>', page) == [
-        "How many &lt;b&gt;sales&lt;/b&gt;?",
-        "How many customers?",
-    ]
-    assert client.post(address, {"pair": "nonsense"}).status_code == 404
-    assert ConfirmedPair.objects.count() == 2
-    wrong = ConfirmedPair.objects.get(question="How many customers?")
-    page = client.post(address, {"pair": wrong.pk}, follow=True).content.decode()
-    assert "Withdrawn" in page
-    assert "How many customers?" not in page
-    assert [pair.question for pair in ConfirmedPair.objects.all()] == ["How many <b>sales</b>?"]
-
-
-def test_a_confirmed_answer_stays_for_who_does_not_manage_its_source(source: DataSource) -> None:
-    pair = ConfirmedPair.objects.create(source=source, question="How many?", question_sha256="1", sql="SELECT 1")
-    answer = client_of(staff("zoe")).post(f"/admin/data-sources/{source.pk}/examples/", {"pair": pair.pk})
-    assert answer.status_code == 404
-    assert ConfirmedPair.objects.filter(pk=pair.pk).exists()
-
-
-@pytest.mark.parametrize("what", ["layer/", "layer.yaml", "examples/", "examples.jsonl"])
+@pytest.mark.parametrize("what", ["layer/", "layer.yaml"])
 def test_who_does_not_manage_a_source_finds_none(source: DataSource, what: str) -> None:
     stranger = staff("zoe")
     assert client_of(stranger).get(f"/admin/data-sources/{source.pk}/{what}").status_code == 404

@@ -87,6 +87,7 @@ def _any_value(name: str) -> str:
         "set_id",
         "skill_id",
         "file_id",
+        "verified_id",
     }
     if name == "kind":
         return "folder"

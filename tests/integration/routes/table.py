@@ -26,6 +26,7 @@ IDS = {
     "kept_id",
     "entity_id",
     "approval_id",
+    "verified_id",
 }
 
 

@@ -14,9 +14,10 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
-from agent.models import ChatBot, McpService, QuestionSet, Share, Skill, ToolApproval
+from agent.models import ChatBot, McpService, QuestionSet, Share, Skill, ToolApproval, VerifiedAnswer
 from agent.skills.services import add_version
 from agent.skills.shipped_skills import shipped_package
+from agent.verified_answers.services import Given, save_text
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -84,6 +85,7 @@ class World(House):
             self.trashed,
             self.entity,
             self.approval,
+            self.verified,
         )  # now: what is made while one request is tried goes with it
 
     @cached_property
@@ -112,6 +114,12 @@ class World(House):
         asked = {"tool": "mcp_desk_make", "title": "desk: Make", "arguments": {}, "question": "q", "language": "en"}
         message = self.session.messages.latest("created_at")
         return ToolApproval.objects.create(user=self.session.user, message=message, **asked)
+
+    @cached_property
+    def verified(self) -> VerifiedAnswer:
+        """What somebody with every right has verified of the document."""
+        given = Given("Which pods?", SENTENCE, documents=[self.document.pk])
+        return save_text(Principal.of(self.keeper), given, folder_id=self.folder.pk)
 
     def with_token(self, *scopes: str) -> Client:
         """A program of somebody with every right, with a token of these scopes."""
@@ -161,6 +169,7 @@ class World(House):
             "entity_id": lambda: self.entity.pk,
             "saved_id": lambda: self.saved.pk,
             "approval_id": lambda: self.approval.pk,
+            "verified_id": lambda: self.verified.pk,
             "set_id": lambda: QuestionSet.objects.get_or_create(name="Leave")[0].pk,
             "skill_id": self._skill_id,
             "kind": lambda: "folder",
@@ -294,6 +303,11 @@ def _file(_world: World) -> dict[str, Any]:
     return {"file": SimpleUploadedFile("new.md", b"# New\n\nText.")}
 
 
+def _given_answer(world: World, question: str, **more: Any) -> dict[str, Any]:
+    given = {"question": question, "text": SENTENCE, "folder": str(world.folder.pk)}
+    return given | {"documents": [str(world.document.pk)]} | more
+
+
 # what a POST, PUT or PATCH sends where nothing would be a mistake
 BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/library/folders/<folder_id>/upload/": _file,
@@ -302,6 +316,17 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/api/v1/sessions/<pk>/attachments": _file,
     "/api/v1/sessions/<pk>/attachments/<document_id>/file": lambda world: {"folder": str(world.folder.pk)},
     "/library/folders/<folder_id>/folders/": lambda world: {"name": "New"},
+    "/library/verified/new/": lambda world: _given_answer(world, "Which ones?", documents=str(world.document.pk)),
+    "/library/verified/import/": lambda world: {
+        "file": SimpleUploadedFile(
+            "new.csv", f"folder,question,answer,documents\n{world.folder.pk},Why?,So.,{world.document.pk}".encode()
+        )
+    },
+    "/library/verified/<verified_id>/": lambda world: _given_answer(
+        world, "Which pods?", documents=str(world.document.pk)
+    ),
+    "/api/v1/verified-answers": lambda world: _given_answer(world, "Which ones?"),
+    "/api/v1/verified-answers/<verified_id>": lambda world: _given_answer(world, "Which pods?"),
     "/library/new/": lambda world: {"name": "New"},
     "/library/find/several/": lambda world: {"documents": [str(world.document.pk)], "what": "trash"},
     "/admin/rights/several/": lambda world: {

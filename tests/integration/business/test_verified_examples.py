@@ -1,4 +1,4 @@
-"""Confirmed pairs of question and statement: made by a manager of the source, and examples under everybody's own rights."""
+"""Verified statements: made by a manager of the source, and examples under everybody's own rights."""
 
 import json
 from io import StringIO
@@ -8,15 +8,17 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
+from agent.models import VerifiedAnswer
+from agent.verified_answers.matching import verified_examples
+from agent.verified_answers.services import retire, verify_statement
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from business.examples import confirm, confirmed_examples, withdraw_pair
 from business.guard.refusal import SqlRefused
 from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
-from business.models import ConfirmedPair, DataSource
+from business.models import DataSource
 from business.parsing.base import Example
 from business.semantic_layer.model import OrgUnit, SemanticLayer, Value
 from business.source_grants import grant
@@ -28,10 +30,10 @@ QUESTION = "How many large customers are there?"
 SQL = "SELECT count(*) FROM customer WHERE segment = 'large'"
 
 
-def confirmed(person: User, question: str = QUESTION, sql: str = SQL) -> int:
+def verified(person: User, question: str = QUESTION, sql: str = SQL) -> int:
     principal = Principal.of(person)
     opened = open_source(principal, "shop")
-    result = async_to_sync(confirm)(principal, opened, question=question, sql=sql)
+    result = async_to_sync(verify_statement)(principal, opened, question=question, sql=sql)
     assert result.answer.rows is not None
     return int(result.answer.rows.rows[0][-1])
 
@@ -42,45 +44,38 @@ def manager(source: DataSource, northerner: User) -> User:
     return northerner
 
 
-def test_a_confirmed_pair_is_an_example_and_the_newest_wins(source: DataSource, manager: User) -> None:
+def test_a_verified_statement_is_an_example_and_the_newest_wins(source: DataSource, manager: User) -> None:
     principal = Principal.of(manager)
-    assert confirmed(manager) == 0  # no large ones in the North
-    confirmed(manager, f"  {QUESTION} ", SQL + " ")
-    assert confirmed_examples(principal, source) == [Example(QUESTION, SQL)]
-    assert Entry.objects.filter(action=Action.SQL_CONFIRMED, target_id=str(source.pk)).count() == 2
+    assert verified(manager) == 0  # no large ones in the North
+    verified(manager, f"  {QUESTION} ", SQL + " ")
+    assert verified_examples(principal, source) == [Example(QUESTION, SQL)]
+    assert (
+        Entry.objects.filter(action=Action.VERIFIED_SAVED, target_id=str(VerifiedAnswer.unscoped.get().pk)).count() == 2
+    )
 
 
-def test_a_manager_withdraws_a_pair_and_nobody_else(source: DataSource, manager: User) -> None:
-    confirmed(manager)
-    pair = ConfirmedPair.objects.get()
-    with pytest.raises(PermissionDenied):
-        withdraw_pair(Principal.of(make_user("sam")), source, pair_id=pair.pk)
-    assert ConfirmedPair.objects.filter(pk=pair.pk).exists()
+def test_a_manager_retires_a_statement_and_nobody_else(source: DataSource, manager: User) -> None:
+    verified(manager)
+    answer = VerifiedAnswer.unscoped.get()
+    with pytest.raises(NotFound):
+        retire(Principal.of(make_user("sam")), answer.pk)
+    assert VerifiedAnswer.unscoped.filter(pk=answer.pk).exists()
     principal = Principal.of(manager)
-    withdraw_pair(principal, source, pair_id=pair.pk)
-    assert confirmed_examples(principal, source) == []
-    entry = Entry.objects.get(action=Action.SQL_UNCONFIRMED, target_id=str(source.pk))
-    assert (entry.actor_name, entry.detail) == (manager.username, {"pair": str(pair.pk)})
+    retire(principal, answer.pk)
+    assert verified_examples(principal, source) == []
+    entry = Entry.objects.get(action=Action.VERIFIED_RETIRED, target_id=str(answer.pk))
+    assert entry.actor_name == manager.username
     with pytest.raises(NotFound):
-        withdraw_pair(principal, source, pair_id=pair.pk)
-
-
-def test_a_pair_of_another_source_stays(source: DataSource, manager: User) -> None:
-    confirmed(manager)
-    other = DataSource.unscoped.create(name="other", database="other")
-    pair = ConfirmedPair.objects.get()
-    with pytest.raises(NotFound):
-        withdraw_pair(Principal.of(make_user("root", is_superuser=True)), other, pair_id=pair.pk)
-    assert ConfirmedPair.objects.filter(pk=pair.pk).exists()
+        retire(principal, answer.pk)
 
 
 def test_an_example_is_there_only_for_whoever_may_run_it(source: DataSource, manager: User) -> None:
-    confirmed(manager)
-    confirmed(manager, "How many sales?", "SELECT count(*) FROM sale")
+    verified(manager)
+    verified(manager, "How many sales?", "SELECT count(*) FROM sale")
     seller, stranger = make_user("sal"), make_user("sam")
     grant(None, source, to=seller, table="sale")
     seen = {
-        name: [e.sql for e in confirmed_examples(Principal.of(who), source)]
+        name: [e.sql for e in verified_examples(Principal.of(who), source)]
         for name, who in (("sal", seller), ("sam", stranger))
     }
     assert seen == {"sal": ["SELECT count(*) FROM sale"], "sam": []}
@@ -111,8 +106,8 @@ def test_an_example_names_no_row_that_others_may_not_see(
 ) -> None:
     """A model repeats what it is shown to whoever asks it to; Customer 7 is in the South."""
     share(source, "region")
-    confirmed(manager, question, sql)
-    seen = [example.sql for example in confirmed_examples(Principal.of(manager), source)]
+    verified(manager, question, sql)
+    seen = [example.sql for example in verified_examples(Principal.of(manager), source)]
     assert seen == ([sql] if (question, sql) in PLAIN else [])
 
 
@@ -150,7 +145,7 @@ def share(source: DataSource, name: str) -> None:
 
 
 def test_a_column_that_is_forbidden_later_takes_its_examples_with_it(source: DataSource, manager: User) -> None:
-    confirmed(manager)
+    verified(manager)
     layer: SemanticLayer = source.semantic_layer
     models = tuple(
         m.model_copy(
@@ -162,7 +157,7 @@ def test_a_column_that_is_forbidden_later_takes_its_examples_with_it(source: Dat
         for m in layer.semantic_models
     )
     save_layer(None, source, layer.model_copy(update={"semantic_models": models}))
-    assert confirmed_examples(Principal.of(manager), source) == []
+    assert verified_examples(Principal.of(manager), source) == []
 
 
 @pytest.mark.parametrize(
@@ -179,21 +174,21 @@ def test_what_does_not_run_or_answers_nothing_is_not_stored(
     source: DataSource, manager: User, question: str, sql: str, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        confirmed(manager, question, sql)
-    assert not ConfirmedPair.objects.exists()
+        verified(manager, question, sql)
+    assert not VerifiedAnswer.unscoped.exists()
 
 
-def test_only_a_manager_of_the_source_confirms(source: DataSource, northerner: User) -> None:
+def test_only_a_manager_of_the_source_verifies(source: DataSource, northerner: User) -> None:
     with pytest.raises(PermissionDenied):
-        confirmed(northerner)
-    assert not ConfirmedPair.objects.exists()
+        verified(northerner)
+    assert not VerifiedAnswer.unscoped.exists()
     assert not Entry.objects.filter(action=Action.SQL_EXECUTED).exists()
 
 
-def test_the_pairs_are_cases_for_evaluation(source: DataSource, manager: User) -> None:
-    confirmed(manager)
+def test_the_statements_are_cases_for_evaluation(source: DataSource, manager: User) -> None:
+    verified(manager)
     out = StringIO()
-    call_command("data_source", "examples", "shop", stdout=out)
+    call_command("verified_answers", "shop", stdout=out)
     (case,) = [json.loads(line) for line in out.getvalue().splitlines()]
     assert {key: case[key] for key in ("question", "query", "db_name")} == {
         "question": QUESTION,

@@ -14,14 +14,14 @@ from django.utils import timezone
 
 from agent.conversations.sessions import create_session
 from agent.events import StopReason
-from agent.models import Message
+from agent.models import Message, VerifiedAnswer
+from agent.verified_answers.services import retire, verify_statement
 from authz.principal import Principal
-from business.confirmed import as_of
-from business.examples import confirm, withdraw_pair
-from business.models import ConfirmedPair, DataSource
+from business.models import DataSource
 from business.results.shown_query import QueryShown
 from business.source_grants import managed_sources
 from business.sources import open_source
+from business.verified_sql import as_of
 from demo.business_data import FILES, OWNERS, may_correct
 from demo.company import load_company
 from demo.logins import logins
@@ -80,9 +80,9 @@ def test_who_of_the_demo_may_correct_an_answer(demo: DataSource) -> None:
 
 def test_whoever_may_not_correct_stores_nothing(demo: DataSource) -> None:
     assert correct("zhao") == 403
-    assert not ConfirmedPair.objects.exists()
+    assert not VerifiedAnswer.unscoped.exists()
     assert correct("emma") == 302
-    assert ConfirmedPair.objects.get().sql == SQL
+    assert VerifiedAnswer.unscoped.get().sql == SQL
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_is_not_read_from_the_data_is_no_correction(demo: DataSource, sql: 
     page = signed_in("emma").post(address, {"sql": sql}, follow=True, headers={"accept-language": "en"})
     said = page.content.decode()
     assert "The statement reads no table." in said or "is not read from the data: 12." in said
-    assert not ConfirmedPair.objects.exists()
+    assert not VerifiedAnswer.unscoped.exists()
 
 
 def test_a_correction_is_an_example_for_the_next_question_of_somebody_else(demo: DataSource) -> None:
@@ -109,8 +109,8 @@ def test_a_correction_is_a_case_of_evaluation_for_the_model_s_way(demo: DataSour
     """A pair is never shown as an example where it is what is asked."""
     assert correct("emma") == 302
     cases = StringIO()
-    call_command("data_source", "examples", "demo", stdout=cases)
-    (tmp_path / "questions.confirmed.jsonl").write_text(cases.getvalue())
+    call_command("verified_answers", "demo", stdout=cases)
+    (tmp_path / "questions.verified.jsonl").write_text(cases.getvalue())
 
     def is_not_told(request: Request) -> None:
         assert "</example>" not in sent(request)
@@ -149,9 +149,7 @@ def rows_of(message: Message) -> list[tuple[object, ...]]:
         "各地区有多少客户？",
     ],
 )
-def test_the_same_question_of_anybody_is_answered_by_the_confirmed_statement(
-    demo: DataSource, asked_again: str
-) -> None:
+def test_the_same_question_of_anybody_is_answered_by_the_verified_statement(demo: DataSource, asked_again: str) -> None:
     before = rows_of(answered("zhao"))
     assert correct("emma") == 302
     message = answered("zhao", asked_again)
@@ -170,13 +168,13 @@ def test_another_question_is_not_answered_by_it(demo: DataSource, question: str)
     assert rows_of(answered("zhao", question)) == before
 
 
-def test_the_rights_of_whoever_asks_decide_what_a_confirmed_statement_counts(demo: DataSource) -> None:
+def test_the_rights_of_whoever_asks_decide_what_a_verified_statement_counts(demo: DataSource) -> None:
     assert correct("emma") == 302
     assert result_of(answered("lin")).table.rows == ()  # HR has no customers of its own
     assert answered("sofia").stop_reason == StopReason.NO_EVIDENCE  # she may not ask the source
 
 
-def test_a_model_is_not_asked_what_was_confirmed(demo: DataSource) -> None:
+def test_a_model_is_not_asked_what_was_verified(demo: DataSource) -> None:
     """Neither for the way nor for the statement: it only puts the rows into words."""
     assert correct("emma") == 302
     with modelled(says("There are 12 customers in 华东. [1]")):
@@ -184,11 +182,11 @@ def test_a_model_is_not_asked_what_was_confirmed(demo: DataSource) -> None:
     assert rows_of(message) == sorted(CHINA, key=str)
 
 
-def test_what_was_withdrawn_answers_nothing_more(demo: DataSource) -> None:
+def test_what_was_retired_answers_nothing_more(demo: DataSource) -> None:
     before = rows_of(answered("zhao"))
     assert correct("emma") == 302
     emma = Principal.named("emma")
-    withdraw_pair(emma, demo, pair_id=ConfirmedPair.objects.get().pk)
+    retire(emma, VerifiedAnswer.unscoped.get().pk)
     assert rows_of(answered("zhao")) == before
 
 
@@ -213,10 +211,10 @@ def test_what_was_withdrawn_answers_nothing_more(demo: DataSource) -> None:
 def test_the_same_question_with_another_value_or_time(
     demo: DataSource, question: str, sql: str, asked_next: str, ran: str
 ) -> None:
-    """Nobody but the one who confirmed it says who a friend is."""
+    """Nobody but the one who verified it says who a friend is."""
     emma = Principal.named("emma")
     statement = f"SELECT count(*) AS n FROM customer WHERE {sql}"
-    async_to_sync(confirm)(emma, open_source(emma, "demo"), question=question, sql=statement)
+    async_to_sync(verify_statement)(emma, open_source(emma, "demo"), question=question, sql=statement)
     message = answered("zhao", asked_next)
     assert message.queries.count() == bool(ran)
     if ran:
@@ -230,8 +228,8 @@ SOLD = "上个月的销售额是多少？"
 STATEMENT = "SELECT sum(amount) AS n FROM sales_order WHERE ordered_at >= '{0}' AND ordered_at < '{1}'"
 
 
-def test_relative_days_of_a_confirmed_statement_are_those_of_today(demo: DataSource) -> None:
-    """As if confirmed three months ago; with dates that are none of the question's days it is not used, nor what it put right."""
+def test_relative_days_of_a_verified_statement_are_those_of_today(demo: DataSource) -> None:
+    """As if verified three months ago; with dates that are none of the question's days it is not used, nor what it put right."""
     today = timezone.localdate()
     then = month_start(today.year * 12 + today.month - 1 - 3)
     days = [month_start(then.year * 12 + then.month - 2).isoformat(), then.isoformat()]
@@ -240,7 +238,7 @@ def test_relative_days_of_a_confirmed_statement_are_those_of_today(demo: DataSou
     address = f"/chat/{message.session_id}/messages/{message.pk}/queries/1/correct/"
     for dates, ran in ((days, True), ([days[0], "2020-02-02"], False)):
         assert signed_in("emma").post(address, {"sql": STATEMENT.format(*dates)}).status_code == 302
-        ConfirmedPair.objects.update(confirmed_at=datetime(then.year, then.month, 15, tzinfo=UTC))
+        VerifiedAnswer.unscoped.update(verified_at=datetime(then.year, then.month, 15, tzinfo=UTC))
         again = answered("zhao", SOLD)
         assert again.queries.count() == ran
         assert not ran or result_of(again).statement == STATEMENT.format(*now)
@@ -258,6 +256,6 @@ def test_relative_days_of_a_confirmed_statement_are_those_of_today(demo: DataSou
         ("since >= '2020-01-01'", "loyal customers", "2027-03-02", "since >= '2020-01-01'"),
     ],
 )  # fmt: skip
-def test_a_statement_confirmed_in_november_as_of_another_day(sql: str, question: str, today: str, whole: str) -> None:
-    confirmed = date(2026, 11, 21)
-    assert as_of(sql, question, confirmed=confirmed, today=date.fromisoformat(today)) == whole
+def test_a_statement_verified_in_november_as_of_another_day(sql: str, question: str, today: str, whole: str) -> None:
+    verified = date(2026, 11, 21)
+    assert as_of(sql, question, verified=verified, today=date.fromisoformat(today)) == whole

@@ -1,33 +1,34 @@
-"""A question that a manager of the source has answered once: their statement answers it again, under the rights of whoever asks.
+"""A question whose statement somebody has verified: the statement answers it again, under the rights of the person who asks.
 
 A time that the question says relatively (“last month”) is meant as of today: dates in the statement that were its days when it was
-confirmed become its days of today; where one cannot be told so, the statement is not used.
+verified become its days of today; where one cannot be told so, the statement is not used. The statements are given; no row is read here.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from hashlib import sha256
 
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from authz.principal import Principal
-from business.data_scope import ALL_DATA, DataScope
 from business.examples import passes
+from business.guard.grammar import nodes, parse_query
 from business.guard.rewrite import literal
+from business.guard.text import clean
 from business.linking.linker import tells_names
 from business.logical_query.query import LogicalQuery
 from business.logical_query.times import Span, days_of
 from business.logical_query.wording import Meaning
-from business.models import ConfirmedPair
+from business.models import DataSource
 from business.parsing.base import Context
 from business.parsing.reader.parser import parse
 from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
 from business.semantic_layer.model import Dimension, SemanticLayer, Value
-from business.sources import OpenSource, open_sources
+from business.sources import OpenSource, saved_layer
 from knowledge.text.language import language_of
 
 _DATE = re.compile(r"'(\d{4}-\d{2}-\d{2})'")
@@ -36,7 +37,21 @@ _END = "?？!！。. "
 
 
 @dataclass(frozen=True)
-class Confirmed:
+class Statement:
+    """What was verified. wordings: the question first. sql: before the guard. by: "" for a person who is gone; at: aware."""
+
+    wordings: tuple[str, ...]
+    sql: str
+    by: str
+    at: datetime
+
+
+Statements = Callable[[OpenSource], Sequence[Statement]]
+"""The verified statements of a source."""
+
+
+@dataclass(frozen=True)
+class VerifiedSql:
     """sql: as of today, before the guard; "" where its dates cannot be told for today. is_same: with the same value and time."""
 
     opened: OpenSource
@@ -46,61 +61,57 @@ class Confirmed:
     is_same: bool = True
 
     def meaning(self, language: str) -> Meaning:
-        """Who confirmed it, and when, in the question's language."""
+        """Who verified it, and when, in the question's language."""
         with override("zh-hans" if language.startswith("zh") else "en"):
-            said = {
-                "name": self.by or _("a person who is not here any more"),
-                "day": self.at.date().isoformat(),
-            }
-            told = _("Confirmed for this question by %(name)s on %(day)s.")
+            said = {"name": self.by or _("a former colleague"), "day": self.at.date().isoformat()}
+            told = _("Query verified by %(name)s on %(day)s.")
             if not self.is_same:
-                told = _("Confirmed for this question with another value or time by %(name)s on %(day)s.")
+                told = _("Query verified with another value or time by %(name)s on %(day)s.")
             return Meaning(definitions=(told % said,))
 
 
-def confirmed_for(principal: Principal, question: str, scope: DataScope = ALL_DATA) -> Confirmed | None:
-    """The confirmed statement for a question among the sources that this person may ask within the scope; None where there is none."""
-    return confirmed_in(open_sources(principal, scope=scope), question)
-
-
-def confirmed_in(sources: Iterable[OpenSource], question: str) -> Confirmed | None:
-    """The latest confirmed statement for the same question that the rights of whoever opened the sources would run: in the same
-    words, or in others that are read as the same logical query.
+def verified_in(sources: Iterable[OpenSource], question: str, statements: Statements) -> VerifiedSql | None:
+    """The latest verified statement for the same question that the rights behind these sources would run: in the same words, or in
+    others that are read as the same logical query.
 
     Where there is none, of the same question with another value or time, if the statement can be told for those.
     """
-    found = [each for opened in sources for each in _fitting(opened, question)]
+    found = [each for opened in sources for each in _fitting(opened, question, statements(opened))]
     return max(found, key=lambda each: (each.is_same, each.at), default=None)
 
 
-def _fitting(opened: OpenSource, question: str) -> Iterator[Confirmed]:
-    """The first pair of a source that is the same, and the first that is but for a value or time."""
+def _fitting(opened: OpenSource, question: str, known: Sequence[Statement]) -> Iterator[VerifiedSql]:
+    """The first statement of a source that is the same, or the first that is but for a value or time."""
     today = opened.today
-    pairs = list(ConfirmedPair.objects.filter(source=opened.source).select_related("confirmed_by"))
-    same = _same_of(pairs, question, opened, today)
-    for pair in [same] if same else pairs:
-        at = localtime(pair.confirmed_at, opened.time_zone)
+    same = _same_of(known, question, opened, today)
+    for each, wording in [same] if same else _worded(known):
+        at = localtime(each.at, opened.time_zone)
         then = at.date()
         sql = (
-            as_of(pair.sql, pair.question, confirmed=then, today=today)
+            as_of(each.sql, wording, verified=then, today=today)
             if same
-            else _otherwise(pair, question, opened, confirmed=then, today=today)
+            else _otherwise(each.sql, wording, question, opened, verified=then, today=today)
         )
-        if (sql or same) and passes(pair.sql, opened.access.policy):
-            by = pair.confirmed_by
-            name = (by.get_full_name() or by.get_username()) if by else ""
-            yield Confirmed(opened, sql, name, at, is_same=same is not None)
+        if (sql or same) and passes(each.sql, opened.access.policy):
+            yield VerifiedSql(opened, sql, each.by, at, is_same=same is not None)
             return
 
 
-def _same_of(pairs: Sequence[ConfirmedPair], question: str, opened: OpenSource, today: date) -> ConfirmedPair | None:
-    """The pair of this question: in the same words, else in others that ask for the same by the layer's words."""
-    asked = _same_for(question)
-    said = next((pair for pair in pairs if _same_for(pair.question) == asked), None)
-    if said is not None or not pairs:
+def _same_of(
+    known: Sequence[Statement], question: str, opened: OpenSource, today: date
+) -> tuple[Statement, str] | None:
+    """The statement of this question with its wording: in the same words, else in others that ask for the same by the layer's words."""
+    asked = same_words(question)
+    worded = _worded(known)
+    said = next((each for each in worded if same_words(each[1]) == asked), None)
+    if said is not None or not worded:
         return said
     meant = _meant(question, opened, today)
-    return next((pair for pair in pairs if meant and _meant(pair.question, opened, today) == meant), None)
+    return next((each for each in worded if meant and _meant(each[1], opened, today) == meant), None)
+
+
+def _worded(known: Sequence[Statement]) -> list[tuple[Statement, str]]:
+    return [(each, wording) for each in known for wording in each.wordings]
 
 
 def _meant(question: str, opened: OpenSource, today: date) -> LogicalQuery | None:
@@ -108,25 +119,25 @@ def _meant(question: str, opened: OpenSource, today: date) -> LogicalQuery | Non
     return parsed if isinstance(parsed, LogicalQuery) else None
 
 
-def _otherwise(pair: ConfirmedPair, question: str, opened: OpenSource, *, confirmed: date, today: date) -> str:
-    """The statement of a pair for a question with another value or time; "" where it is another question."""
-    before, now = _without_times(pair.question, confirmed), _without_times(question, today)
+def _otherwise(sql: str, wording: str, question: str, opened: OpenSource, *, verified: date, today: date) -> str:
+    """The statement for a question with another value or time; "" where it is another question."""
+    before, now = _without_times(wording, verified), _without_times(question, today)
     if before == now:
-        return as_of(pair.sql, question, asked_then=pair.question, confirmed=confirmed, today=today)
-    sql = with_other_value(pair.sql, before, now, opened.layer)
-    return as_of(sql, question, asked_then=pair.question, confirmed=confirmed, today=today) if sql else ""
+        return as_of(sql, question, asked_then=wording, verified=verified, today=today)
+    other = with_other_value(sql, before, now, opened.layer)
+    return as_of(other, question, asked_then=wording, verified=verified, today=today) if other else ""
 
 
 def _without_times(question: str, day: date) -> str:
-    return _same_for(mark_times(_same_for(question), day, 1)[0])
+    return same_words(mark_times(same_words(question), day, 1)[0])
 
 
-def as_of(sql: str, question: str, *, confirmed: date, today: date, asked_then: str = "") -> str:
+def as_of(sql: str, question: str, *, verified: date, today: date, asked_then: str = "") -> str:
     """The statement for today; "" where the question's times have moved and a date in the statement is none of their days.
 
-    asked_then: the question that it was confirmed for, where that is another one.
+    asked_then: the question that it was verified for, where that is another one.
     """
-    before, now = _windows(asked_then or question, confirmed), _windows(question, today)
+    before, now = _windows(asked_then or question, verified), _windows(question, today)
     if asked_then and before and not (_DATE.search(sql) or _YEAR.search(sql)):  # it tells its days from the clock
         return ""
     if [_days(window) for window in before] == [_days(window) for window in now]:
@@ -153,8 +164,8 @@ def _days(span: Span) -> tuple[str, str, str]:
     return tuple(day.isoformat() if day else "" for day in (start, last, end))  # type: ignore[return-value]
 
 
-def _same_for(question: str) -> str:
-    """What is the same for two spellings of one question."""
+def same_words(question: str) -> str:
+    """One spelling of a question, for all ways to write it."""
     return " ".join(normalised(question).casefold().split()).strip(_END)
 
 
@@ -201,3 +212,14 @@ def _value(text: str, dimension: Dimension) -> Value | None:
 
 def _wordings(value: Value) -> list[str]:
     return [word.casefold() for word in value.words()]
+
+
+def layer_sha256(source: DataSource, sql: str = "") -> str:
+    """SHA-256 of what the semantic layer says of the tables that a statement reads; of all of it without one."""
+    read = (
+        {node.relname for node in nodes(parse_query(clean(sql))) if node.DESCRIPTOR.name == "RangeVar"}
+        if sql
+        else set()
+    )
+    models = [m.model_dump_json() for m in saved_layer(source).semantic_models if not sql or m.table in read]
+    return sha256("\n".join(models).encode()).hexdigest()

@@ -1,0 +1,166 @@
+"""Verified answers: those that one may be answered with, and changes by their keepers."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent.models import Flag
+from agent.verified_answers.selectors import ShownAnswer, get_kept, seen_answers, shown_answers
+from agent.verified_answers.services import (
+    MOST_SOURCES,
+    TEXT_CHARACTERS,
+    Given,
+    change_wordings,
+    retire,
+    save_text,
+    verify_again,
+)
+from agent.verified_answers.wordings import MOST_WORDINGS, QUESTION_CHARACTERS
+from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
+from copilot_site.lib.errors import InvalidInput, NotFound
+from copilot_site.lib.openapi import operation
+from copilot_site.lib.strict_serializers import Filters, Input
+from knowledge.rest.search import ids
+
+READS, KEEPS = (TokenScope.SEARCH, TokenScope.INGEST), (TokenScope.INGEST,)
+
+
+class GivenAnswer(Input):
+    """A text in a folder. Of an answer that is a query only `wordings` and `valid_until` are taken."""
+
+    folder = serializers.UUIDField(required=False, help_text="The folder whose rights it has.")
+    question = serializers.CharField(required=False, max_length=QUESTION_CHARACTERS)
+    text = serializers.CharField(required=False, max_length=TEXT_CHARACTERS)
+    wordings = serializers.ListField(
+        child=serializers.CharField(max_length=QUESTION_CHARACTERS),
+        default=list,
+        max_length=MOST_WORDINGS,
+        help_text="Other ways to ask the same.",
+    )
+    documents = ids("The documents that it stands on, by id.")
+    data_sources = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        default=list,
+        max_length=MOST_SOURCES,
+        help_text="The data sources that it stands on, by name.",
+    )
+    valid_until = serializers.DateField(required=False, allow_null=True, default=None)
+
+
+class VerifiedAnswerSerializer(serializers.Serializer[ShownAnswer]):
+    """`text`, or the query of a data source in `sql`. `flag`: why it has to be reviewed; until then it answers nothing."""
+
+    id = serializers.UUIDField(source="row.pk")
+    folder = serializers.UUIDField(source="row.folder_id", allow_null=True)
+    data_source = serializers.CharField(source="row.source.name", default="")
+    question = serializers.CharField(source="row.question")
+    wordings = serializers.ListField(source="others", child=serializers.CharField())
+    text = serializers.CharField(source="row.text")
+    sql = serializers.CharField(source="row.sql")
+    documents = serializers.SerializerMethodField()
+    data_sources = serializers.SerializerMethodField()
+    valid_until = serializers.DateField(source="row.expires_on", allow_null=True)
+    verified_by = serializers.CharField(source="row.verified_by.username", default="")
+    verified_at = serializers.DateTimeField(source="row.verified_at")
+    flag = serializers.ChoiceField(choices=Flag.choices, allow_blank=True, source="row.flag")
+    why = serializers.CharField(source="fault", help_text="The same in words, with what was found just now.")
+
+    def get_documents(self, shown: ShownAnswer) -> list[UUID]:
+        return [document.pk for document in shown.documents]
+
+    def get_data_sources(self, shown: ShownAnswer) -> list[str]:
+        return [source.name for source in shown.data_sources]
+
+
+class _Answers(PrincipalView):
+    serializer_class = VerifiedAnswerSerializer
+
+    def _shown(self, answer_id: UUID) -> dict[str, Any]:
+        """Raises NotFound."""
+        found = next(shown_answers(seen_answers(self.principal).filter(pk=answer_id)), None)
+        if found is None:
+            raise NotFound(_("There is no such verified answer, or you may not see it."))
+        return dict(self.get_serializer(found).data)
+
+
+class VerifiedAnswers(_Answers):
+    token_scopes = {"get": READS, "post": KEEPS}
+
+    @operation(
+        "List the verified answers that you may be given, and those you keep",
+        answer=VerifiedAnswerSerializer(many=True),
+        problems=(400, 401),
+    )
+    def get(self, request: Request) -> Response:
+        Filters.checked(request.query_params)
+        rows = self.paginate_queryset(seen_answers(self.principal))
+        return self.get_paginated_response(self.get_serializer(shown_answers(rows or []), many=True).data)
+
+    @operation(
+        "Verify an answer", body=GivenAnswer, answer=VerifiedAnswerSerializer, status=201,
+        problems=(400, 401, 403, 404, 409),
+    )  # fmt: skip
+    def post(self, request: Request) -> Response:
+        given, folder_id = _given(GivenAnswer.checked(request.data))
+        made = save_text(self.principal, given, folder_id=folder_id)
+        return Response(self._shown(made.pk), status.HTTP_201_CREATED)
+
+
+class OneVerifiedAnswer(_Answers):
+    token_scopes = {"get": READS, "put": KEEPS, "delete": KEEPS}
+
+    @operation("Read a verified answer", answer=VerifiedAnswerSerializer, problems=(401, 404))
+    def get(self, request: Request, verified_id: UUID) -> Response:
+        return Response(self._shown(verified_id))
+
+    @operation(
+        "Change a verified answer; you verify it by that", body=GivenAnswer, answer=VerifiedAnswerSerializer,
+        problems=(400, 401, 403, 404, 409),
+    )  # fmt: skip
+    def put(self, request: Request, verified_id: UUID) -> Response:
+        said = GivenAnswer.checked(request.data)
+        if get_kept(self.principal, verified_id).source_id is not None:
+            change_wordings(self.principal, verified_id, wordings=said["wordings"], expires_on=said["valid_until"])
+        else:
+            given, folder_id = _given(said)
+            save_text(self.principal, given, folder_id=folder_id, answer_id=verified_id)
+        return Response(self._shown(verified_id))
+
+    @operation("Delete a verified answer", status=204, problems=(401, 404))
+    def delete(self, request: Request, verified_id: UUID) -> Response:
+        retire(self.principal, verified_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class NothingGiven(Input):
+    """Nothing: the answer stays as it is."""
+
+
+class VerifyAgain(_Answers):
+    token_scopes = {"post": KEEPS}
+
+    @operation(
+        "Say that a verified answer still holds, with its sources as they are now", body=NothingGiven,
+        answer=VerifiedAnswerSerializer, problems=(400, 401, 403, 404),
+    )  # fmt: skip
+    def post(self, request: Request, verified_id: UUID) -> Response:
+        NothingGiven.checked(request.data)
+        verify_again(self.principal, verified_id)
+        return Response(self._shown(verified_id))
+
+
+def _given(said: Mapping[str, Any]) -> tuple[Given, UUID]:
+    """Raises InvalidInput without folder, question or text."""
+    for name in ("folder", "question", "text"):
+        if not said.get(name):
+            raise InvalidInput(_("“%(name)s” is needed.") % {"name": name})
+    given = Given(
+        said["question"], said["text"], said["wordings"], said["valid_until"], said["documents"], said["data_sources"]
+    )
+    return given, said["folder"]

@@ -1,0 +1,104 @@
+"""Verified texts as CSV: written for a spreadsheet, read back as a whole or not at all."""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from io import StringIO
+from typing import TypeVar
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from agent.verified_answers.selectors import kept_answers, shown_answers
+from agent.verified_answers.services import Given, save_text
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput
+from copilot_site.lib.spreadsheets import unsafe_cell
+
+COLUMNS = ("folder", "question", "wordings", "answer", "documents", "data_sources", "valid_until")
+NEEDED = ("folder", "question", "answer")
+MOST_LINES = 500
+MOST_FAULTS = 20  # told at once
+FILE_BYTES = 5_000_000
+T = TypeVar("T")
+
+
+def exported_rows(principal: Principal) -> Iterator[tuple[object, ...]]:
+    """The texts that this person keeps, below the names of the columns. Recorded."""
+    rows = kept_answers(principal).filter(folder__isnull=False)
+    record(principal, Action.VERIFIED_EXPORTED, detail={"answers": rows.count()})
+    yield COLUMNS
+    for each in shown_answers(rows):
+        yield (
+            each.row.folder_id,
+            each.row.question,
+            "\n".join(each.others),
+            each.row.text,
+            " ".join(str(document.pk) for document in each.documents),
+            " ".join(source.name for source in each.data_sources),
+            each.row.expires_on or "",
+        )
+
+
+def import_answers(principal: Principal, text: str) -> int:
+    """Save each line of a file, in place of the answer to its question that its folder has; returns how many.
+
+    Raises InvalidInput with a sentence for each line that cannot be saved; then nothing is changed.
+    """
+    lines = list(_lines(text))
+    faults: list[str] = []
+    with transaction.atomic():
+        for number, values in lines:
+            try:
+                with transaction.atomic():
+                    save_text(principal, _given(values), folder_id=_one(UUID, values, "folder"), replaces=True)
+            except CopilotError as error:
+                faults.append(_("Line %(n)s: %(why)s") % {"n": number, "why": error})
+            if len(faults) == MOST_FAULTS:
+                break
+        if faults:
+            raise InvalidInput("\n".join(faults))
+    return len(lines)
+
+
+def _lines(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
+    reader = csv.DictReader(StringIO(text.removeprefix("\ufeff"), newline=""), restkey="", restval="")
+    try:
+        names = reader.fieldnames or ()
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise InvalidInput(_("The file is no CSV: %(why)s.") % {"why": error}) from error
+    for name in (*(each for each in names if each not in COLUMNS), *(each for each in NEEDED if each not in names)):
+        raise InvalidInput(
+            _("The columns are %(known)s; look at “%(name)s”.") % {"known": ", ".join(COLUMNS), "name": name}
+        )
+    if not 0 < len(rows) <= MOST_LINES:
+        raise InvalidInput(_("A file has between one and %(most)s verified answers.") % {"most": MOST_LINES})
+    for number, row in rows:
+        yield number, {name: unsafe_cell(value) for name, value in row.items() if isinstance(value, str)}
+
+
+def _given(values: Mapping[str, str]) -> Given:
+    return Given(
+        question=values["question"],
+        text=values["answer"],
+        wordings=[line for line in values.get("wordings", "").splitlines() if line.strip()],
+        expires_on=_one(date.fromisoformat, values, "valid_until") if values.get("valid_until", "").strip() else None,
+        documents=[_as(UUID, each, "documents") for each in values.get("documents", "").split()],
+        data_sources=values.get("data_sources", "").split(),
+    )
+
+
+def _one(kind: Callable[[str], T], values: Mapping[str, str], name: str) -> T:
+    return _as(kind, values[name].strip(), name)
+
+
+def _as(kind: Callable[[str], T], text: str, name: str) -> T:
+    try:
+        return kind(text)
+    except ValueError as error:
+        said = _("“%(value)s” is nothing that the column %(name)s can have.")
+        raise InvalidInput(said % {"value": text[:60], "name": name}) from error

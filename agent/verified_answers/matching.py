@@ -1,0 +1,154 @@
+"""Find the verified answer for a question: what somebody stands behind comes before what a search finds."""
+
+from collections.abc import Collection
+from functools import partial
+from uuid import UUID
+
+import structlog
+from django.contrib.auth.models import User
+from django.db.models import Case, Exists, FloatField, OuterRef, Q, QuerySet, Value, When
+from django.db.models.expressions import RawSQL
+from django.utils.timezone import localtime
+from pgvector.django import CosineDistance
+
+from agent.models import VerifiedAnswer, VerifiedSource, VerifiedWording
+from agent.models.verified_answers import still_valid
+from agent.verified_answers.review import fault_of
+from agent.verified_answers.wordings import question_key
+from agent.verified_match import SOURCE, Cited, VerifiedMatch
+from authz.principal import Principal
+from business.data_scope import ALL_DATA, DataScope
+from business.examples import readable_examples
+from business.models import DataSource
+from business.parsing.base import Example
+from business.results.visibility import Queried
+from business.sources import OpenSource, open_source, open_sources
+from business.verified_sql import Statement, VerifiedSql, verified_in
+from copilot_site.lib.errors import NotFound
+from knowledge.embedding.base import EmbeddingError
+from knowledge.retrieval.engine import sentence_embedder
+from knowledge.retrieval.plan import Scope, documents_in, visible_ids
+from knowledge.selectors import ShownPassage, passages, passages_of
+
+log = structlog.get_logger(__name__)
+NEAR = 0.9  # cosine of two questions. It finds 11 of 15 paraphrases, and 9 of 15 other questions ("annual", "sick leave"): by hand
+LOOKED_AT = 3  # wordings, nearest first: the first whose sources still say the same
+MOST_STATEMENTS = 200  # the newest of one source; the guard looks at each once
+
+
+def verified_for(principal: Principal, question: str, scope: Scope) -> VerifiedMatch | None:
+    """The verified text that is nearest to a question, among those that this person may see within the scope; None where there is none."""
+    if not VerifiedWording.objects.filter(answer__folder__isnull=False).exists():  # nothing to embed a question for
+        return None
+    key = question_key(question)
+    for wording in _nearest(principal, question, key, scope)[:LOOKED_AT]:
+        if not fault_of(wording.answer):
+            return _match(principal, wording.answer, is_same=wording.key == key)
+    return None
+
+
+def _nearest(principal: Principal, question: str, key: str, scope: Scope) -> QuerySet[VerifiedWording]:
+    """The wordings of the same words, then the nearest; rights, scope and order are one statement."""
+    is_same = Case(When(key=key, then=Value(1.0)), default=_cosine(question), output_field=FloatField())
+    visible = VerifiedAnswer.objects.visible_to(principal).filter(still_valid(), _within(principal, scope))
+    rows = VerifiedWording.objects.filter(answer__in=visible).annotate(score=is_same).filter(score__gte=NEAR)
+    return rows.select_related("answer", "answer__verified_by").order_by("-score", "-answer__verified_at")
+
+
+def _cosine(question: str) -> Case:
+    """The cosine of a wording in today's space; 0 for one in another space, and where the embedder does not answer."""
+    embedder = sentence_embedder()
+    nothing = Value(0.0, FloatField())
+    try:
+        vector = embedder.embed_query(question)
+    except EmbeddingError as error:
+        log.warning("verified_answer.not_embedded", error=str(error))
+        return Case(default=nothing)
+    near = When(space=embedder.space, then=1.0 - CosineDistance("vector", vector))
+    return Case(near, default=nothing, output_field=FloatField())
+
+
+def _within(principal: Principal, scope: Scope) -> Q:
+    """Texts in folders of the scope, all of whose documents are in it."""
+    texts = Q(folder__isnull=False)
+    if scope == Scope():
+        return texts
+    folders, values = visible_ids(principal, scope)
+    beyond = VerifiedSource.objects.filter(answer=OuterRef("pk")).exclude(document__in=documents_in(principal, scope))
+    in_folders = Q(folder_id__in=RawSQL(folders, values))  # noqa: S611 - made of constants; values are bound
+    return texts & in_folders & ~Q(Exists(beyond))
+
+
+def _match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) -> VerifiedMatch | None:
+    sources = list(answer.sources.select_related("document", "data_source"))
+    found = {each.chunk_id: each for each in passages(principal, [one.chunk_id for one in sources if one.chunk_id])}
+    cited = [
+        _cited(principal, each, found.get(each.chunk_id) if each.chunk_id else None)
+        for each in sources
+        if each.document
+    ]
+    if None in cited:  # a right ended between the two looks
+        return None
+    return VerifiedMatch(
+        answer.pk,
+        answer.question,
+        answer.text,
+        name_of(answer.verified_by),
+        localtime(answer.verified_at).date(),
+        is_same,
+        tuple(each for each in cited if each),
+        tuple(each.data_source.name for each in sources if each.data_source),
+    )
+
+
+def _cited(principal: Principal, source: VerifiedSource, passage: ShownPassage | None) -> Cited | None:
+    if source.chunk_id is not None:
+        return Cited(passage, source.start, source.end) if passage else None
+    assert source.document is not None
+    first = next(iter(passages_of(principal, source.document)), None)
+    return Cited(first, 0, 0) if first else None
+
+
+def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+    """Those of what stands on verified answers that this person may be shown now."""
+    asked = {one: UUID(one.reach[0].table) for one in queried if one.source == SOURCE and one.reach}
+    if not asked:
+        return set()
+    visible = VerifiedAnswer.objects.visible_to(principal).filter(pk__in=asked.values())
+    found = set(visible.values_list("pk", flat=True))
+    return {one for one, answer_id in asked.items() if answer_id in found}
+
+
+def name_of(person: User | None) -> str:
+    return (person.get_full_name() or person.get_username()) if person else ""
+
+
+def _statements(opened: OpenSource) -> list[VerifiedAnswer]:
+    """The statements over an opened source that may answer today, the newest first."""
+    rows = VerifiedAnswer.unscoped.filter(still_valid(), source=opened.source).select_related("source", "verified_by")
+    return [row for row in rows.prefetch_related("wordings")[:MOST_STATEMENTS] if not fault_of(row)]
+
+
+def _told(opened: OpenSource) -> list[Statement]:
+    return [
+        Statement(tuple(each.text for each in row.wordings.all()), row.sql, name_of(row.verified_by), row.verified_at)
+        for row in _statements(opened)
+    ]
+
+
+verified_statement = partial(verified_in, statements=_told)
+"""(opened sources, question) → the verified statement for it under the rights they were opened with, or None."""
+
+
+def statement_for(principal: Principal, question: str, scope: DataScope = ALL_DATA) -> VerifiedSql | None:
+    """The verified statement for a question, among the sources that this person may ask within the scope."""
+    return verified_statement(open_sources(principal, scope=scope), question)
+
+
+def verified_examples(principal: Principal, source: DataSource, scope: DataScope = ALL_DATA) -> list[Example]:
+    """The verified statements of a source that this person's rights of today would run, the newest first; none of one they may not ask."""
+    try:
+        opened = open_source(principal, source.name, scope)
+    except NotFound:
+        return []
+    return readable_examples(opened, [Example(row.question, row.sql) for row in _statements(opened)])

@@ -1,0 +1,83 @@
+"""Whether the sources of a verified answer still say what they said: asked before it answers, and by a worker for its keeper's list."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Prefetch, Q
+
+from agent.models import Flag, VerifiedAnswer, VerifiedSource
+from audit.actions import Action
+from audit.record import record
+from business.verified_sql import layer_sha256
+from knowledge.models import Chunk
+
+WITH_SOURCES = Prefetch("sources", VerifiedSource.objects.select_related("document", "data_source"))
+
+
+def fault_of(answer: VerifiedAnswer) -> str:
+    """Why an answer must not be given as verified, as `Flag`; "" where nothing has changed."""
+    if answer.source is not None:
+        return Flag.LAYER if _means_otherwise(answer.layer_sha256, layer_sha256(answer.source, answer.sql)) else ""
+    return next((fault for source in answer.sources.all() if (fault := _fault_of(source))), "")
+
+
+def _fault_of(source: VerifiedSource) -> str:
+    if source.data_source is not None:
+        return Flag.LAYER if _means_otherwise(source.layer_sha256, layer_sha256(source.data_source)) else ""
+    document = source.document
+    if document is None or document.trashed_at is not None or document.current_version_id is None:
+        return Flag.GONE
+    if document.current_version_id == source.version_id:
+        return ""
+    cited, now = _cited_text(source), _text_of(document.current_version_id)
+    return "" if cited and _squeezed(cited) in _squeezed(now) else Flag.CHANGED
+
+
+def _means_otherwise(then: str, now: str) -> bool:
+    return then not in ("", now)
+
+
+def _cited_text(source: VerifiedSource) -> str:
+    """What was verified: the span of the passage, or all of the version; "" where it is not kept any more."""
+    if source.chunk_id is None:
+        return _text_of(source.version_id)
+    chunk = Chunk.unscoped.filter(id=source.chunk_id).first()
+    return chunk.text[source.start : source.end or None] if chunk else ""
+
+
+def _text_of(version_id: UUID | None) -> str:
+    rows = Chunk.unscoped.filter(version_id=version_id, is_retired=False).order_by("position")
+    return "\n".join(rows.values_list("text", flat=True))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def to_look_at() -> Iterator[VerifiedAnswer]:
+    """Answers that nobody has to review yet and that a changed source may concern."""
+    moved = Q(sources__document=None, sources__data_source=None) | Q(sources__document__trashed_at__isnull=False)
+    moved |= Q(sources__document__current_version=None) | Q(sources__data_source__isnull=False)
+    moved |= ~Q(sources__document__current_version=F("sources__version_id")) | Q(source__isnull=False)
+    rows = VerifiedAnswer.unscoped.filter(moved, flag="").select_related("source").prefetch_related(WITH_SOURCES)
+    return rows.distinct().iterator(chunk_size=200)
+
+
+def flag_changed() -> int:
+    """Flag the answers whose sources say something else now; returns how many. Of those that are older than this, take what their
+    layer says now.
+    """
+    for answer in VerifiedAnswer.unscoped.filter(source__isnull=False, layer_sha256="").select_related("source"):
+        now = layer_sha256(answer.source, answer.sql)  # type: ignore[arg-type]  # filtered
+        VerifiedAnswer.unscoped.filter(pk=answer.pk, layer_sha256="").update(layer_sha256=now)
+    return sum(_flag(answer, fault) for answer in to_look_at() if (fault := fault_of(answer)))
+
+
+@transaction.atomic
+def _flag(answer: VerifiedAnswer, fault: str) -> bool:
+    """Whether this process is the one that flags it."""
+    is_first = bool(VerifiedAnswer.unscoped.filter(pk=answer.pk, flag="").update(flag=fault))
+    if is_first:
+        record(None, Action.VERIFIED_FLAGGED, answer, reason=fault)
+    return is_first

@@ -1,0 +1,72 @@
+"""Verified answers as keepers, programs and pages see them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Case, QuerySet, Value, When
+
+from agent.models import Flag, VerifiedAnswer, VerifiedSource
+from agent.verified_answers.review import WITH_SOURCES, fault_of
+from authz.checks import door, equalise_timing, missing
+from authz.permissions import Right
+from authz.principal import Principal
+from business.models import DataSource
+from knowledge.models import Document
+
+
+def kept_answers(principal: Principal) -> QuerySet[VerifiedAnswer]:
+    """The answers that this person keeps and may see, those to be reviewed first."""
+    return _listed(VerifiedAnswer.objects.reachable_by(principal, Right.MANAGE))
+
+
+def seen_answers(principal: Principal) -> QuerySet[VerifiedAnswer]:
+    """The answers that this person may be answered with, and those that they keep."""
+    kept = VerifiedAnswer.objects.reachable_by(principal, Right.MANAGE)
+    return _listed(kept | VerifiedAnswer.objects.visible_to(principal))
+
+
+def _listed(rows: QuerySet[VerifiedAnswer]) -> QuerySet[VerifiedAnswer]:
+    is_open = Case(When(flag="", then=Value(1)), default=Value(0))
+    rows = rows.select_related("folder", "source", "verified_by").prefetch_related(WITH_SOURCES, "wordings")
+    return rows.order_by(is_open, "-verified_at", "id")
+
+
+def get_kept(principal: Principal, answer_id: UUID) -> VerifiedAnswer:
+    """One that this person keeps. Raises NotFound, the same for missing and not theirs."""
+    found = door(VerifiedAnswer).permitted(principal, Right.MANAGE, pk=answer_id).select_related("source").first()
+    if found is None:
+        equalise_timing(principal, Right.MANAGE, VerifiedAnswer.unscoped.filter(pk=answer_id))
+        raise missing(VerifiedAnswer)
+    return found
+
+
+def evaluation_cases(source: DataSource) -> Iterator[dict[str, str]]:
+    """The statements of a source as `evaluate_sql` reads them, the oldest first: id, question, query, db_name."""
+    for row in VerifiedAnswer.unscoped.filter(source=source).order_by("verified_at", "id"):
+        yield {"id": str(row.pk), "question": row.question, "query": row.sql, "db_name": source.name}
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """One of a keeper's list. faults: what is to be reviewed, in words; "" for nothing. documents, data_sources: what it cites now."""
+
+    row: VerifiedAnswer
+    fault: str
+    others: tuple[str, ...]
+    documents: tuple[Document, ...]
+    data_sources: tuple[DataSource, ...]
+
+
+def shown_answers(rows: Iterable[VerifiedAnswer]) -> Iterator[ShownAnswer]:
+    """Rows of `kept_answers` or `seen_answers` with what has changed since, whether a worker has noticed it or not."""
+    for row in rows:
+        fault = row.flag or fault_of(row)
+        sources: list[VerifiedSource] = list(row.sources.all())
+        yield ShownAnswer(
+            row,
+            str(Flag(fault).label) if fault else "",
+            tuple(each.text for each in row.wordings.all() if each.key != row.question_key),
+            tuple(each.document for each in sources if each.document),
+            tuple(each.data_source for each in sources if each.data_source),
+        )

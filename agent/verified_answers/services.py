@@ -1,0 +1,249 @@
+"""Changing verified answers: texts by the keepers of their folder, statements by the keepers of their data source."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agent.models import VerifiedAnswer, VerifiedSource, VerifiedWording
+from agent.verified_answers.selectors import get_kept
+from agent.verified_answers.wordings import put_wordings, question_key, tidy_question, wordings_of
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible, require
+from authz.permissions import Right
+from authz.principal import Principal
+from business.models import DataSource
+from business.parsing.model.free_form import not_read
+from business.parsing.model.selects import parsed
+from business.run_query import QueryResult, run_query
+from business.source_grants import asked_whole, require_manage
+from business.sources import OpenSource
+from business.verified_sql import layer_sha256
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from knowledge.models import Chunk, Document, Folder
+from knowledge.text.normalise import normalise
+
+TEXT_CHARACTERS = 8_000
+MOST_SOURCES = 20
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A cited span of a document. start, end: as in the answer that cited it."""
+
+    document_id: UUID
+    chunk_id: UUID
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a keeper says of a text. documents: cited as a whole; data_sources: by name. passages: of the answer it is saved from."""
+
+    question: str
+    text: str
+    wordings: Sequence[str] = ()
+    expires_on: date | None = None
+    documents: Sequence[UUID] = ()
+    data_sources: Sequence[str] = ()
+    passages: Sequence[Passage] = ()
+
+
+def save_text(
+    principal: Principal, given: Given, *, folder_id: UUID, answer_id: UUID | None = None, replaces: bool = False
+) -> VerifiedAnswer:
+    """Store a verified text in a folder; answer_id: the one that it changes. replaces: the one with this question in the folder, if any.
+
+    It is verified by this person, today. Raises NotFound (folder, document, data source or answer), PermissionDenied unless they manage
+    the folder, InvalidInput, Conflict where the folder has an answer to the question.
+    """
+    question, text = tidy_question(given.question), _text(given.text)
+    _require_day(given.expires_on)
+    wordings = wordings_of(question, given.wordings)  # before the transaction: another server may embed
+    return _store(
+        principal, given, folder_id, answer_id, replaces=replaces, question=question, text=text, wordings=wordings
+    )
+
+
+@transaction.atomic
+def _store(
+    principal: Principal,
+    given: Given,
+    folder_id: UUID,
+    answer_id: UUID | None,
+    *,
+    replaces: bool,
+    question: str,
+    text: str,
+    wordings: list[VerifiedWording],
+) -> VerifiedAnswer:
+    answer = get_kept(principal, answer_id) if answer_id else VerifiedAnswer()
+    if answer.source_id is not None:
+        raise InvalidInput(_("This answer is a query: correct it in a conversation."))
+    folder = get_visible(Folder, principal, pk=folder_id)
+    require(principal, Right.MANAGE, folder)
+    key = question_key(question)
+    known = VerifiedAnswer.unscoped.select_for_update().filter(folder=folder, question_key=key).exclude(pk=answer.pk)
+    if (other := known.first()) is not None:
+        if not replaces:
+            raise Conflict(_("The folder has a verified answer to this question already."))
+        answer = get_kept(principal, other.pk)
+    sources = _sources(principal, given, answer)
+    answer.folder, answer.question, answer.question_key, answer.text = folder, question, key, text
+    answer.expires_on = given.expires_on
+    _verify(principal, answer)
+    put_wordings(answer, wordings)
+    answer.sources.all().delete()
+    for source in sources:
+        source.answer = answer
+    VerifiedSource.objects.bulk_create(sources)
+    record(principal, Action.VERIFIED_SAVED, answer, detail={"folder": str(folder.pk), "sources": len(sources)})
+    return answer
+
+
+def _verify(principal: Principal, answer: VerifiedAnswer) -> None:
+    answer.verified_by_id, answer.verified_at, answer.flag = principal.user_id, timezone.now(), ""
+    answer.save()
+
+
+def _text(given: str) -> str:
+    text = normalise(given).strip()
+    if not 0 < len(text) <= TEXT_CHARACTERS:
+        raise InvalidInput(_("Give the answer in at most %(most)s characters.") % {"most": TEXT_CHARACTERS})
+    return text
+
+
+def _require_day(day: date | None) -> None:
+    if day is not None and day < timezone.localdate():
+        raise InvalidInput(_("The day until which the answer is valid has passed."))
+
+
+def _sources(principal: Principal, given: Given, before: VerifiedAnswer) -> list[VerifiedSource]:
+    """What is cited, as it stands now. A document whose passage is cited already keeps it."""
+    cited = list(given.passages)
+    if before.pk and not cited:
+        kept = before.sources.filter(document__in=list(given.documents), chunk_id__isnull=False)
+        cited = [
+            Passage(each.document_id, each.chunk_id, each.start, each.end)
+            for each in kept
+            if each.chunk_id and each.document_id
+        ]
+    found = [_of_passage(principal, each) for each in cited]
+    named = {each.document_id for each in found}
+    found += [_of_document(principal, pk) for pk in dict.fromkeys(given.documents) if pk not in named]
+    found += [_of_data(principal, name) for name in dict.fromkeys(given.data_sources)]
+    if not 0 < len(found) <= MOST_SOURCES:
+        raise InvalidInput(
+            _("Name what the answer stands on: between one and %(most)s documents or data sources.")
+            % {"most": MOST_SOURCES}
+        )
+    return found
+
+
+def _of_passage(principal: Principal, cited: Passage) -> VerifiedSource:
+    """A cited passage; all of the document where its passage is of an older version."""
+    chunk = get_visible(Chunk, principal, id=cited.chunk_id)
+    source = _of_document(principal, chunk.document_id)
+    if chunk.version_id == source.version_id:
+        source.chunk_id, source.start, source.end = chunk.id, cited.start, cited.end
+    return source
+
+
+def _of_document(principal: Principal, document_id: UUID) -> VerifiedSource:
+    document = get_visible(Document, principal, pk=document_id)
+    if document.current_version_id is None or document.is_attached:
+        raise InvalidInput(_("“%(title)s” cannot be cited: nobody is answered from it.") % {"title": document.title})
+    return VerifiedSource(document=document, folder_id=document.folder_id, version_id=document.current_version_id)
+
+
+def _of_data(principal: Principal, name: str) -> VerifiedSource:
+    source = asked_whole(principal).filter(name=name).first()
+    if source is None:
+        raise NotFound(_("There is no data source %(name)s that you may ask.") % {"name": name})
+    return VerifiedSource(data_source=source, layer_sha256=layer_sha256(source))
+
+
+@transaction.atomic
+def verify_again(principal: Principal, answer_id: UUID) -> VerifiedAnswer:
+    """Say that an answer still holds, with its sources as they are now. Raises NotFound, InvalidInput where a source is gone."""
+    answer = get_kept(principal, answer_id)
+    if answer.source is not None:
+        require_manage(principal, answer.source)
+        answer.layer_sha256 = layer_sha256(answer.source, answer.sql)
+    _require_day(answer.expires_on)
+    for source in answer.sources.select_related("document", "data_source"):
+        _renew(principal, source)
+    _verify(principal, answer)
+    record(principal, Action.VERIFIED_CONFIRMED, answer)
+    return answer
+
+
+def _renew(principal: Principal, source: VerifiedSource) -> None:
+    """Take a source as it is now: a passage that is of an older version by now gives way to its document."""
+    if source.data_source is not None:
+        source.layer_sha256 = layer_sha256(source.data_source)
+    elif source.document is None or source.document.trashed_at is not None:
+        raise InvalidInput(_("A source of this answer is gone: name another one, or retire the answer."))
+    elif source.document.current_version_id != source.version_id:
+        now = _of_document(principal, source.document.pk)
+        source.version_id, source.chunk_id, source.start, source.end = now.version_id, None, 0, 0
+    source.save()
+
+
+@transaction.atomic
+def change_wordings(
+    principal: Principal, answer_id: UUID, *, wordings: Sequence[str], expires_on: date | None
+) -> VerifiedAnswer:
+    """Change what else a statement is asked by, and until when it is valid; its query is corrected in a conversation."""
+    answer = get_kept(principal, answer_id)
+    _require_day(expires_on)
+    put_wordings(answer, wordings_of(answer.question, wordings))
+    answer.expires_on = expires_on
+    answer.save(update_fields=["expires_on"])
+    record(principal, Action.VERIFIED_SAVED, answer, detail={"source": str(answer.source_id)})
+    return answer
+
+
+@transaction.atomic
+def retire(principal: Principal, answer_id: UUID) -> None:
+    """Delete a verified answer; what was answered with it is not shown any more. Raises NotFound."""
+    answer = get_kept(principal, answer_id)
+    record(principal, Action.VERIFIED_RETIRED, answer)
+    answer.delete()
+
+
+async def verify_statement(principal: Principal, opened: OpenSource, *, question: str, sql: str) -> QueryResult:
+    """Run a statement under this person's rights and store it as the verified answer to the question.
+
+    Raises PermissionDenied unless they manage the source, InvalidInput without a question or for a result that is not read from the
+    data, and as `run_query` does; then nothing is stored.
+    """
+    asked = tidy_question(question)
+    tree = parsed(sql)
+    if tree is not None and (fault := not_read(tree)) is not None:
+        raise InvalidInput(fault.why)
+    await sync_to_async(require_manage)(principal, opened.source)
+    result = await run_query(principal, opened, sql)
+    await sync_to_async(_store_statement)(principal, opened.source, asked, sql.strip())
+    return result
+
+
+@transaction.atomic
+def _store_statement(principal: Principal, source: DataSource, question: str, sql: str) -> None:
+    require_manage(principal, source)  # again: the statement took its time
+    key = question_key(question)
+    answer = VerifiedAnswer.unscoped.select_for_update().filter(source=source, question_key=key).first()
+    answer = answer or VerifiedAnswer(source=source, question_key=key)
+    answer.question, answer.sql, answer.layer_sha256 = question, sql, layer_sha256(source, sql)
+    others = [] if answer._state.adding else [each.text for each in answer.wordings.exclude(key=key)]
+    _verify(principal, answer)
+    texts = {question_key(text): text for text in [*others, question]}
+    put_wordings(answer, [VerifiedWording(text=text, key=each) for each, text in reversed(texts.items())])
+    record(principal, Action.VERIFIED_SAVED, answer, detail={"source": str(source.pk)})

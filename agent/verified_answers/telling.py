@@ -1,0 +1,56 @@
+"""A verified answer as people are told it where no model writes: word for word, with who stands behind it and what it stands on."""
+
+from dataclasses import replace
+
+from agent.cited_answer import CitedAnswer, CitedSentence
+from agent.events import References
+from agent.evidence import cited_span, cited_verified, reference, verified_reference
+from agent.run import Finding
+from agent.verified_match import PROVIDER
+
+
+def told(finding: Finding) -> CitedAnswer:
+    """Who verified it, then its text; each part stands on the answer and on all that it cites."""
+    match = finding.verified
+    assert match is not None
+    spans = tuple(
+        cited_span(number, each.passage, 1.0, start=each.start, end=each.end)
+        for number, each in enumerate(match.cited, 2)
+    )
+    numbers = (1, *(span.number for span in spans))
+    parts = [part.strip() for part in match.text.split("\n\n") if part.strip()]
+    said = [CitedSentence(part, numbers, gap="\n\n") for part in parts]
+    lead = CitedSentence(match.told, (1,))
+    return CitedAnswer(PROVIDER, (lead, *said), spans, verified=(cited_verified(1, finding),))
+
+
+def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
+    """The answer with what a search found below it; numbers go on."""
+    last = max([each.number for each in first.citations] + [each.number for each in first.verified])
+    moved = [
+        replace(each, citations=tuple(number + last for number in each.citations), gap=each.gap if place else "\n\n")
+        for place, each in enumerate(rest.sentences)
+    ]
+    return replace(
+        rest,
+        sentences=(*first.sentences, *moved),
+        citations=(*first.citations, *(replace(each, number=each.number + last) for each in rest.citations)),
+        queries=tuple(replace(each, number=each.number + last) for each in rest.queries),
+        verified=first.verified,
+        disagreements=tuple((one + last, other + last) for one, other in rest.disagreements),
+    )
+
+
+def referred(finding: Finding, answer: CitedAnswer) -> References:
+    """The references of an answer that is told as it was verified."""
+    match = finding.verified
+    assert match is not None
+    passages = {each.passage.chunk_id: each.passage for each in match.cited}
+    return References(
+        knowledge_references=[
+            reference(span.number, passages[span.chunk_id], span.score, start=span.start, end=span.end)
+            for span in answer.citations
+        ],
+        verified_references=[verified_reference(1, finding)],
+        done=True,
+    )

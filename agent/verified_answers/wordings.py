@@ -1,0 +1,68 @@
+"""Ways to ask a verified question: how two are known to be the same, and their vectors."""
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+
+import structlog
+from django.utils.translation import gettext as _
+
+from agent.models import VerifiedAnswer, VerifiedWording
+from copilot_site.lib.errors import InvalidInput
+from knowledge.embedding.base import EmbeddingError
+from knowledge.retrieval.engine import sentence_embedder
+from knowledge.text.normalise import normalise
+
+log = structlog.get_logger(__name__)
+QUESTION_CHARACTERS = 2_000
+MOST_WORDINGS = 20  # of one answer, beside its question
+_WORD = re.compile(r"\w+")
+
+
+def question_key(question: str) -> str:
+    """SHA-256 of a question's words, whatever their case and the signs between them."""
+    return sha256(" ".join(_WORD.findall(normalise(question).casefold())).encode()).hexdigest()
+
+
+def tidy_question(text: str) -> str:
+    """Raises InvalidInput for none, and for one that is too long."""
+    asked = " ".join(normalise(text).split())
+    if not 0 < len(asked) <= QUESTION_CHARACTERS:
+        raise InvalidInput(_("Give the question in at most %(most)s characters.") % {"most": QUESTION_CHARACTERS})
+    return asked
+
+
+def wordings_of(question: str, others: Sequence[str]) -> list[VerifiedWording]:
+    """The question and its other wordings, each once, with their vectors; not stored yet. Raises InvalidInput."""
+    texts = {question_key(text): text for text in map(tidy_question, [*others[::-1], question])}
+    if len(texts) > MOST_WORDINGS + 1:
+        raise InvalidInput(_("A verified answer has at most %(most)s other wordings.") % {"most": MOST_WORDINGS})
+    rows = [VerifiedWording(text=text, key=key) for key, text in reversed(texts.items())]
+    return with_vectors(rows)
+
+
+def with_vectors(rows: list[VerifiedWording]) -> list[VerifiedWording]:
+    """The same rows with the vectors of today's embedder; as they are where it does not answer: they are found by their words then."""
+    embedder = sentence_embedder()
+    try:
+        for row in rows:
+            row.vector, row.space = embedder.embed_query(row.text), embedder.space
+    except EmbeddingError as error:
+        log.warning("verified_answer.not_embedded", error=str(error))
+    return rows
+
+
+def put_wordings(answer: VerifiedAnswer, rows: Sequence[VerifiedWording]) -> None:
+    """Replace the wordings of a stored answer."""
+    answer.wordings.all().delete()
+    for row in rows:
+        row.answer = answer
+    VerifiedWording.objects.bulk_create(rows)
+
+
+def embed_missing(most: int = 500) -> int:
+    """Embed wordings of texts that have no vector in today's space; returns how many."""
+    rows = VerifiedWording.objects.filter(answer__folder__isnull=False).exclude(space=sentence_embedder().space)
+    found = with_vectors(list(rows[:most]))
+    VerifiedWording.objects.bulk_update(found, ["vector", "space"])
+    return len(found)
