@@ -60,7 +60,7 @@ def named(company: Company, name: str) -> User:
 
 def test_those_who_may_read_its_folder_and_all_it_cites_are_given_it(company: Company) -> None:
     company.verify()
-    assert company.told() == BOTH
+    assert company.told() == company.seen() == BOTH
     assert company.keep() == {"keeper"}
 
 
@@ -113,7 +113,7 @@ def test_random_rights_give_it_to_those_alone_whom_the_rule_names(company: Compa
             if can(company.principal(name), Right.VIEW, company.folder)
             and all(can(company.principal(name), Right.VIEW, each) for each in documents)
         }
-        assert company.told() == expected
+        assert company.told() == company.seen() == expected
         assert len({"keeper"} | expected) < len(company.people)
         retire(company.keeper, answer.pk)
 

@@ -79,6 +79,10 @@ class Company:
         """Who is answered with a verified answer."""
         return {name for name in self.people if verified_for(self.principal(name), question, scope)}
 
+    def seen(self) -> set[str]:
+        """Whom the rights of the row alone reach."""
+        return {name for name in self.people if VerifiedAnswer.objects.visible_to(self.principal(name)).exists()}
+
     def keep(self, names: Iterable[str] | None = None) -> set[str]:
         """Who finds a verified answer among those they keep."""
         from agent.verified_answers.selectors import kept_answers
