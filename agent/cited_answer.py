@@ -16,8 +16,7 @@ from copilot_site.lib.one_line import Line
 class CitedSentence:
     """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked: False where nobody could compare it with them.
 
-    gap: what stands between it and the sentence before, where a paragraph, an item of a list or a line of code begins; "" for the
-    answer's separator.
+    gap: what stands between it and the sentence before, where a paragraph, an item of a list or a line of code begins; "" for a space.
     """
 
     text: str
@@ -77,7 +76,8 @@ class CitedPage:
 
 @dataclass(frozen=True)
 class CitedAnswer:
-    """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations, queries and pages. separator: between its sentences.
+    """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations, queries and pages. kind: `passages` where the best
+    passages are shown and no verdict is given; "" for an answer.
 
     pages: from outside, never mistaken for what is known inside. disagreements: pairs of numbers of passages that contradict each
     other, the one that the answer stands on first.
@@ -88,7 +88,7 @@ class CitedAnswer:
     citations: tuple[CitedSpan, ...]
     queries: tuple[CitedQuery, ...] = ()
     pages: tuple[CitedPage, ...] = ()
-    separator: str = " "
+    kind: str = ""
     disagreements: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -115,7 +115,7 @@ class CitedAnswer:
     @property
     def text(self) -> str:
         """The answer with its marks, as it is streamed and stored."""
-        return laid_out((each.gap or self.separator, each.marked) for each in self.sentences)
+        return laid_out((each.gap, each.marked) for each in self.sentences)
 
 
 CODE_GAP = "    "  # that opens a line of code, as Markdown has it; its own indentation follows
@@ -158,10 +158,12 @@ class RenderedSource(BaseModel):
 
 
 class Output(BaseModel):
-    """disagreements: as `CitedAnswer` has them."""
+    """kind, disagreements: as `CitedAnswer` has them. is_declined: a model read what was found, and gave no answer from it."""
 
     final_answer: str = ""
     final_citations: list[EvidenceRef] = Field(default_factory=list)
     rendered_sources: list[RenderedSource] = Field(default_factory=list)
     stop_reason: StopReason | None = None
+    kind: str = Field(default="", exclude_if=lambda kind: not kind)
+    is_declined: bool = Field(default=False, exclude_if=lambda flag: not flag)
     disagreements: list[tuple[int, int]] = Field(default_factory=list, exclude_if=lambda pairs: not pairs)

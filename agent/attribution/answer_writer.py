@@ -33,7 +33,6 @@ from agent.evidence import (
     result_told,
     web_reference,
 )
-from agent.extractive.overlap import nearest
 from agent.fencing import escaped, fenced
 from agent.notices import judge_failed
 from agent.prompting import count_tokens, dated, prompt
@@ -41,6 +40,7 @@ from agent.providers.base import CUT, Delta, Message, ModelBroken, ModelError, S
 from agent.revocation import require_visible
 from agent.run import Finding, Run
 from agent.state import State
+from agent.text.overlap import nearest
 from agent.threads import worked
 from agent.workflow import Together, add_trace
 from knowledge.text.language import language_of

@@ -16,8 +16,8 @@ from agent.attribution.quantities import Quantity, quantities
 from agent.attribution.verdict import LIKELY, SUPPORTED, Finding, contradicted, unsettled
 from agent.attribution.vocabulary import Vocabulary
 from agent.attribution.words import classes
-from agent.extractive.questions import asks_only
-from agent.extractive.sentences import split
+from agent.text.sentences import split
+from agent.text.words import asks_only
 from business.parsing.reader.units import normalised
 
 NEAR = 0.75  # share of a clause's words from which it speaks of the same thing; by hand

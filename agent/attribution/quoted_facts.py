@@ -14,7 +14,7 @@ from itertools import combinations
 from agent.attribution.prose_check import BINDS, Clause, check_prose, clauses_of, is_made
 from agent.attribution.quantities import Quantity
 from agent.attribution.verdict import Verdict
-from agent.extractive.identifiers import identifiers_in
+from agent.text.words import identifiers_in
 from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
 

@@ -11,7 +11,7 @@ from agent.attribution.quantities import Quantity, quantities
 from agent.attribution.tables import Span, Table, number_of
 from agent.attribution.vocabulary import Vocabulary, chinese_words, renderings
 from agent.attribution.words import says
-from agent.extractive.term_bridge import root
+from agent.text.words import root
 from business.parsing.reader.times import COMPARED, mark_times, place_of
 from business.parsing.reader.units import normalised
 from knowledge.text.terms import terms

@@ -7,7 +7,7 @@ from functools import lru_cache
 from django.conf import settings
 
 from agent.attribution.words import plain_length, without_plain
-from agent.extractive.term_bridge import root
+from agent.text.words import root
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import Dictionary, dictionary, inner_words
 from knowledge.text.terms import terms

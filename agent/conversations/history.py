@@ -45,13 +45,15 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
 class Earlier:
     """question: as it was understood. is_asked_back: it was not, and the person was asked what they mean.
 
-    query: source and query that its answer stands on, under today's rights. meant: what the choices that were offered mean.
+    documents: cited by its answer. query: source and query that its answer stands on, under today's rights.
+    meant: what the choices that were offered mean.
     """
 
     question: str
     is_asked_back: bool
     query: tuple[str, LogicalQuery] | None = None
     meant: dict[str, tuple[str, LogicalQuery]] = field(default_factory=dict)
+    documents: tuple[UUID, ...] = ()
 
 
 def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earlier | None:
@@ -73,7 +75,8 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
         (one.source, one.result.logical_query) for one in shown.queries if one.result and one.result.logical_query
     ]
     query = standing[0] if len(standing) == 1 else None
-    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY, query, _meant(row))
+    documents = tuple(dict.fromkeys(citation.passage.document_id for citation in shown.citations))
+    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY, query, _meant(row), documents)
 
 
 def _meant(row: Message) -> dict[str, tuple[str, LogicalQuery]]:

@@ -12,7 +12,6 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from agent.budget import HARD, Limit
-from agent.data_coverage import looks_at_documents
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
 from agent.fencing import unfenced
 from agent.notices import limit_reached, model_failed
@@ -86,8 +85,7 @@ def _after(run: Run) -> State:
     """Where the run goes from here: back to the person, on with what was found, or to a plain search."""
     if run.state.plan.approval or (run.state.plan.clarifying_questions and not run.findings):
         return State.CLARIFY
-    is_data_alone = all(finding.queried for finding in run.findings.values())
-    if not run.findings or (is_data_alone and looks_at_documents(run)):
+    if not run.findings:
         return State.RETRIEVE
     return State.VALIDATE_EVIDENCE
 

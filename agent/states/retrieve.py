@@ -3,15 +3,18 @@ from collections.abc import AsyncIterator
 from django.utils.translation import override
 
 from agent import texts
+from agent.conversations.history import understood
 from agent.events import Event
 from agent.evidence import found_hit
-from agent.extractive.spelling import respelt
+from agent.passages.best import speaking
+from agent.passages.spelling import respelt
 from agent.run import Goto, Run
 from agent.state import RagSummary, State
 from agent.threads import worked
+from agent.tools.base import within
 from agent.tools.knowledge_search import TOP_K, WIDE_K
 from agent.workflow import add_trace
-from knowledge.retrieval.search import Scope, search
+from knowledge.retrieval.search import Found, Scope, search
 
 
 async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
@@ -31,6 +34,8 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
         run.found = await worked(search, run.principal, run.read_as, scope=run.scope, top_k=top_k)
         with override(run.language):
             run.tell(str(texts.READ_AS) % {"question": run.read_as})
+    if run.is_follow_up and not speaking(run.read_as or query, run.found):
+        run.found = await worked(_in_cited_documents, run, query, top_k) or run.found
     findings = [found_hit(hit) for hit in run.found.hits]
     run.add(findings)
     ids = [finding.item.evidence_id for finding in findings]
@@ -43,6 +48,17 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
         out={"evidence_added": len(ids), "note": f"visible={run.found.visible} packed={len(ids)}"},
     )
     yield Goto(State.QUERY if run.subtask("database_query") else State.VALIDATE_EVIDENCE)
+
+
+def _in_cited_documents(run: Run, query: str, top_k: int) -> Found | None:
+    """Search the documents that the answer before cites; None where it cites none, or none of them says a word of the matter."""
+    earlier = understood(run.principal, run.session_id, before=run.message_id)
+    if earlier is None or not earlier.documents:
+        return None
+    cited = within(run.scope, document_ids=earlier.documents)
+    found = search(run.principal, query, scope=cited, top_k=top_k)
+    run.searched_cited = bool(speaking(run.question, found, any_word=True))
+    return found if run.searched_cited else None
 
 
 def filters_of(run: Run) -> dict[str, list[str]]:

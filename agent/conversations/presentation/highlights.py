@@ -6,7 +6,7 @@ from itertools import pairwise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agent.extractive.questions import asks_only
+from agent.text.words import asks_only
 from knowledge.retrieval.term_weights import share_of_passages
 from knowledge.text.terms import is_han, terms
 

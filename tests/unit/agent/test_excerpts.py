@@ -1,6 +1,6 @@
 """A quotation where it stands."""
 
-from agent.extractive.excerpts import MOST_ROWS, excerpt_of, rows_in
+from agent.passages.excerpts import MOST_ROWS, excerpt_of, rows_in
 
 PROSE = "# Leave\n\nAsk in writing. Employees have 30 days. They end in March.\n\nSoup is at eleven."
 HEAD = "| City | Limit |\n|---|---|\n"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from agent.extractive.written_markdown import blocks_in
+from agent.text.written_markdown import blocks_in
 from knowledge.text.passage_blocks import PassageBlock
 from knowledge.text.pipe_table import cells_in, said_row
 

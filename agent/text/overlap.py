@@ -2,8 +2,7 @@
 
 from functools import lru_cache
 
-from agent.extractive.boilerplate import says_something
-from agent.extractive.sentences import split
+from agent.text.sentences import split
 from knowledge.text.passage_blocks import PassageBlock
 from knowledge.text.terms import terms
 
@@ -21,8 +20,7 @@ def _terms(text: str) -> frozenset[str]:
 
 def nearest(sentence: str, text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[int, int]:
     """Where in a text the sentence stands that shares most with this one; all of the text where none does."""
-    pieces = [piece for piece in split(text, blocks) if says_something(piece, "")]
-    best = max(pieces, key=lambda piece: share_said(sentence, piece.text), default=None)
+    best = max(split(text, blocks), key=lambda piece: share_said(sentence, piece.text), default=None)
     if best is None or not set(terms(sentence)) & _terms(best.text):
         return 0, len(text)
     return best.start, best.end

@@ -8,7 +8,7 @@ import string
 from collections.abc import Iterable
 from functools import lru_cache
 
-from agent.extractive.candidates import term_ids
+from agent.text.words import term_ids
 from knowledge.text.everyday import everyday_rates, is_rare_english
 
 SHORTEST = 5  # letters of a word: shorter ones are near to too many others
