@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from agent.text.sentences import Sentence
 from agent.text.words import identifiers_in, term_ids
 from knowledge.retrieval.search import Found, Hit
 from knowledge.retrieval.term_weights import share_of_passages
@@ -10,6 +11,8 @@ from knowledge.text.normalise import normalise
 from knowledge.text.terms import term_id, terms
 
 _EXACT = re.compile(r"\w[\w@.+/-]*\w", re.ASCII)
+_SPACED = re.compile(r"(?<![\w-])([A-Za-z]{1,5}) (\d{2,})(?![\w-])", re.ASCII)
+_DIGIT = re.compile(r"\d")
 _NO_NAME = re.compile(r"\d{1,3}|(?:19|20)\d\d")  # amounts and years
 FEW, SHARE = 5, 0.01  # passages of a base that hold what is rare there, or share of them; by hand
 
@@ -25,9 +28,22 @@ def names_exactly(question: str, hit: Hit, found: Found) -> bool:
 
 def codes_first(question: str, hits: list[Hit]) -> list[Hit]:
     """Return the hits that hold a code of the question, or a variant of it (KG-400-L); all of them where none does."""
-    codes = identifiers_in(question)
+    codes = _codes_of(question)
     naming = [hit for hit in hits if any(_is_variant(one, codes) for one in identifiers_in(_text_of(hit)))]
     return naming or hits
+
+
+def begins_with_name(question: str, sentence: Sentence) -> bool:
+    """Return whether a sentence begins with a code or number that the question names, as a row or a numbered clause about it does."""
+    first = sentence.cells[0] if sentence.cells else sentence.text
+    named = {word.lower() for word in _EXACT.findall(normalise(question)) if _DIGIT.search(word)} | _codes_of(question)
+    return any(re.match(rf"\W*{re.escape(name)}(?![\w.]\w)", first, re.IGNORECASE) for name in named)
+
+
+def _codes_of(question: str) -> frozenset[str]:
+    """Return the codes of a question, in lower case; one that is written with a space in the ways that documents write it."""
+    spaced = [(letters.lower(), digits) for letters, digits in _SPACED.findall(normalise(question))]
+    return identifiers_in(question) | {f"{letters}{dash}{digits}" for letters, digits in spaced for dash in ("", "-")}
 
 
 def _is_variant(code: str, asked: frozenset[str]) -> bool:

@@ -7,7 +7,8 @@ from agent.text.words import asks_only, pattern_in
 from knowledge.text.language import language_of
 from knowledge.text.terms import terms
 
-SHORT = 40  # characters of a question that may lean by a pronoun alone, or by naming little
+SHORT = 40  # characters of a question that may lean on the one before
+LEAST_TERMS = 2  # of a question that says enough by itself
 _CODE = re.compile(
     r"(?<![\w@.-])(?:[A-Za-z]{1,6}[- ]?\d{2,}(?:-[A-Za-z\d]+)*|v?\d+(?:\.\d+)+|(?:19|20)\d\d|[\w.+-]+@[\w.-]+)(?![\w@])",
     re.ASCII,
@@ -21,28 +22,26 @@ def with_earlier(question: str, earlier: str) -> str:
 
     Where it names nothing but another code, version or year than the one before, that stands in its place.
     """
-    text = bare(question)
     if not leans(question):
         return question
+    text = bare(question)
     part = pattern_in(WORDING, "lead_in").sub("", text, count=1).removesuffix("呢").strip()
     new, old = _CODE.findall(part), _CODE.findall(earlier)
-    if (
-        len(new) == len(old) == 1
-        and _kind(new[0]) == _kind(old[0])
-        and set(terms(part)) - set(terms(new[0])) <= set(terms(earlier))
-    ):
+    is_of_kind = len(new) == len(old) == 1 and _kind(new[0]) == _kind(old[0])
+    if is_of_kind and set(terms(part)) - set(terms(new[0])) <= set(terms(earlier)):
         return earlier.replace(old[0], new[0])
-    joined = (
-        f"{bare(earlier)}（{part or text}）？" if language_of(earlier) == "zh" else f"{bare(earlier)} ({part or text})?"
-    )
-    return joined if len(text) <= SHORT else question
+    first, second = (bare(earlier), part) if part and part != text else (text, bare(earlier))
+    return f"{first}（{second}）？" if language_of(first) == "zh" else f"{first} ({second})?"
 
 
 def leans(question: str) -> bool:
     """Return whether a question goes on from the one before by its wording, or says too little by itself."""
     text = bare(question)
-    says = [term for term in terms(text) if not asks_only(term)]
-    return len(text) <= SHORT and (matches("leans", text) or len(says) < 2)
+    if len(text) > SHORT:
+        return False
+    rest = pattern_in(WORDING, "begins").sub("", text, count=1)
+    says_little = len([term for term in terms(text) if not asks_only(term)]) < LEAST_TERMS
+    return says_little or matches("points", text) or (rest != text and not matches("asks", rest.removesuffix("呢")))
 
 
 def language_asked(text: str) -> str:
@@ -53,4 +52,4 @@ def language_asked(text: str) -> str:
 
 
 def _kind(code: str) -> str:
-    return _SERIES.sub("", code).strip("- ").lower()
+    return "@" if "@" in code else _SERIES.sub("", code).strip("- ").lower()

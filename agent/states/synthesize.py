@@ -149,6 +149,8 @@ async def _sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
                 break
             await sync_to_async(cut_answer)(run)
     more = {"readings": run.state.plan.clarifying_questions, "disagreements": answer.disagreements}
+    if answer.kind:
+        told |= {"confidence": run.state.draft.confidence}
     yield Answer(done=True, data=told | {name: list(value) for name, value in more.items() if value})
     while run.is_held_back:
         await sync_to_async(cut_answer)(run)

@@ -7,6 +7,7 @@ from typing import Final
 
 import yaml
 
+from knowledge.retrieval.term_weights import share_of_passages
 from knowledge.text.normalise import normalise
 from knowledge.text.terms import term_id, terms
 
@@ -15,6 +16,7 @@ _SPELT = re.compile(r"[A-Za-z]*[a-z][A-Z][\w-]*|[A-Z]{2,}[\w-]*|[\w-]*\d[\w,-]*(
 _CODE = re.compile(r"[A-Za-z]{1,5}-?\d{2,}(?:-[A-Za-z\d]+)*")
 _ENDING = re.compile(r"(?:ement|ment|ness|abl|ibl|anc|enc|ist|ful|ion|iv|al|er|or|ic|i)\Z")
 _SHORTEST_ROOT = 4  # letters
+EVERYDAY = 0.2  # share of ordinary passages with a word, from which on it says nothing of the matter; by hand
 
 
 @cache
@@ -43,6 +45,11 @@ def asks_only(term: str) -> bool:
 def term_ids(text: str) -> frozenset[int]:
     """Return the ids of a text's terms."""
     return frozenset(map(term_id, terms(text)))
+
+
+def matter_terms(question: str) -> set[str]:
+    """Return the terms of a question that are of its matter: no asking words, none of everyday speech."""
+    return {term for term in terms(question) if not asks_only(term) and share_of_passages(term) < EVERYDAY}
 
 
 def identifiers_in(text: str) -> frozenset[str]:

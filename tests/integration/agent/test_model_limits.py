@@ -14,8 +14,8 @@ from agent.states.act import CONTEXT_SHARE, LEFT_OUT
 from tests.factories import make_document
 from tests.integration.agent.conversations import (
     LEAVE,
+    Floor,
     Handbook,
-    Judged,
     asked,
     make_reader,
     stored,
@@ -112,14 +112,14 @@ def test_old_results_leave_a_marker_where_the_conversation_is_too_long(handbook:
     assert fewer < tokens
 
 
-def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, judged: Judged) -> None:
+def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, floor: Floor) -> None:
     base, _manual, _secret = handbook
     reader, narrow = make_reader(base), profile(most_tokens=1_000)
-    judged(confirms=False)
+    floor(near=False)
     with modelled(replace(routes(), usage=(2_000, 10))):
         events = asked(reader, LEAVE, options=narrow)
     assert stored(events).stop_reason == StopReason.BUDGET_EXHAUSTED
-    judged(confirms=False, near=True)
+    floor(near=True)
     with modelled(replace(routes(), usage=(2_000, 10))):
         events = asked(reader, LEAVE, options=narrow)
     assert stored(events).stop_reason == StopReason.NOT_CONFIRMED

@@ -21,8 +21,8 @@ from tests.factories import allow, make_base
 from tests.integration.agent.conversations import (
     LEAVE,
     SALARY,
+    Floor,
     Handbook,
-    Judged,
     asked,
     kinds,
     make_reader,
@@ -87,10 +87,10 @@ def test_only_supported_sentences_are_shown(handbook: Handbook) -> None:
 @pytest.mark.parametrize("written", ["NO_ANSWER", "I do not know. [1]", "资料没有提到。[1]", "[1]", *UNSAID])
 @pytest.mark.parametrize("near", [True, False])
 def test_when_nothing_is_supported_the_run_abstains(
-    handbook: Handbook, written: str, judged: Judged, *, near: bool
+    handbook: Handbook, written: str, floor: Floor, *, near: bool
 ) -> None:
     """And shows what was read, where that comes near; never what was not supported."""
-    judged(confirms=True, near=near)
+    floor(near=True)
     base, _manual, _secret = handbook
     is_read = written in {"[1]", *UNSAID}  # who says that nothing answers is not asked again
     with modelled(routes(), SEARCH, DONE, says(written), *[judges()] * (written in UNSAID), *[reads()] * is_read):

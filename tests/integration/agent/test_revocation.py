@@ -27,7 +27,7 @@ from authz.tokens import bearer_of, issue_token, revoke_token
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.search import search
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.conversations import Judged
+from tests.integration.agent.conversations import Floor
 from tests.integration.agent.modelled import modelled, routes, sent
 from tests.integration.pages.house import client_of
 from tests.modelserver import Request, Step, calls, says
@@ -159,7 +159,7 @@ def once(library: Library, way: str, principal: Principal, k: int | None) -> Wat
 @pytest.mark.parametrize("confirms", [True, False], ids=["answered", "only found"])
 @pytest.mark.parametrize("way", WAYS)
 def test_at_no_moment_of_a_run_does_anything_leave_that_may_not_be_read_any_more(
-    library: Library, way: str, judged: Judged, *, confirms: bool
+    library: Library, way: str, floor: Floor, *, confirms: bool
 ) -> None:
     judged(confirms=confirms, near=True)
     assert leaks(library, way) == []
@@ -243,7 +243,7 @@ def paused(library: Library, stop: int) -> tuple[list[Event], list[Event], str]:
 
 @pytest.mark.parametrize("confirms", [True, False], ids=["answered", "only found"])
 def test_between_any_two_events_the_rest_of_the_answer_stays_away(
-    library: Library, judged: Judged, *, confirms: bool
+    library: Library, floor: Floor, *, confirms: bool
 ) -> None:
     """What comes after the change says nothing of it; what is still readable is told, and the end says that something is missing."""
     judged(confirms=confirms, near=True)

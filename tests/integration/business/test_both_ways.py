@@ -22,7 +22,7 @@ from business.models import DataSource, SourceGrant
 from business.parsing.base import Parsed
 from business.sources import OpenSource
 from tests.factories import allow, make_base, make_document
-from tests.integration.agent.conversations import Judged, asked, make_reader, stored, words
+from tests.integration.agent.conversations import Floor, asked, make_reader, stored, words
 from tests.integration.agent.modelled import judges, modelled, of, routes
 from tests.modelserver import calls, says, says_json
 
@@ -46,7 +46,7 @@ def nodes(events: list[Any]) -> list[str]:
     return list(dict.fromkeys(step["node"] for step in stored(events).state["trace_steps"]))
 
 
-def test_what_both_say_is_shown_the_result_first(chen: Principal, judged: Judged) -> None:
+def test_what_both_say_is_shown_the_result_first(chen: Principal, floor: Floor) -> None:
     events = asked(chen, CUSTOMERS)
     references = of(events, References)[-1]
     assert [query.number for query in references.query_references] == [1]
@@ -56,8 +56,8 @@ def test_what_both_say_is_shown_the_result_first(chen: Principal, judged: Judged
     assert stored(events).stop_reason == StopReason.OK
 
 
-def test_documents_that_confirm_nothing_say_nothing_beside_the_data(chen: Principal, judged: Judged) -> None:
-    judged(confirms=False, near=True)
+def test_documents_that_confirm_nothing_say_nothing_beside_the_data(chen: Principal, floor: Floor) -> None:
+    floor(near=True)
     events = asked(chen, CUSTOMERS)
     row = stored(events)
     assert (row.stop_reason, row.provider) == (StopReason.OK, "database")
@@ -65,9 +65,9 @@ def test_documents_that_confirm_nothing_say_nothing_beside_the_data(chen: Princi
     assert "DocRAGTool" in nodes(events)
 
 
-def test_documents_of_the_other_language_are_not_looked_at_beside_a_result(chen: Principal, judged: Judged) -> None:
+def test_documents_of_the_other_language_are_not_looked_at_beside_a_result(chen: Principal, floor: Floor) -> None:
     """What is found there is less certain than a result that read the whole question; whoever may not ask the data is given it."""
-    judged(confirms=False)
+    floor(near=False)
     base = make_base("Berichte")
     make_document(base, "europe.md", "# 欧洲客户\n\n我们在欧洲共有 48 家客户。\n", ingested=True)
     allow(User.objects.get(username="chen"), base)
@@ -80,17 +80,17 @@ def test_documents_of_the_other_language_are_not_looked_at_beside_a_result(chen:
 
 
 def test_data_are_looked_at_whatever_kind_the_words_name(
-    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch
+    chen: Principal, floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No word of the rules for documents keeps away from the data what they read word for word."""
-    judged(confirms=False)
+    floor(near=False)
     monkeypatch.setattr(intents, "_DOC", re.compile("customers"))
     monkeypatch.setattr(intents, "_SQL", re.compile("nothing"))
     assert intents.rule(CUSTOMERS).route == "DOC"
     assert of(asked(chen, CUSTOMERS), References)[-1].query_references
 
 
-def test_a_result_that_was_chosen_or_goes_on_is_about_the_data_alone(chen: Principal, judged: Judged) -> None:
+def test_a_result_that_was_chosen_or_goes_on_is_about_the_data_alone(chen: Principal, floor: Floor) -> None:
     session = create_session(chen)
     asked(chen, CUSTOMERS, session)
     events = asked(chen, "And in Europe?", session)
@@ -98,8 +98,8 @@ def test_a_result_that_was_chosen_or_goes_on_is_about_the_data_alone(chen: Princ
     assert of(events, References)[-1].knowledge_references == []
 
 
-def test_what_neither_confirms_is_shown_with_what_the_data_understood(chen: Principal, judged: Judged) -> None:
-    judged(confirms=False, near=True)
+def test_what_neither_confirms_is_shown_with_what_the_data_understood(chen: Principal, floor: Floor) -> None:
+    floor(near=True)
     session = create_session(chen)
     events = asked(chen, "How many customers sing in the choir?", session)
     row = stored(events)
@@ -113,18 +113,18 @@ def test_what_neither_confirms_is_shown_with_what_the_data_understood(chen: Prin
 
 @pytest.mark.parametrize(("least", "is_told"), [(data_coverage.LEAST_UNDERSTOOD, False), (0.0, True)])
 def test_beside_passages_nothing_is_said_of_data_that_understood_next_to_nothing(
-    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch, least: float, is_told: bool
+    chen: Principal, floor: Floor, monkeypatch: pytest.MonkeyPatch, least: float, is_told: bool
 ) -> None:
     """“代码评审要几个人同意？” names people, and is no question on data."""
-    judged(confirms=False, near=True)
+    floor(near=True)
     monkeypatch.setattr(data_coverage, "LEAST_UNDERSTOOD", least)
     row = stored(asked(chen, "How many customers have to sing along in the choir of the harbour on Friday night?"))
     assert row.stop_reason == StopReason.NOT_CONFIRMED
     assert (bool(row.notice), "explore" in row.state["plan"]) == (is_told, is_told)
 
 
-def test_what_neither_finds_offers_what_the_data_understood(chen: Principal, judged: Judged) -> None:
-    judged(confirms=False, near=False)
+def test_what_neither_finds_offers_what_the_data_understood(chen: Principal, floor: Floor) -> None:
+    floor(near=False)
     events = asked(chen, "How many customers sing in the choir?")
     assert stored(events).stop_reason == StopReason.NO_EVIDENCE
     assert [event.content for event in of(events, Reflection)] == [UNREAD]
@@ -172,8 +172,8 @@ def test_what_can_mean_several_things_to_the_data_is_asked_back_with_a_model_too
     assert len(of(events, Answer)[-1].data["readings"]) == 2
 
 
-def test_a_result_stays_where_the_model_says_that_nothing_answers(chen: Principal, judged: Judged) -> None:
-    judged(confirms=False, near=False)
+def test_a_result_stays_where_the_model_says_that_nothing_answers(chen: Principal, floor: Floor) -> None:
+    floor(near=False)
     steps = (
         routes("SQL"),
         calls(("database_query", {"question": CUSTOMERS})),
@@ -189,9 +189,9 @@ def test_a_result_stays_where_the_model_says_that_nothing_answers(chen: Principa
 
 
 def test_a_question_that_the_words_take_for_one_of_documents_is_read_once(
-    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch
+    chen: Principal, floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judged(confirms=False, near=False)
+    floor(near=False)
     readings, reading = [], pipeline.reading
 
     def counted(opened: OpenSource, question: pipeline.Question) -> Parsed:
@@ -205,10 +205,10 @@ def test_a_question_that_the_words_take_for_one_of_documents_is_read_once(
 
 
 def test_why_the_data_do_not_answer_is_told_to_whoever_may_ask_them_still(
-    chen: Principal, judged: Judged, demo: DataSource, monkeypatch: pytest.MonkeyPatch
+    chen: Principal, floor: Floor, demo: DataSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The right may end while documents are searched."""
-    judged(confirms=False, near=False)
+    floor(near=False)
 
     validate = STATES[State.VALIDATE_EVIDENCE]
 
@@ -222,14 +222,14 @@ def test_why_the_data_do_not_answer_is_told_to_whoever_may_ask_them_still(
     assert (row.stop_reason, row.notice, row.state["plan"].get("explore")) == (StopReason.NO_EVIDENCE, "", None)
 
 
-def test_little_understood_of_a_question_is_not_offered(chen: Principal, judged: Judged) -> None:
+def test_little_understood_of_a_question_is_not_offered(chen: Principal, floor: Floor) -> None:
     """“Customers” alone is no reading of a question that is about much more."""
-    judged(confirms=False, near=True)
+    floor(near=True)
     events = asked(chen, "How many customers complained about yesterday's unannounced maintenance of the gateway?")
     assert "readings" not in of(events, Answer)[-1].data
 
 
-def test_where_a_document_answers_nobody_is_told_what_the_data_do_not_read(chen: Principal, judged: Judged) -> None:
+def test_where_a_document_answers_nobody_is_told_what_the_data_do_not_read(chen: Principal, floor: Floor) -> None:
     choir = make_base("Choir")
     make_document(choir, "choir.md", "# Choir\n\nFive customers sing in the choir.\n", ingested=True)
     allow(User.objects.get(username="chen"), choir)

@@ -20,7 +20,7 @@ from demo.company import load_company
 from demo.seed import group_of
 from tests.evaluation_data import data_folder
 from tests.factories import allow, make_base, make_document
-from tests.integration.agent.conversations import Judged, asked, stored
+from tests.integration.agent.conversations import Floor, asked, stored
 
 OURS = Path(__file__).parents[2] / "evaluation" / "dialogs.jsonl"
 
@@ -160,7 +160,7 @@ The solver runs long: the default timeout of dock-planner is 20 seconds.
 """
 
 
-def test_documents_answer_a_follow_up_only_with_what_it_names(demo: DataSource, judged: Judged) -> None:
+def test_documents_answer_a_follow_up_only_with_what_it_names(demo: DataSource, floor: Floor) -> None:
     base = make_base("Network")
     make_document(base, "rules.md", RULES, ingested=True)
     allow(group_of(load_company(), "engineering"), base)
