@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.conf import settings
+from numpy.typing import NDArray
 
 from agent.injection_filter import injections_in
 from agent.passages.exact_names import begins_with_name, codes_first, names_exactly
@@ -19,10 +20,15 @@ MOST = 5  # passages: the best one, and those folded below it
 MOST_SENTENCES = 3  # highlighted in a passage
 SAID = 0.5  # weight of the words that a sentence says beside its likeness; by measurement on half of squad2_dev and cmrc2018
 BEGINS = 0.5  # … and of beginning with the very code or number that is asked for; by hand
+LEAST_LEFT = 0.2  # share of the question's matter below which what the headings leave open counts for less; by hand
 CLOSE = 0.15  # of a score: what is that near to the best sentence is highlighted, too
 MOST_WEIGHED = 40  # sentences of a passage
 # The floor: from which a passage speaks of the matter at all, on the scale of what ranked it.
 NEAR = {"maxsim": 0.4, "cross_encoder": 0.1, "none": 0.82}
+
+
+Told = tuple[Sentence, str]
+"""A sentence, and the heading inside its passage that it stands under; "" for none."""
 
 
 @dataclass(frozen=True)
@@ -84,31 +90,41 @@ def is_near(hit: Hit) -> bool:
 
 def highlighted(question: str, hit: Hit, found: Found, embedder: Embedder) -> tuple[Sentence, ...]:
     """Return the one to three sentences of a passage that speak most of the question, in reading order."""
-    sentences = _told_sentences(hit)
-    if not sentences:
+    told = _told_sentences(hit)
+    if not told:
         return ()
-    scores = weighed(question, hit, sentences, found, embedder)
+    scores = _weighed(question, hit, told, found, embedder)
     order = np.argsort(-scores, kind="stable")[:MOST_SENTENCES]
     near = [int(place) for place in order if scores[place] >= scores[order[0]] - CLOSE]
-    return tuple(sentences[place] for place in sorted(near))
+    return tuple(told[place][0] for place in sorted(near))
 
 
-def weighed(
-    question: str, hit: Hit, sentences: Sequence[Sentence], found: Found, embedder: Embedder
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Score each sentence: its likeness to the question under its headings, and the share of the question's matter that it says."""
+def _weighed(question: str, hit: Hit, told: Sequence[Told], found: Found, embedder: Embedder) -> NDArray[np.float64]:
+    """Score each sentence: its likeness to the question under its headings, and the share that it says of the matter which the headings
+    of the passage leave open; a heading inside the passage belongs to what stands below it.
+    """
     passage = hit.passage
-    heading = " > ".join(part for part in (passage.title, *passage.heading_path) if part)
-    vectors = embedder.embed_passages([f"{heading}\n{each.text}" for each in sentences])
-    likeness = np.asarray(vectors @ embedder.embed_query(question), float)
-    shares = _matter(question, found)
-    said = [sum(share for term, share in shares.items() if term in term_ids(each.text)) for each in sentences]
-    begins = [begins_with_name(question, each) for each in sentences]
-    return np.asarray(likeness + SAID * np.array(said) + BEGINS * np.array(begins))
+    above = [part for part in (passage.title, *passage.heading_path) if part]
+    texts = ["\n".join([" > ".join([*above, under] if under else above), each.text]) for each, under in told]
+    likeness = np.asarray(embedder.embed_passages(texts) @ embedder.embed_query(question), float)
+    known = term_ids("\n".join(above))
+    shares = {term: share for term, share in _matter(question, found).items() if term not in known}
+    left = max(sum(shares.values()), LEAST_LEFT)
+    said = [term_ids(f"{under}\n{each.text}") for each, under in told]
+    covered = [sum(share for term, share in shares.items() if term in one) / left for one in said]
+    begins = [begins_with_name(question, each) for each, _under in told]
+    return np.asarray(likeness + SAID * np.array(covered) + BEGINS * np.array(begins))
 
 
-def _told_sentences(hit: Hit) -> list[Sentence]:
-    """Return the sentences that may be highlighted: no headings, and none that gives orders to who answers."""
-    every = split(hit.passage.text, hit.passage.blocks)[:MOST_WEIGHED]
-    told = [each for each in every if each.kind != "heading" and not injections_in(each.text)]
-    return told or [each for each in every if not injections_in(each.text)]
+def _told_sentences(hit: Hit) -> list[Told]:
+    """Return the sentences that may be highlighted, each with the heading inside the passage that it stands under: no headings, and none
+    that gives orders to who answers.
+    """
+    told: list[Told] = []
+    under = ""
+    for each in split(hit.passage.text, hit.passage.blocks)[:MOST_WEIGHED]:
+        if each.kind == "heading":
+            under = "" if each.text in (hit.passage.title, *hit.passage.heading_path) else each.text
+        elif not injections_in(each.text):
+            told.append((each, under))
+    return told

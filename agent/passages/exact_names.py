@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from agent.text.sentences import Sentence
+from agent.text.sentences import Sentence, split
 from agent.text.words import identifiers_in, term_ids
 from knowledge.retrieval.search import Found, Hit
 from knowledge.retrieval.term_weights import share_of_passages
@@ -27,10 +27,16 @@ def names_exactly(question: str, hit: Hit, found: Found) -> bool:
 
 
 def codes_first(question: str, hits: list[Hit]) -> list[Hit]:
-    """Return the hits that hold a code of the question, or a variant of it (KG-400-L); all of them where none does."""
+    """Return the hits that hold a code of the question, or a variant of it (KG-400-L); all of them where none does. Those with a row or a
+    clause that begins with it come first.
+    """
     codes = _codes_of(question)
     naming = [hit for hit in hits if any(_is_variant(one, codes) for one in identifiers_in(_text_of(hit)))]
-    return naming or hits
+    return sorted(naming, key=lambda hit: not _has_row_of(question, hit)) or hits
+
+
+def _has_row_of(question: str, hit: Hit) -> bool:
+    return any(begins_with_name(question, each) for each in split(hit.passage.text, hit.passage.blocks))
 
 
 def begins_with_name(question: str, sentence: Sentence) -> bool:

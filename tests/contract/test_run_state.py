@@ -183,9 +183,9 @@ def test_the_parts_are_those_of_the_specification() -> None:
     }  # fmt: skip
 
 
-def test_stop_reasons_are_the_specification_s_and_the_four_that_were_added() -> None:
+def test_stop_reasons_are_the_specification_s_and_the_three_that_were_added() -> None:
     named = {"ok", "need_clarify", "no_evidence", "permission_denied", "tool_error"}
-    assert set(StopReason.values) == named | {"cancelled", "budget_exhausted", "refused", "not_confirmed"}
+    assert set(StopReason.values) == named | {"cancelled", "budget_exhausted", "refused"}
 
 
 def test_the_specification_s_words_are_ours() -> None:

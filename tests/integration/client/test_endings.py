@@ -65,16 +65,14 @@ def test_no_evidence(desk: Desk) -> None:
     assert row.state["plan"]["validation"] == {"ok": False, "reason": "no_evidence"}
 
 
-def test_not_confirmed(desk: Desk, floor: Floor) -> None:
-    """What the model would not say is quoted; each quotation cites where it stands."""
-    floor(near=True)
+def test_what_a_model_does_not_answer_comes_as_passages(desk: Desk) -> None:
     events = followed(desk, LEAVE, routes(), SEARCH, DONE, ABSTAINS)
-    row = check_ended(events, "not_confirmed", "These passages come closest")
+    row = check_ended(events, "ok", "These passages come closest")
     assert "30 days" in text_of(events)
-    assert [sentence["citations"] for sentence in row.sentences] == [[], [1]]
+    assert row.state["output"]["is_declined"]
 
 
-def test_permission_denied_where_a_folder_may_be_named(desk: Desk, floor: Floor) -> None:
+def test_permission_denied_where_a_folder_may_be_named(desk: Desk) -> None:
     """With what comes near, where something does."""
     folder = make_folder(make_base("Board papers"), "Annual leave and tungsten of the board")
     set_discoverable(None, folder, is_discoverable=True)
@@ -83,8 +81,7 @@ def test_permission_denied_where_a_folder_may_be_named(desk: Desk, floor: Floor)
         followed(desk, UNKNOWN, routes(), search, DONE, ABSTAINS), "permission_denied", f"“{folder.name}”"
     )
     assert row.state["plan"]["validation"] == {"ok": False, "reason": "permission_denied"}
-    floor(near=True)
-    row = check_ended(followed(desk, LEAVE, routes(), SEARCH, DONE, ABSTAINS), "not_confirmed", "30 days")
+    row = check_ended(followed(desk, LEAVE, routes(), SEARCH, DONE, ABSTAINS), "ok", "30 days")
     assert f"“{folder.name}”" in row.notice
     assert row.state["offers"] == [str(folder.pk)]
 
