@@ -3,6 +3,7 @@
 from agent.notices import data_not_read
 from agent.run import Run
 from agent.state import ExploreForm
+from agent.text.words import matter_terms
 from agent.tools.base import allowed_names
 from business.pipeline import HowRead, how_read
 from business.sources import open_source
@@ -10,7 +11,9 @@ from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
 
 QUERY = "database_query"
-LEAST_UNDERSTOOD = 0.5  # share of a question, in characters, from which the form stands beside passages; by hand
+LEAST_UNDERSTOOD = (
+    0.5  # share of a question's words of matter, in characters, from which the form stands beside passages; by hand
+)
 
 
 def read_by_words(run: Run, text: str = "") -> HowRead:
@@ -47,8 +50,9 @@ def _is_mostly_understood(run: Run) -> bool:
     unread = run.how_read.unread if run.how_read else None
     if unread is None or unread[1].partial is None:
         return False
-    asked = sum(map(len, run.state.input.normalized_query.split()))
-    return sum(map(len, unread[1].unknown)) < (1 - LEAST_UNDERSTOOD) * asked
+    text = run.state.input.normalized_query
+    asked = len(text) if language_of(text) == "zh" else sum(len(word) for word in text.split() if matter_terms(word))
+    return sum(map(len, unread[1].unknown)) <= (1 - LEAST_UNDERSTOOD) * asked
 
 
 def _may_ask(run: Run, source: str) -> bool:

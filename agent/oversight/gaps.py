@@ -15,7 +15,9 @@ from knowledge.text.terms import document_terms
 
 MOST = 500  # latest answers that are looked at
 ALIKE = 0.5  # share of the terms of two questions, of all their terms, from which on they ask for the same
-DECLINED = ended_as("passages") & Q(state__output__is_declined=True)  # a model found no answer in what it read
+DECLINED = ended_as("passages") & Q(
+    state__contains={"output": {"is_declined": True}}
+)  # a model found no answer in what it read
 UNANSWERED = ended_as("nothing") | DECLINED
 
 

@@ -23,10 +23,10 @@ from agent.passages.answer import KIND
 SLOW_MS = 10_000  # somebody looks elsewhere meanwhile
 DAYS = 14  # in the chart: two weeks show a rhythm
 
-PASSAGES = Q(stop_reason=StopReason.OK, state__output__kind=KIND)
+PASSAGES = Q(stop_reason=StopReason.OK, state__contains={"output": {"kind": KIND}})
 # how a question ended, as a person would count it: name → the answers it stands for, and its word
 ENDINGS: Mapping[str, Q] = {
-    "answered": Q(stop_reason=StopReason.OK) & ~PASSAGES,
+    "answered": Q(stop_reason=StopReason.OK) & ~Q(state__contains={"output": {"kind": KIND}}),
     "passages": PASSAGES,
     "nothing": Q(stop_reason__in=[StopReason.NO_EVIDENCE, StopReason.PERMISSION_DENIED]),
     "other": Q(

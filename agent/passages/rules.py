@@ -100,15 +100,13 @@ def steps_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
     A condition that is set off by a comma is no question: “In Europe, how many customers do we have?” has one part.
     """
     parts = [part.strip() for part in pattern_in(WORDING, "clause").split(question) if part.strip()]
-    asking = [part for part in parts if matches("asks", part) or matches("asks_number", part)]
-    if len(parts) < 2 or len(asking) != len(parts):
+    back = next((place for place, part in enumerate(parts) if place and _counts_those(part)), 0)
+    is_of_data = [place >= back if back else is_data(part) for place, part in enumerate(parts)]
+    documents = [part for part, flag in zip(parts, is_of_data, strict=True) if not flag]
+    data = [part for part, flag in zip(parts, is_of_data, strict=True) if flag]
+    is_asked = any(matches("opens", part) and not matches("asks_number", part) for part in documents)
+    if not data or not is_asked:
         return None
-    is_of_data = [is_data(part) or (place > 0 and _counts_those(part)) for place, part in enumerate(parts)]
-    if not any(is_of_data) or all(is_of_data):
-        return None
-    documents, data = (
-        [part for part, flag in zip(parts, is_of_data, strict=True) if flag is side] for side in (False, True)
-    )
     return Steps(_whole(documents, question), _whole(data, question))
 
 

@@ -10,7 +10,7 @@ from agent.tools.base import allowed_names, find, why_closed
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import sentence
 from business.parsing.base import Clarification
-from business.pipeline import Question, reading
+from business.pipeline import HowRead, Question, reading
 from business.sources import open_source
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
@@ -26,7 +26,15 @@ def by_rules(run: Run, earlier: Earlier | None) -> Decision:
         if decision := _going_on(run, asked):
             return decision
         asked = with_earlier(asked, earlier.question)
-    ruling, steps = rule(asked, is_data=lambda text: has_business_data(run) and read_by_words(run, text).is_read)
+    has_data = has_business_data(run)
+
+    def is_data(text: str) -> bool:
+        read = read_by_words(run, text) if has_data else HowRead()
+        if text == asked:
+            run.how_read = read
+        return read.is_read
+
+    ruling, steps = rule(asked, is_data=is_data)
     return asked, ruling, steps
 
 

@@ -137,7 +137,11 @@ EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
 ROOM = {
     "plan": {"subtasks", "clarifying_queries", "explore", "approval", "leans_on", "leans_on_results"},
     "tools": {"web"},  # what left the house
-    "output": {"disagreements"},  # sources that contradict each other, left out where there are none
+    "output": {
+        "kind",
+        "is_declined",
+        "disagreements",
+    },  # best passages, and that a model found no answer in them;  # sources that contradict each other, left out where there are none
 }  # "to be added for HYBRID"; what a choice means, the form of a question that was not read, both left out where there is none
 
 

@@ -45,11 +45,6 @@ def judges(verdict: str = "not_said", *, quote: str = "", sentences: Sequence[in
     return says_json({"judgements": [{"sentence": n, "verdict": verdict, "quote": quote} for n in sentences]})
 
 
-def reads(passage: int = 0, quote: str = "") -> Step:
-    """What the model says of the passages, where nothing that it wrote stands: which of them answers, and in which words."""
-    return says_json({"passage": passage, "quote": quote})
-
-
 def is_judged(request: Request) -> bool:
     """Whether a request asks the judge."""
     return '<sentence number="' in sent(request)

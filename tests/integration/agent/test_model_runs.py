@@ -30,7 +30,7 @@ from tests.integration.agent.conversations import (
     stored,
     words,
 )
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, reads, roles, routes, sent
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, roles, routes, sent
 from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
@@ -132,7 +132,6 @@ def test_what_the_person_may_not_read_is_not_sent_to_the_model(handbook: Handboo
         DONE,
         says("The salary is 420,000 euros [1]."),
         judges(),
-        reads(1, "420,000 euros"),
     )
     with modelled(*steps) as server:
         events = asked(make_reader(base), SALARY)

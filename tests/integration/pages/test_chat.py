@@ -83,6 +83,7 @@ def test_a_quoted_row_is_shown_in_its_table(house: House) -> None:
     answer.citations.all().delete()
     cite(answer, chunk_with(make_document(house.folder, "hotels.md", table, ingested=True), "Rome"), "| Rome | 160 |")
     answer.sentences = [{"text": "City: Rome; Limit: 160", "citations": [1]}]
+    answer.state = {"output": {"kind": "passages"}}
     answer.save()
     body = conversation(house)
     assert "City: Rome" not in body
