@@ -39,6 +39,7 @@ READ_AS = _("I read: %(question)s")
 
 # --- questions back -----------------------------------------------------------------------------------------------------
 WHO_I_AM = _("I answer from the documents and data that you may read, and show what each answer stands on.")
+LOST_THREAD = _("I lost the thread. Could you ask that as a full question?")
 WHICH_READING = _("What do you mean?")
 ASK_A_QUESTION = _("What would you like to know? Ask it in a whole sentence.")
 MAY_I_CALL = _("To go on I would use “%(tool)s”, a tool outside the company. May I?")

@@ -6,7 +6,7 @@ from django.utils.translation import override
 from agent import texts
 from agent.cited_answer import Output
 from agent.events import Answer, Event, StopReason
-from agent.passages.rules import GREETING
+from agent.passages.rules import GREETING, UNCLEAR
 from agent.run import Goto, Run
 from agent.state import State
 from knowledge.tool_selectors import documents_within
@@ -24,12 +24,15 @@ async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
         yield Answer(content=text, done=True, data={"approval": approval.model_dump(mode="json")})
         yield Goto(State.DONE)
         return
-    if not run.state.plan.clarifying_questions:
+    has_lost_thread = run.state.plan.intent == UNCLEAR and run.is_follow_up
+    if not run.state.plan.clarifying_questions and not has_lost_thread:
         run.state.plan.clarifying_questions = await sync_to_async(_of_documents)(run)
     readings = run.state.plan.clarifying_questions
     with override(run.language):
         if run.state.plan.intent == GREETING:
             text = str(texts.WHO_I_AM)
+        elif has_lost_thread:
+            text = str(texts.LOST_THREAD)
         elif readings:
             text = str(texts.WHICH_READING)
         else:

@@ -2,8 +2,8 @@
 
 from agent.conversations.history import Earlier
 from agent.data_coverage import QUERY, read_by_words
-from agent.passages.follow_ups import with_earlier
-from agent.passages.rules import GOES_ON, Ruling, Steps, matches, rule
+from agent.passages.follow_ups import leans, with_earlier
+from agent.passages.rules import GOES_ON, UNCLEAR, Ruling, Steps, matches, rule
 from agent.run import Run
 from agent.state import MeantQuery, Route, State, Subtask
 from agent.tools.base import allowed_names, find, why_closed
@@ -55,8 +55,8 @@ def _going_on(run: Run, asked: str) -> Decision | None:
         }
         run.state.plan.clarifying_queries = queries
         return asked, Ruling(Route.CLARIFY, GOES_ON, readings=tuple(one.text for one in parsed.choices)), None
-    if not isinstance(parsed, LogicalQuery):
-        return None
+    if not isinstance(parsed, LogicalQuery):  # “the senior one” is about the result, and nobody knows how
+        return (asked, Ruling(Route.CLARIFY, UNCLEAR), None) if leans(asked) else None
     run.logical_query = (source, parsed)
     is_whole = parsed == reading(opened, Question(asked, language))
     said = asked if is_whole else sentence(parsed, opened.catalog, language, opened.today)

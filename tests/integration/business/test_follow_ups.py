@@ -107,7 +107,7 @@ def test_what_is_not_certain_is_asked_back(
     before, answer = conversation(username, first, then)
     assert (before.stop_reason, answer.stop_reason) == (StopReason.OK, StopReason.NEED_CLARIFY)
     assert answer.state["plan"]["clarifying_questions"] == readings
-    assert ("Choose what you mean" in answer.content) == bool(readings), "what can be chosen is said to be"
+    assert ("What do you mean?" in answer.content) == bool(readings), "what can be chosen is said to be"
     for reading in readings:
         *_, chosen = conversation(username, first, then, reading)
         assert chosen.stop_reason == StopReason.OK
@@ -132,7 +132,7 @@ def test_what_was_understood_is_told_and_gone_on_from_in_its_turn(demo: DataSour
 
 def test_a_change_of_topic_leaves_nothing_behind(demo: DataSource) -> None:
     _data, answer = conversation("zhao", "欧洲有多少客户？", "那年假有几天？")
-    assert answer.state["input"]["normalized_query"] == "年假有几天"
+    assert answer.state["input"]["normalized_query"] == "那年假有几天？"
 
 
 def test_what_leaves_out_a_noun_of_the_data_is_no_other_topic(demo: DataSource) -> None:
