@@ -100,6 +100,8 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     said = {entry["text"] for entry in row.sentences} if _output_of(row).get("kind") else set()
     shown = {c.number: _citation(c, seen.passages[c.chunk_id], said) for c in citations}
     sentences = tuple(_sentence(entry, numbers, outside) for entry in row.sentences)
+    if said and not any(each.citations for each in sentences):  # no words of ours over nothing
+        sentences = tuple(each for each in sentences if each.is_masked)
     content = row.content
     if sentences and row.role == Role.ASSISTANT:
         content = laid_out((each.gap, each.text) for each in sentences if not each.is_masked)

@@ -33,7 +33,6 @@ from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db
 
-LEAD = "Best match (not verified):"
 
 LINES = {"first": "The notice period is four weeks.", "second": "The notice period in the trial time is two weeks."}
 NOTICE = "How long is the notice period?"
@@ -104,7 +103,7 @@ def test_with_every_right_gone_nothing_of_the_documents_is_left(two: Any) -> Non
     for document in documents.values():
         take_back(None, [Right.VIEW], document.knowledge_base, of=reader)
     message = shown(reader, session)
-    assert (message.content, message.citations, message.masked_count) == (LEAD, (), len(message.sentences) - 1)
+    assert (message.content, message.citations, message.masked_count) == ("", (), len(message.sentences))
     assert "weeks" not in str(message)
     assert messages_of(Principal.of(reader), session)[0].content == NOTICE, "what they asked is theirs"
 
@@ -123,7 +122,7 @@ def test_a_disabled_reader_reads_nothing(two: Any) -> None:
     opened = Principal.of(reader)
     User.objects.filter(pk=reader.pk).update(is_active=False)
     message = messages_of(opened, session)[-1]
-    assert (message.content, message.citations) == (LEAD, ())
+    assert (message.content, message.citations) == ("", ())
 
 
 def test_an_old_version_is_still_cited_after_a_new_one(two: Any) -> None:

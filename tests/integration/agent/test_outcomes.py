@@ -122,7 +122,7 @@ def test_a_passage_that_is_hidden_later_is_shown_no_more(handbook: Handbook, flo
     assert "30 days" in shown.content
     take_back(None, [Right.VIEW], base, of=reader)
     shown = messages_of(principal, session)[-1]
-    assert (shown.content, shown.masked_count, shown.citations) == (LEAD, highlighted, ())
+    assert (shown.content, shown.masked_count, shown.citations) == ("", highlighted, ())
 
 
 def test_a_fragment_is_asked_with_the_question_before_it(handbook: Handbook) -> None:
