@@ -16,8 +16,8 @@ from copilot_site.lib.one_line import Line
 class CitedSentence:
     """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked: False where nobody could compare it with them.
 
-    gap: what stands between it and the sentence before, where a paragraph, an item of a list or a line of code begins; "" for the
-    answer's separator. slot: as `agent.events` has it; None for the place among the sentences.
+    gap: what stands between it and the sentence before, where a paragraph, an item of a list or a line of code begins; "" for a space.
+    slot: as `agent.events` has it; None for the place among the sentences.
     """
 
     text: str
@@ -90,7 +90,8 @@ class CitedVerified:
 
 @dataclass(frozen=True)
 class CitedAnswer:
-    """provider: who wrote it, e.g. `extractive`. Numbers are shared by all that is cited. separator: between its sentences.
+    """provider: who wrote it, e.g. `extractive`. Numbers are shared by all that is cited. kind: `passages` where the best passages are
+    shown and no verdict is given; "" for an answer.
 
     pages: from outside, never mistaken for what is known inside. disagreements: pairs of numbers of passages that contradict each
     other, the one that the answer stands on first.
@@ -102,7 +103,7 @@ class CitedAnswer:
     queries: tuple[CitedQuery, ...] = ()
     pages: tuple[CitedPage, ...] = ()
     verified: tuple[CitedVerified, ...] = ()
-    separator: str = " "
+    kind: str = ""
     disagreements: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -131,7 +132,7 @@ class CitedAnswer:
     @property
     def text(self) -> str:
         """The answer with its marks, as it is streamed and stored."""
-        return laid_out((each.gap or self.separator, each.marked) for each in self.sentences)
+        return laid_out((each.gap, each.marked) for each in self.sentences)
 
 
 CODE_GAP = "    "  # that opens a line of code, as Markdown has it; its own indentation follows
@@ -174,10 +175,12 @@ class RenderedSource(BaseModel):
 
 
 class Output(BaseModel):
-    """disagreements: as `CitedAnswer` has them."""
+    """kind, disagreements: as `CitedAnswer` has them. is_declined: a model read what was found, and gave no answer from it."""
 
     final_answer: str = ""
     final_citations: list[EvidenceRef] = Field(default_factory=list)
     rendered_sources: list[RenderedSource] = Field(default_factory=list)
     stop_reason: StopReason | None = None
+    kind: str = Field(default="", exclude_if=lambda kind: not kind)
+    is_declined: bool = Field(default=False, exclude_if=lambda flag: not flag)
     disagreements: list[tuple[int, int]] = Field(default_factory=list, exclude_if=lambda pairs: not pairs)

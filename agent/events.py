@@ -22,11 +22,10 @@ VERSION: Final = 2  # of what is described here; a client may pass over types an
 
 
 class StopReason(TextChoices):
-    """How a run ended, in the specification's words, and one more: NOT_CONFIRMED, where passages are shown that no answer stands on."""
+    """How a run ended, in the specification's words."""
 
     OK = "ok", _("answered")
     NEED_CLARIFY = "need_clarify", _("asked back")
-    NOT_CONFIRMED = "not_confirmed", _("found, not confirmed")
     NO_EVIDENCE = "no_evidence", _("nothing found")
     PERMISSION_DENIED = "permission_denied", _("no access")
     TOOL_ERROR = "tool_error", _("a tool failed")
@@ -191,7 +190,8 @@ class References(StreamEvent):
 class Answer(StreamEvent):
     """A piece of the answer; citations are marks like `[1]` in the text. `data.provider` says who wrote it, `data.slot` the slot it is of.
 
-    `data.readings`, with a question back, or where nothing is confirmed: complete questions to choose from. `data.is_checked` is there,
+    `data.kind` is `passages` where the best passages are shown, which nobody verified. `data.readings`, with a question back: complete
+    questions to choose from. `data.is_checked` is there,
     and false, where this piece was not checked against its source. `data.disagreements`, with the last piece: pairs of numbers of
     sources that contradict each other.
     """

@@ -4,11 +4,11 @@ import hashlib
 
 from agent.cited_answer import CitedPage, CitedQuery, CitedSpan, CitedVerified
 from agent.events import KnowledgeReference, QueryReference, VerifiedReference, WebReference
-from agent.extractive.overlap import nearest
 from agent.outside import WebPassage
 from agent.passage_markdown import as_markdown
 from agent.run import Finding
 from agent.state import EvidenceItem, Source
+from agent.text.overlap import nearest
 from agent.verified_match import VerifiedMatch
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage

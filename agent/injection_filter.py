@@ -2,7 +2,7 @@
 
 import re
 
-from agent.extractive.sentences import split
+from agent.text.sentences import split
 from agent.tool_names import ALIASES, ORDER
 
 _ORDER = re.compile(

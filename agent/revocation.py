@@ -29,7 +29,6 @@ OURS = (
     Complete,
     Error,
 )  # words of the person and of ours; all else is looked at
-SHOWS_EVIDENCE = frozenset({StopReason.OK, StopReason.NOT_CONFIRMED})
 
 
 class EvidenceGone(CopilotError):
@@ -80,7 +79,7 @@ def may_leave(run: Run) -> bool:
 
 def grounds_of(run: Run, event: Event) -> Grounds:
     """What this event, which the run yields now, stands on; for whoever keeps it and shows it later."""
-    if _is_ours(run, event) or run.stop_reason not in SHOWS_EVIDENCE:
+    if _is_ours(run, event) or run.stop_reason != StopReason.OK:
         return Grounds()
     return Grounds(frozenset(_stands_on(run)), frozenset(one.key for one in _queried(run)))
 
@@ -158,7 +157,7 @@ def _lost(run: Run) -> set[UUID]:
 
 def _queried(run: Run) -> set[Queried]:
     """Results of data sources that what leaves now may be made of."""
-    if run.stop_reason not in SHOWS_EVIDENCE:
+    if run.stop_reason != StopReason.OK:
         return set()
     found = {queried for finding in run.findings.values() if (queried := finding.queried)}
     return found | (_remembered_results(run) if _reads(run) else set())
@@ -172,7 +171,7 @@ def _lost_data(run: Run) -> set[Queried]:
 
 def _stands_on(run: Run) -> set[UUID]:
     """Passages that what leaves now may be made of: those an extractive answer cites; else all that a model was shown."""
-    if run.stop_reason not in SHOWS_EVIDENCE:
+    if run.stop_reason != StopReason.OK:
         return set()  # words of our own
     if run.answer is not None and not _reads(run):
         return {span.chunk_id for span in run.answer.citations}
@@ -181,11 +180,8 @@ def _stands_on(run: Run) -> set[UUID]:
 
 
 def _reads(run: Run) -> bool:
-    """Whether a model is part of the run: what it has read may be in all that it says."""
-    is_written = (
-        run.stop_reason != StopReason.NOT_CONFIRMED
-    )  # then passages are shown, and nothing that a model says of them
-    return not run.is_by_words and is_written
+    """Whether a model is part of the run: what it has read may be in all that it says. Shown passages are no words of its."""
+    return not run.is_by_words and not (run.answer is not None and run.answer.kind)
 
 
 def _is_quoted(run: Run) -> bool:

@@ -77,7 +77,7 @@ class Run:
     reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more. follows: the answer that the question
     comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a conversation, as the model would
     call it. expression: what to calculate. allowed_call: what the person allowed just now. goes_on: it began with that. read_as: without
-    slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it together with the question before.
+    slips of the finger. searched_cited: nothing came near a follow-up, and the documents just cited were searched for it.
     answers_in: the language, zh or en, in which the person wants the last answer again; "" otherwise.
     history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what was done
     differently from what they would expect. found: what the searches brought; findings: all evidence, by its id; numbers: what a model
@@ -108,7 +108,6 @@ class Run:
     asked_as: UUID | None = None
     title: str = ""
     expression: str = ""
-    asks_about: str = ""
     answers_in: str = ""
     allowed_call: AllowedCall | None = None
     goes_on: bool = False
@@ -121,6 +120,7 @@ class Run:
     found: Found | None = None
     told_inside: list[str] = field(default_factory=list)
     named_by: UUID | None = None
+    searched_cited: bool = False
     how_read: HowRead | None = None
     earlier_query: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
@@ -222,6 +222,8 @@ class Run:
             final_citations=cited,
             rendered_sources=rendered,
             stop_reason=self.stop_reason,
+            kind=answer.kind,
+            is_declined=bool(answer.kind) and not self.is_by_words,
             disagreements=list(answer.disagreements),
         )
 

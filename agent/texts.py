@@ -7,17 +7,24 @@ question or a tool of its own stay with it.
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
+# --- passages -----------------------------------------------------------------------------------------------------------
+BEST_MATCH = _("Best match (not verified):")
+NO_ANSWER_IN_WHAT_WAS_READ = _("I found no answer in what I read. These passages come closest:")
+FROM_DOCUMENTS = _("From your documents")
+FROM_DATA = _("From the business data")
+NOTHING_IN_DOCUMENTS = _("I found nothing about this in the documents you can read.")
+
 # --- refusals -----------------------------------------------------------------------------------------------------------
-NOT_CONFIRMED = _("I cannot confirm an answer. These passages come closest:")
-RESULT_NOT_CONFIRMED = _("I cannot confirm an answer. This is what the business data gave:")
-NOTHING_FOUND = _("I cannot confirm this: I found nothing about it in what you may read.")
-SEARCHED = ngettext_lazy(
-    "%(count)d document was searched, in %(bases)s.", "%(count)d documents were searched, in %(bases)s.", "count"
+NOTHING_FOUND = ngettext_lazy(
+    "I found nothing about this in the %(count)d document you can read.",
+    "I found nothing about this in the %(count)d documents you can read.",
+    "count",
 )
+SEARCHED = _("Searched: %(bases)s.")
 COMMA = _(", ")  # between names
 AND_OTHERS = _("%(names)s and others")
-OTHER_WORDS = _("Other words may help.")
-WHOM_TO_ASK = _("Other words may help; or ask whoever keeps these documents: %(names)s.")
+OTHER_WORDS = _("Try other words.")
+WHOM_TO_ASK = _("Try other words, or ask %(names)s.")
 NEITHER_DATA_NOR_DOCUMENTS = _("I cannot answer this from the business data, and your documents do not say it either.")
 NOT_HELPED_WITH = _(
     "I do not help with that: I answer questions about documents and data that you may read, and change nothing."
@@ -29,17 +36,10 @@ LIMIT_CAME_FIRST = _("A limit was reached before the search was done; a narrower
 RIGHTS_CHANGED = _("What you may read changed while this was answered. Ask again.")
 QUOTED_AS_WRITTEN = _("Without a language model, quotations stay in the language of their documents.")
 READ_AS = _("I read: %(question)s")
-FIRST_PART_NOT_CONFIRMED = _("The documents you may read do not confirm the first part of the question.")
-FIRST_PART_CLOSEST = _(
-    "The documents you may read do not confirm the first part of the question. These passages come closest:"
-)
 
 # --- questions back -----------------------------------------------------------------------------------------------------
 WHO_I_AM = _("I answer from the documents and data that you may read, and show what each answer stands on.")
-UNCLEAR_FOLLOW_UP = _("I am not sure how this goes on from the question before it. Ask it in a whole sentence.")
-UNCLEAR_FOLLOW_UP_READINGS = _(
-    "I am not sure how this goes on from the question before it. Choose what you mean, or ask it in a whole sentence."
-)
+LOST_THREAD = _("I lost the thread. Could you ask that as a full question?")
 WHICH_READING = _("What do you mean?")
 ASK_A_QUESTION = _("What would you like to know? Ask it in a whole sentence.")
 MAY_I_CALL = _("To go on I would use “%(tool)s”, a tool outside the company. May I?")

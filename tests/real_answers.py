@@ -25,10 +25,10 @@ from agent.attribution.verdict import Verdict
 from agent.conversations.sessions import create_session
 from agent.events import Complete, StopReason
 from agent.models import AgentProfile, Message
+from agent.passages.answer import NAME as EXTRACTIVE
 from agent.profiles import Options
 from agent.providers import breaker
 from agent.providers.openai_compatible import ModelLimits
-from agent.quotations.answers import NAME as EXTRACTIVE
 from authz.principal import Principal
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_user
@@ -122,6 +122,6 @@ def count(counts: Counter[str], row: Message, holds: list[str], seconds: int) ->
     counts["right"] += any(held in row.content for held in holds) if is_answered else not holds
     counts["by the model"] += is_answered and row.provider != EXTRACTIVE
     counts["not checked"] += sum(not sentence.get("is_checked", True) for sentence in row.sentences)
-    counts["found"] += row.stop_reason == StopReason.NOT_CONFIRMED
+    counts["found"] += row.state["output"].get("kind") == "passages"
     counts["nothing"] += row.stop_reason in (StopReason.NO_EVIDENCE, StopReason.PERMISSION_DENIED)
     counts["seconds"] += seconds

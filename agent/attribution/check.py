@@ -9,9 +9,9 @@ from agent.attribution.facts import check_facts
 from agent.attribution.table_check import check_table
 from agent.attribution.tables import number_of, table_of
 from agent.attribution.verdict import SUPPORTED, Finding, Verdict, contradicted, unsettled
-from agent.extractive.overlap import share_said
-from agent.extractive.sentences import split
 from agent.injection_filter import injections_in, without_injections
+from agent.text.overlap import share_said
+from agent.text.sentences import split
 from business.parsing.reader.units import normalised
 
 ORDERED = 0.8  # share of a sentence's words from which it repeats what only talks to whoever answers; by hand

@@ -17,8 +17,8 @@ from agent.evidence import (
     verified_reference,
     web_reference,
 )
-from agent.extractive.overlap import nearest
 from agent.run import Finding
+from agent.text.overlap import nearest
 from knowledge.selectors import ShownPassage
 
 

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from agent.attribution.quantities import Quantity, quantities
 from agent.attribution.words import classes, without_plain
-from agent.extractive.sentences import split
+from agent.text.sentences import split
 from business.parsing.reader.units import normalised
 from knowledge.text.terms import terms
 

@@ -15,9 +15,9 @@ from agent import texts
 from agent.attribution.clauses import BINDS, Clause, clauses_of, unsaid, words_of
 from agent.cited_answer import CitedAnswer
 from agent.evidence import cited_span
-from agent.extractive.overlap import share_said
-from agent.extractive.sentences import split
 from agent.run import Run
+from agent.text.overlap import share_said
+from agent.text.sentences import split
 from business.logical_query.query import TimeRange
 from business.parsing.reader.times import Moment, mark_times, place_of
 from business.parsing.reader.units import normalised

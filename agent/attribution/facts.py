@@ -13,7 +13,7 @@ from agent.attribution.clauses import BINDS, Clause, Statement, clauses_of, stat
 from agent.attribution.quantities import Quantity, quantities
 from agent.attribution.verdict import LIKELY, SUPPORTED, Finding, Verdict, contradicted, unsettled
 from agent.attribution.words import classes
-from agent.extractive.identifiers import identifiers_in
+from agent.text.words import identifiers_in
 from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
 

@@ -1,10 +1,10 @@
 """Recognise a sentence that only says that its writer does not know, or that the evidence does not say: no answer, whatever it cites."""
 
-from agent.extractive.wording import pattern
+from agent.text.words import pattern
 from knowledge.text.chinese_script import simplified
 
-_SAYS_NOTHING = pattern("no_answer", "says_nothing")
-_GOES_ON = pattern("no_answer", "goes_on")
+_SAYS_NOTHING = pattern("says_nothing")
+_GOES_ON = pattern("goes_on")
 
 
 def is_no_answer(sentence: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from agent.cited_answer import CODE_GAP
-from agent.extractive.sentences import Sentence, split
+from agent.text.sentences import Sentence, split
 
 _MARK = re.compile(r"[\[【]\s*\^?(\d{1,3}(?:\s*[,，、;]\s*\^?\d{1,3})*)\s*[\]】]")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")

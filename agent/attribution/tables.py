@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from agent.attribution.quantities import quantities
-from agent.extractive.written_markdown import blocks_in
+from agent.text.written_markdown import blocks_in
 from knowledge.text.pipe_table import cells_in
 
 Span = tuple[date | None, date | None]

@@ -47,8 +47,8 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
 class Earlier:
     """question: as it was understood. is_asked_back: it was not, and the person was asked what they mean.
 
-    query: source and query that its answer stands on, under today's rights; statement: source and SQL of the same. meant: what the choices
-    that were offered mean.
+    documents: cited by its answer. query: source and query that its answer stands on, under today's rights; statement: source and SQL of
+    the same. meant: what the choices that were offered mean.
     """
 
     question: str
@@ -56,6 +56,7 @@ class Earlier:
     query: tuple[str, LogicalQuery] | None = None
     statement: tuple[str, str] | None = None
     meant: dict[str, tuple[str, LogicalQuery]] = field(default_factory=dict)
+    documents: tuple[UUID, ...] = ()
 
 
 def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earlier | None:
@@ -79,7 +80,8 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
     query = standing[0] if len(standing) == 1 else None
     stated = [(one.source, one.result.statement) for one in shown.queries if one.result]
     statement = stated[-1] if stated else None
-    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY, query, statement, _meant(row))
+    documents = tuple(dict.fromkeys(citation.passage.document_id for citation in shown.citations))
+    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY, query, statement, _meant(row), documents)
 
 
 def _meant(row: Message) -> dict[str, tuple[str, LogicalQuery]]:

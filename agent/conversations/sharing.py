@@ -19,7 +19,7 @@ from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 
-SAYS_SENTENCES = (StopReason.OK, StopReason.NOT_CONFIRMED, StopReason.CANCELLED)
+SAYS_SENTENCES = (StopReason.OK, StopReason.CANCELLED)
 
 
 @transaction.atomic
@@ -71,9 +71,7 @@ def _for_others(message: ShownMessage) -> ShownMessage:
     message = _without_services(message)
     sentences, beside = message.sentences, message.around
     if message.masked_count:  # a sentence without a source may say what a hidden one stands on
-        sentences = tuple(
-            each if each.citations else replace(each, text="", is_masked=True, is_row=False) for each in sentences
-        )
+        sentences = tuple(each if each.citations else replace(each, text="", is_masked=True) for each in sentences)
     content = message.content
     if not sentences and message.is_complete:
         content = _("There was no answer.")
@@ -106,8 +104,7 @@ def _without_services(message: ShownMessage) -> ShownMessage:
     if not theirs:
         return message
     sentences = tuple(
-        replace(each, text="", is_masked=True, is_row=False) if theirs & set(each.citations) else each
-        for each in message.sentences
+        replace(each, text="", is_masked=True) if theirs & set(each.citations) else each for each in message.sentences
     )
     queries = tuple(query for query in message.queries if query.number not in theirs)
     return replace(message, sentences=sentences, queries=queries)

@@ -12,10 +12,10 @@ from agent.attribution.check import Evidence, check_cited
 from agent.attribution.judge import OpenSentence, judged
 from agent.attribution.verdict import Finding, Verdict
 from agent.evaluation.scripted_service import Delta, Request, says
-from agent.extractive.overlap import nearest
 from agent.fencing import escaped
 from agent.prompting import prompt
 from agent.providers.base import ChatModel, ModelError
+from agent.text.overlap import nearest
 from knowledge.text.language import language_of
 
 OPEN = (Verdict.LIKELY, Verdict.UNSETTLED)

@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import create_session, get_message
 from agent.events import Event, StopReason
-from agent.extractive.overlap import share_said
 from agent.runs.start import ask
+from agent.text.overlap import share_said
 from authz.principal import Principal
 from business.evaluation.questions import alternatives, comparable, contains, is_part
 from business.execute import Access
@@ -119,7 +119,10 @@ def gold_of(sql: str, sources: Sequence[OpenSource], today: date) -> Iterator[Se
 
 
 def _verdict(turn: Turn, shown: ShownMessage, gold: Sequence[Sequence[Sequence[Any]]]) -> Verdict:
-    if shown.stop_reason != StopReason.OK:
+    if shown.kind and not shown.queries and not turn.nothing:
+        first = "".join(citation.passage.text for citation in shown.citations[:1])
+        return "right" if turn.answer is not None and share_said(turn.answer, first) >= SAID else "declined"
+    if shown.stop_reason != StopReason.OK or shown.kind:
         return "right" if turn.nothing else "declined"
     told = turn.answer is not None and not shown.queries and share_said(turn.answer, shown.content) >= SAID
     cell = [[(turn.answer,)]] if turn.answer is not None else []  # a document may be a spreadsheet that was asked

@@ -13,9 +13,9 @@ from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import create_session, get_message
 from agent.evaluation.dialogs import SAID, asked_in, gold_of, is_counted
 from agent.events import StopReason
-from agent.extractive.overlap import share_said
 from agent.models import Message
-from agent.rule_routing.intents import GREETING
+from agent.passages.rules import GREETING
+from agent.text.overlap import share_said
 from authz.principal import Principal
 from business.sources import open_sources
 
@@ -78,27 +78,28 @@ def measured(intents: Sequence[Intent], *, today: date) -> IntentReport:
         events = async_to_sync(asked_in)(principal, session.pk, intent.ask)
         shown = get_message(principal, session, UUID(str(events[-1].assistant_message_id)))
         gold = list(gold_of(intent.sql_seen, open_sources(principal), today))
-        report.add(intent, shown, way_of(shown, intent.way), verdict_of(intent, shown, gold))
+        report.add(intent, shown, way_of(shown), verdict_of(intent, shown, gold))
     return report
 
 
-def way_of(shown: ShownMessage, meant: Way) -> Way:
-    """The way that a question went. What is only found went to the documents, where that was meant."""
+def way_of(shown: ShownMessage) -> Way:
+    """Return the way that a question went."""
     if shown.stop_reason == StopReason.NEED_CLARIFY:
         intent = Message.objects.get(pk=shown.id).state.get("plan", {}).get("intent")
         return "smalltalk" if intent == GREETING else "clarify"
     if shown.stop_reason != StopReason.OK:
-        is_found = shown.stop_reason == StopReason.NOT_CONFIRMED and meant == "document"
-        return "document" if is_found else "refuse" if shown.stop_reason == StopReason.REFUSED else "none"
+        return "refuse" if shown.stop_reason == StopReason.REFUSED else "none"
     if shown.provider == "calculate":
         return "calculation"
     return ("both" if shown.citations else "data") if shown.queries else "document"
 
 
 def verdict_of(intent: Intent, shown: ShownMessage, gold: Sequence[Sequence[Sequence[Any]]]) -> Verdict:
-    """An answer is right or wrong; nothing said is right where nothing is to be said, found where the document is shown, else declined."""
-    if shown.stop_reason != StopReason.OK:
-        if intent.way == "none" or way_of(shown, intent.way) == intent.way != "document":
+    """Judge an answer right or wrong; nothing said is right where nothing is to be said. Passages are no answer: they are right where
+    nothing is to be said, found where one of the first says it, else declined.
+    """
+    if shown.stop_reason != StopReason.OK or (shown.kind and not shown.queries):
+        if intent.way == "none" or way_of(shown) == intent.way != "document":
             return "right"
         return "found" if _is_shown(intent, shown) else "declined"
     if intent.way in {"clarify", "smalltalk", "refuse"}:

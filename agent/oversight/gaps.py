@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import Q
+
+from agent.events import StopReason
 from agent.models import Message
 from agent.oversight.replay import question_of
 from agent.oversight.statistics import answered_since, ended_as, first_day
@@ -12,7 +15,10 @@ from knowledge.text.terms import document_terms
 
 MOST = 500  # latest answers that are looked at
 ALIKE = 0.5  # share of the terms of two questions, of all their terms, from which on they ask for the same
-UNANSWERED = ended_as("nothing") | ended_as("unconfirmed")
+DECLINED = ended_as("passages") & Q(
+    state__contains={"output": {"is_declined": True}}
+)  # a model found no answer in what it read
+UNANSWERED = ended_as("nothing") | DECLINED
 
 
 @dataclass
@@ -24,7 +30,7 @@ class Gap:
     last_at: datetime
     answers: list[UUID] = field(default_factory=list)
     people: set[int] = field(default_factory=set)
-    unconfirmed: int = 0
+    declined: int = 0
 
     @property
     def count(self) -> int:
@@ -51,7 +57,7 @@ def gaps(days: int) -> list[Gap]:
             found.append(gap)
         gap.answers.append(message.pk)
         gap.people.add(message.session.user_id)
-        gap.unconfirmed += message.stop_reason == "not_confirmed"
+        gap.declined += message.stop_reason == StopReason.OK
     return sorted(found, key=lambda gap: (len(gap.people), gap.count, gap.last_at), reverse=True)
 
 

@@ -18,25 +18,27 @@ from django.utils.translation import gettext_lazy as _
 from agent.events import StopReason
 from agent.models import DayOfUse, Message
 from agent.oversight.replay import answers
+from agent.passages.answer import KIND
 
 SLOW_MS = 10_000  # somebody looks elsewhere meanwhile
 DAYS = 14  # in the chart: two weeks show a rhythm
 
-# how a question ended, as a person would count it: name → the ends it stands for, and its word
-ENDINGS: Mapping[str, frozenset[str]] = {
-    "answered": frozenset({StopReason.OK}),
-    "unconfirmed": frozenset({StopReason.NOT_CONFIRMED}),
-    "nothing": frozenset({StopReason.NO_EVIDENCE, StopReason.PERMISSION_DENIED}),
-    "other": frozenset(
-        {
+PASSAGES = Q(stop_reason=StopReason.OK, state__contains={"output": {"kind": KIND}})
+# how a question ended, as a person would count it: name → the answers it stands for, and its word
+ENDINGS: Mapping[str, Q] = {
+    "answered": Q(stop_reason=StopReason.OK) & ~Q(state__contains={"output": {"kind": KIND}}),
+    "passages": PASSAGES,
+    "nothing": Q(stop_reason__in=[StopReason.NO_EVIDENCE, StopReason.PERMISSION_DENIED]),
+    "other": Q(
+        stop_reason__in=[
             StopReason.NEED_CLARIFY, StopReason.TOOL_ERROR, StopReason.CANCELLED, StopReason.BUDGET_EXHAUSTED,
             StopReason.REFUSED,
-        }
+        ]
     ),
 }  # fmt: skip
 ENDING_WORDS: Mapping[str, Promise] = {
     "answered": _("answered"),
-    "unconfirmed": _("found, not confirmed"),
+    "passages": _("best match shown"),
     "nothing": _("nothing found"),
     "other": _("other ends"),
 }
@@ -108,7 +110,7 @@ def answered_since(day: date) -> QuerySet[Message]:
 
 def ended_as(name: str) -> Q:
     """Answers of one ending. Raises KeyError for a name that is none."""
-    return Q(stop_reason__in=ENDINGS[name])
+    return ENDINGS[name]
 
 
 def days_of_questions(days: int = DAYS) -> list[Day]:

@@ -192,6 +192,9 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     stop_reason = serializers.ChoiceField(
         choices=StopReason.choices, allow_blank=True, help_text="How the run ended; empty for questions."
     )
+    data = serializers.DictField(  # type: ignore[assignment]  # a field of this name
+        help_text="Empty for most answers; `kind` is `passages` and `confidence` low where the best passages are shown, not verified."
+    )
     provider = serializers.CharField(help_text="Who wrote the answer; empty for questions and refusals.")
     is_complete = serializers.BooleanField()
     sentences = SentenceSerializer(many=True)

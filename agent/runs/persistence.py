@@ -16,7 +16,6 @@ from agent.cited_answer import CitedQuery, CitedSentence
 from agent.conversations.sessions import title_from
 from agent.events import StopReason
 from agent.models import Citation, DayOfUse, Message, QueryCitation, Session, VerifiedCitation, WebCitation
-from agent.revocation import SHOWS_EVIDENCE
 from agent.run import Run
 from agent.runs.telemetry import export
 from audit.actions import Action, Outcome
@@ -48,7 +47,7 @@ def finish(run: Run, began: float) -> str:
         session.title = title
     session.save(update_fields=["title", "updated_at"])
     _count(run)
-    _record(run, Outcome.ALLOW if run.stop_reason in SHOWS_EVIDENCE else Outcome.DENY, run.stop_reason, session)
+    _record(run, Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY, run.stop_reason, session)
     transaction.on_commit(lambda: export(run), robust=True)
     return title
 
@@ -139,7 +138,7 @@ def _kept(place: int, sentence: CitedSentence) -> dict[str, object]:
 
 def _offered(run: Run) -> list[str]:
     """The folders that were named because they may hold the answer, so that the page can offer to ask for them."""
-    if run.stop_reason not in {StopReason.PERMISSION_DENIED, StopReason.NOT_CONFIRMED}:
+    if run.stop_reason != StopReason.PERMISSION_DENIED and not run.state.output.kind:
         return []
     return [str(folder.pk) for folder in discoverable_for(run.principal, run.state.input.normalized_query)]
 

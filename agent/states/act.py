@@ -13,10 +13,10 @@ from agent.dialogue.controls import AskBack, Control, Decline
 from agent.dialogue.conversation import Conversation, begin
 from agent.events import Event
 from agent.notices import broken_off, limit_reached, model_failed
+from agent.passages.rules import GREETING
 from agent.providers.base import Delta, ModelError, ModelFell, ModelRefused
 from agent.providers.reply import Reply
 from agent.revocation import keep_visible
-from agent.rule_routing.intents import GREETING
 from agent.run import Goto, Run
 from agent.state import Route, State
 from agent.threads import worked

@@ -6,7 +6,7 @@ from django.utils.translation import override
 from agent import texts
 from agent.cited_answer import Output
 from agent.events import Answer, Event, StopReason
-from agent.rule_routing.intents import GREETING, UNCLEAR
+from agent.passages.rules import GREETING, UNCLEAR
 from agent.run import Goto, Run
 from agent.state import State
 from knowledge.tool_selectors import documents_within
@@ -24,15 +24,15 @@ async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
         yield Answer(content=text, done=True, data={"approval": approval.model_dump(mode="json")})
         yield Goto(State.DONE)
         return
-    is_unclear = run.state.plan.intent == UNCLEAR
-    if not run.state.plan.clarifying_questions and not is_unclear:
+    has_lost_thread = run.state.plan.intent == UNCLEAR and run.is_follow_up
+    if not run.state.plan.clarifying_questions and not has_lost_thread:
         run.state.plan.clarifying_questions = await sync_to_async(_of_documents)(run)
     readings = run.state.plan.clarifying_questions
     with override(run.language):
         if run.state.plan.intent == GREETING:
             text = str(texts.WHO_I_AM)
-        elif is_unclear:
-            text = str(texts.UNCLEAR_FOLLOW_UP_READINGS if readings else texts.UNCLEAR_FOLLOW_UP)
+        elif has_lost_thread:
+            text = str(texts.LOST_THREAD)
         elif readings:
             text = str(texts.WHICH_READING)
         else:

@@ -6,10 +6,9 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from agent.data_coverage import looks_at_documents
 from agent.events import Event
 from agent.notices import data_not_asked
-from agent.quotations import answers as extractive
+from agent.passages.best import best_passages
 from agent.revocation import keep_visible
 from agent.run import Goto, Run
 from agent.state import State
@@ -24,8 +23,7 @@ NAMED_CHARACTERS = 4_000
 
 async def query(run: Run) -> AsyncIterator[Event | Goto]:
     """Ask the business data without a model's choosing. Where they have no answer documents are searched; a question that
-    can mean several things is asked back. As the second step of a plan: about what the documents named. Where documents are looked
-    at, too, they come next, whether the data answer or ask back.
+    can mean several things is asked back. As the second step of a plan: about what the documents named.
     """
     step = run.subtask(TOOL)
     named = ""
@@ -45,8 +43,7 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
         return
     readings = called.result.data.get("readings", [])
     if called.result.findings or (readings and not step):
-        also = await sync_to_async(looks_at_documents)(run)
-        yield Goto(State.RETRIEVE if also else State.CLARIFY if readings else State.VALIDATE_EVIDENCE)
+        yield Goto(State.VALIDATE_EVIDENCE if called.result.findings else State.CLARIFY)
     elif step:
         yield Goto(_without_data(run))
     else:
@@ -54,19 +51,16 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
 
 
 async def _named_by_documents(run: Run) -> str:
-    """The sentence that answers the first step best; "" where none does that this person may read. Further sentences may
-    name what is not meant.
-    """
+    """Return the best passage's highlighted sentences on the first step; "" where none speaks of it that this person may read."""
     if run.found is None:
         return ""
     await sync_to_async(keep_visible)(run)
     embedder = await sync_to_async(sentence_embedder)()
-    quotes, verdict = await sync_to_async(extractive.read_and_judge)(run.asked_of_documents, run.found, embedder)
-    if not verdict.ok:
+    best = await sync_to_async(best_passages)(run.asked_of_documents, run.found, embedder)
+    if not best:
         return ""
-    best = max(quotes, key=lambda quote: quote.score)
-    run.named_by = run.found.hits[best.passage].passage.chunk_id
-    return best.text[:NAMED_CHARACTERS]
+    run.named_by = best[0].hit.passage.chunk_id
+    return " ".join(sentence.text for sentence in best[0].sentences)[:NAMED_CHARACTERS]
 
 
 def _without_data(run: Run) -> State:

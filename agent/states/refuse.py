@@ -7,7 +7,7 @@ from django.utils.translation import override
 from agent import texts
 from agent.budget import HARD
 from agent.cited_answer import Output
-from agent.data_coverage import offer_understood_part, tell_unread
+from agent.data_coverage import tell_unread
 from agent.events import Answer, Event, StopReason
 from agent.revocation import changed
 from agent.run import Goto, Run
@@ -23,7 +23,7 @@ KEEPERS_NAMED = 3
 
 
 async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
-    """Say honestly that nothing was found, and where. The same words whether a document is missing or not theirs; only a folder
+    """Say that nothing was found, and where. The same words whether a document is missing or not theirs; only a folder
     whose name may be told is named.
     """
     run.stop_reason, text = await sync_to_async(_said)(run)
@@ -32,9 +32,8 @@ async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
         run.state.plan.validation = Validation(ok=False, reason="permission_denied" if denied else "no_evidence")
     for notice in run.fresh_notices():
         yield notice
-    readings = run.state.plan.clarifying_questions
     run.state.output = Output(final_answer=text, stop_reason=run.stop_reason)
-    yield Answer(content=text, done=True, data={"readings": readings} if readings else {})
+    yield Answer(content=text, done=True)
     yield Goto(State.DONE)
 
 
@@ -47,7 +46,7 @@ def _said(run: Run) -> tuple[StopReason, str]:
         found = run.state.plan.validation
         if found is not None and found.reason == "permission_denied":  # all of it was theirs when it was found
             return StopReason.PERMISSION_DENIED, changed(run.language)
-        nothing = str(texts.NOTHING_FOUND)
+        nothing = _nothing_found(run)
         if not run.asks_tables_alone and (folders := askable(run)):
             return StopReason.PERMISSION_DENIED, f"{nothing}\n{folders}"
         if run.spent.stopped_by in HARD:
@@ -58,13 +57,15 @@ def _said(run: Run) -> tuple[StopReason, str]:
 def _nothing(run: Run) -> str:
     """Of a question on business data a notice says why, and the form is there; of others where was searched."""
     tell_unread(run)
-    if run.state.plan.explore is not None:
-        offer_understood_part(run)
     if run.asks_tables_alone:
         return str(texts.NOT_IN_TABLES)
     if run.state.plan.explore is not None:
         return str(texts.NEITHER_DATA_NOR_DOCUMENTS)
-    return "\n".join([str(texts.NOTHING_FOUND), *_searched(run)])
+    return "\n".join([_nothing_found(run), *_searched(run)])
+
+
+def _nothing_found(run: Run) -> str:
+    return texts.NOTHING_FOUND % {"count": documents_in(run.principal, run.scope).count()}
 
 
 def askable(run: Run) -> str:
@@ -90,5 +91,4 @@ def _searched(run: Run) -> list[str]:
     for base in bases.values():
         keepers |= dict.fromkeys(user.get_full_name() or user.username for user in people_with(Right.MANAGE, base))
     whom = str(texts.WHOM_TO_ASK) % {"names": str(texts.COMMA).join(list(keepers)[:KEEPERS_NAMED])}
-    total = sum(counts.values())
-    return [texts.SEARCHED % {"count": total, "bases": names}, whom if keepers else str(texts.OTHER_WORDS)]
+    return [str(texts.SEARCHED) % {"bases": names}, whom if keepers else str(texts.OTHER_WORDS)]

@@ -4,16 +4,19 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import override
 
 from agent import texts
+from agent.conversations.history import understood
 from agent.events import Event
 from agent.evidence import found_hit
-from agent.extractive.spelling import respelt
+from agent.passages.best import speaking
+from agent.passages.spelling import respelt
 from agent.run import Goto, Run
 from agent.state import RagSummary, State
 from agent.threads import worked
+from agent.tools.base import within
 from agent.tools.keeping import filters_of
 from agent.tools.knowledge_search import TOP_K, WIDE_K, search_all
 from agent.workflow import add_trace
-from knowledge.retrieval.search import Scope, search
+from knowledge.retrieval.search import Found, Scope, search
 
 QUERY_CHARACTERS = 2_000
 QUESTIONS_BEFORE = 2  # of a conversation, that a follow-up is searched with
@@ -37,6 +40,8 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
             run.found = await worked(search, run.principal, run.read_as, scope=scope, top_k=top_k)
             with override(run.language):
                 run.tell(str(texts.READ_AS) % {"question": run.read_as})
+        if run.is_follow_up and not speaking(run.read_as or queries[0], run.found):
+            run.found = await worked(_in_cited_documents, run, queries[0], top_k) or run.found
     findings = [found_hit(hit) for hit in run.found.hits]
     run.add(findings)
     run.told_inside += [f"{finding.item.source.title}\n{finding.item.text}" for finding in findings]
@@ -63,3 +68,14 @@ def _queries(run: Run) -> list[str]:
         return [asked]
     before = [turn.content for turn in run.history if turn.role == "user"][-QUESTIONS_BEFORE:]
     return [" ".join([*before, asked])[-QUERY_CHARACTERS:], asked]
+
+
+def _in_cited_documents(run: Run, query: str, top_k: int) -> Found | None:
+    """Search the documents that the answer before cites; None where it cites none, or none of them says a word of the matter."""
+    earlier = understood(run.principal, run.session_id, before=run.message_id)
+    if earlier is None or not earlier.documents:
+        return None
+    cited = within(run.scope, document_ids=earlier.documents)
+    found = search(run.principal, query, scope=cited, top_k=top_k)
+    run.searched_cited = bool(speaking(run.question, found, any_word=True))
+    return found if run.searched_cited else None

@@ -8,36 +8,21 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.conversations.history import Earlier, understood
-from agent.data_coverage import read_by_words
 from agent.events import AgentQuery, Event, Thinking
 from agent.evidence import found_verified
-from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, language_asked, leaning_of
-from agent.rule_routing.data_follow_up import follow_up
-from agent.rule_routing.decomposition import Steps, halves_of, steps_of
-from agent.rule_routing.intents import (
-    ASKS_NUMBER,
-    GOES_ON,
-    UNCLEAR,
-    UNSAID,
-    Ruling,
-    asks_for_data,
-    is_greeting,
-    rule,
-)
+from agent.passages.follow_ups import language_asked
+from agent.passages.rules import Ruling, is_greeting
 from agent.run import Goto, Run
-from agent.state import ExploreForm, MeantQuery, Plan, Route, State, Subtask
+from agent.state import Plan, Route, State
 from agent.states.query import TOOL as QUERY
+from agent.states.route_by_rules import Decision, by_rules, way
 from agent.threads import worked
-from agent.tools.base import allowed_names, find, why_closed
+from agent.tools.base import allowed_names
 from agent.verified_answers.matching import statement_for, verified_for
 from agent.workflow import add_trace
-from business.pipeline import HowRead, how_read
-from knowledge.text.language import language_of
 
 READINGS = 3
 VERIFIED = "verified"  # intent of a question whose answer somebody verified
-Decision = tuple[str, Ruling, Steps | None]
-"""The question, complete in itself; what kind it is; its steps, where it has them."""
 
 
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
@@ -51,7 +36,7 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     is_chosen = not run.allowed_call and _choose(run, earlier)
     is_asked_as_it_is = is_told or is_chosen
     converses = not run.is_by_words and not _is_settled(run.state.input.normalized_query)
-    decide: Callable[[Run, Earlier | None], Decision] = _by_rules
+    decide: Callable[[Run, Earlier | None], Decision] = by_rules
     if run.allowed_call:
         decide = _as_allowed
     elif is_asked_as_it_is or converses:
@@ -70,13 +55,13 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if not is_told and ruling.route in (Route.DOC, Route.HYBRID):
         await worked(_add_verified, run)
     if is_verified:
-        way = State.RETRIEVE
-    elif is_asked_as_it_is or run.logical_query:
-        way = State.QUERY
+        next_state = State.RETRIEVE
+    elif is_asked_as_it_is or (run.logical_query and ruling.route is Route.SQL):
+        next_state = State.QUERY
     elif converses or (run.goes_on and not run.is_by_words):
-        way = State.RETRIEVE
+        next_state = State.RETRIEVE
     else:
-        way = await sync_to_async(_way)(run, steps)
+        next_state = await sync_to_async(way)(run, steps)
     add_trace(
         run,
         State.ROUTE,
@@ -90,7 +75,7 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
         yield AgentQuery(content=question, done=True)
     if run.state.plan.subtasks:
         yield Thinking(content=_told(run), done=True)
-    yield Goto(way)
+    yield Goto(next_state)
 
 
 def _is_settled(question: str) -> bool:
@@ -163,102 +148,3 @@ def _as_written(run: Run, _earlier: Earlier | None) -> Decision:
 def _as_allowed(run: Run, _earlier: Earlier | None) -> Decision:
     """It goes on where it stopped to ask the person."""
     return run.state.input.normalized_query, Ruling(Route.DOC, "allowed"), None
-
-
-def _by_rules(run: Run, earlier: Earlier | None) -> Decision:
-    asked = run.state.input.normalized_query
-    ruling = rule(asked, earlier=earlier.question if earlier else "")
-    if earlier is None or ruling.route in (Route.REFUSE, Route.CALC, Route.CLARIFY):
-        return asked, ruling, steps_of(asked)
-    told = follow_up(run.principal, asked, run.earlier_query, run.data) if run.earlier_query else None
-    if told is not None and not told.question:
-        queries = {text: MeantQuery(source=source, query=query) for text, (source, query) in told.readings.items()}
-        run.state.plan.clarifying_queries = queries
-        if run.earlier_query is not None:
-            source, standing = run.earlier_query
-            run.state.plan.explore = ExploreForm(source=source, query=standing)
-        return asked, Ruling(Route.CLARIFY, UNCLEAR, readings=tuple(told.readings)), None
-    if told is not None and told.query is None:
-        return told.question, rule(told.question), steps_of(told.question)
-    if told is not None:
-        run.logical_query = told.query
-        return told.question, Ruling(Route.SQL, GOES_ON), None
-    return _of_documents(run, asked, earlier, ruling)
-
-
-def _of_documents(run: Run, asked: str, earlier: Earlier, ruling: Ruling) -> Decision:
-    """A question that leans on one which documents answered, or nobody."""
-    leaning = leaning_of(asked)
-    if earlier.is_asked_back and (leaning.how is not Lean.NONE or is_vague(asked)):
-        return asked, Ruling(Route.CLARIFY, UNCLEAR), None
-    if leaning.how in (Lean.PART, Lean.POINTS_BACK):  # the data would read one half, and answer that
-        run.asks_about = "" if is_vague(asked) else leaning.part
-        return in_one_text(asked, earlier.question), Ruling(Route.DOC, GOES_ON), None
-    return asked, ruling, steps_of(asked)
-
-
-def _way(run: Run, steps: Steps | None) -> State:
-    """The state that the rules' route leads to, and the plan of a question in steps. Without a data source documents are asked.
-
-    The data are asked whatever they read word for word, whichever kind the words name.
-    """
-    fixed = {Route.CLARIFY: State.CLARIFY, Route.REFUSE: State.REFUSE, Route.CALC: State.CALCULATE}
-    plan, kind, asked = run.state.plan, run.state.plan.route, run.state.input.normalized_query
-    if run.attached.asked_with and kind is not Route.REFUSE:
-        plan.route = Route.DOC  # whoever attaches a file asks what it says
-        return State.RETRIEVE
-    if kind in fixed:
-        return fixed[kind]
-    if run.asks_tables_alone and _has_business_data(run):
-        plan.route = Route.SQL
-        return State.QUERY
-    asks_data = kind in (Route.SQL, Route.HYBRID) or plan.intent != GOES_ON
-    has_data = asks_data and _has_business_data(run)
-    if kind is Route.DOC:
-        steps = None
-    reads_all = has_data and _is_read_whole(run)
-    if steps and has_data and (reads_all or _is_read(run, steps.documents)):
-        steps = None  # nothing that documents are asked
-    elif has_data and steps is None and not reads_all and plan.intent in (ASKS_NUMBER, UNSAID):
-        steps = halves_of(asked, lambda half: _is_of_data(run, half))
-    if steps and has_data:
-        plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
-    if plan.subtasks or not has_data or (kind is Route.DOC and not reads_all):
-        return State.RETRIEVE
-    if kind is Route.DOC:
-        plan.route = Route.SQL
-    return State.QUERY
-
-
-def _is_read_whole(run: Run) -> bool:
-    """Whether the data read the question; how they do is kept."""
-    run.how_read = read_by_words(run)
-    return run.how_read.is_read
-
-
-def _is_read(run: Run, text: str) -> bool:
-    """Whether the data read this part of the question."""
-    return _how_read(run, text).is_read
-
-
-def _is_of_data(run: Run, text: str) -> bool:
-    """Whether the data read this part, or it asks for a number in words that all stand for something there: “how many last year”."""
-    read = _how_read(run, text)
-    return read.is_read or (read.is_known and asks_for_data(text))
-
-
-def _how_read(run: Run, text: str) -> HowRead:
-    language = language_of(run.state.input.normalized_query) or run.language
-    return how_read(run.principal, text, language, run.data)
-
-
-def _subtasks(steps: Steps) -> list[Subtask]:
-    return [
-        Subtask(tool="knowledge_search", question=steps.documents),
-        Subtask(tool=QUERY, question=steps.data, leans_on_first=steps.points_back),
-    ]
-
-
-def _has_business_data(run: Run) -> bool:
-    """Whether the profile switches the tool on, and there is something that this person may ask."""
-    return QUERY in allowed_names(run.profile.tools) and why_closed(find(QUERY), run.principal) is None

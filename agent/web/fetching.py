@@ -8,10 +8,10 @@ from urllib.parse import urljoin
 
 from django.utils import timezone
 
-from agent.extractive.overlap import share_said
-from agent.extractive.sentences import split
 from agent.injection_filter import without_injections
 from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
+from agent.text.overlap import share_said
+from agent.text.sentences import split
 from agent.web import documents
 from agent.web.hosts import HostRules
 from agent.web.http import Answer, Code, NotRead, request

@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('business', '0001_initial'),
-        ('agent', '0002_verified_answers'),
+        ('agent', '0003_verified_answers'),
     ]
 
     operations = [

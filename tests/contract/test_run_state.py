@@ -137,7 +137,11 @@ EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
 ROOM = {
     "plan": {"subtasks", "clarifying_queries", "explore", "approval", "leans_on", "leans_on_results"},
     "tools": {"web"},  # what left the house
-    "output": {"disagreements"},  # sources that contradict each other, left out where there are none
+    "output": {
+        "kind",
+        "is_declined",
+        "disagreements",
+    },  # best passages, and that a model found no answer in them;  # sources that contradict each other, left out where there are none
 }  # "to be added for HYBRID"; what a choice means, the form of a question that was not read, both left out where there is none
 
 
@@ -183,9 +187,9 @@ def test_the_parts_are_those_of_the_specification() -> None:
     }  # fmt: skip
 
 
-def test_stop_reasons_are_the_specification_s_and_the_four_that_were_added() -> None:
+def test_stop_reasons_are_the_specification_s_and_the_three_that_were_added() -> None:
     named = {"ok", "need_clarify", "no_evidence", "permission_denied", "tool_error"}
-    assert set(StopReason.values) == named | {"cancelled", "budget_exhausted", "refused", "not_confirmed"}
+    assert set(StopReason.values) == named | {"cancelled", "budget_exhausted", "refused"}
 
 
 def test_the_specification_s_words_are_ours() -> None:

@@ -12,7 +12,7 @@ from tests.sharing import Share, in_order, shared
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from tests.integration.agent.conversations import Handbook, Judged
+    from tests.integration.agent.conversations import Floor, Handbook
 
 
 @pytest.hookimpl(trylast=True)
@@ -28,11 +28,11 @@ def share(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
 
 
 @pytest.fixture
-def judged(monkeypatch: pytest.MonkeyPatch) -> "Judged":
-    """What is found confirms what is asked, until a test says otherwise."""
-    from tests.integration.agent.conversations import judging
+def floor(monkeypatch: pytest.MonkeyPatch) -> "Floor":
+    """Sets the floor below which nothing is shown."""
+    from tests.integration.agent.conversations import lifting
 
-    return judging(monkeypatch)
+    return lifting(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,10 @@ from agent.cited_answer import code_indent
 from agent.conversations.presentation.chips import Chip, chips_after
 from agent.conversations.presentation.markdown_tables import tables_in
 from agent.conversations.presentation.message import ShownMessage, ShownSentence
-from agent.events import StopReason
-from agent.quotations import answers as extractive
+from agent.passages.answer import NAME
 from knowledge.text.language import language_of
 
-OURS: Final = frozenset({"", extractive.NAME, "database", "calculate"})  # providers that write no Markdown
+OURS: Final = frozenset({"", NAME, "database", "calculate"})  # providers that write no Markdown
 _MARKDOWN = (
     MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link", "autolink", "reference"])
 )
@@ -51,7 +50,7 @@ def as_html(message: ShownMessage) -> SafeString:
     if message.around is None or not message.sentences:
         return _lines(message.content)
     parts = list(chips_after(message, message.around.sources))
-    is_written = message.provider not in OURS and message.stop_reason != StopReason.NOT_CONFIRMED
+    is_written = message.provider not in OURS
     written = _with_contents(_read(_written(parts)), message) if is_written else ""
     body = written or _lines(_told(parts, _above_tables(message)))
     chips = ["".join(map(_drawn, each)) for _sentence, each in parts]

@@ -34,7 +34,7 @@ def chips_after(message: ShownMessage, sources: Sequence[Source]) -> Iterator[tu
     """
     cited = {source.number: source for source in sources}
     queried = {query.number: query for query in message.queries}
-    shown = [each for each in message.sentences if not each.is_masked and not each.is_row]
+    shown = [each for each in message.sentences if not each.is_masked]
     before: tuple[int, ...] = ()
     for place, sentence in enumerate(shown):
         following = shown[place + 1] if place + 1 < len(shown) else None

@@ -6,24 +6,17 @@ from itertools import pairwise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agent.extractive.questions import asks_only
-from knowledge.retrieval.term_weights import share_of_passages
+from agent.text.words import matter_terms
 from knowledge.text.terms import is_han, terms
 
 LENGTH = 220  # characters: about two lines of a card
 LEAD = 60  # characters before the first word that matches
-EVERYDAY = 0.2  # share of ordinary passages with a word, from which on it says nothing of the matter; by hand
 _WORD = re.compile(r"[\u3400-\u9fff]{1,2}|[^\W_]+(?:[-_./][^\W_]+)*")
-
-
-def asked_terms(question: str) -> set[str]:
-    """The terms of a question that are of its matter: no asking words, none of everyday speech."""
-    return {term for term in terms(question) if not asks_only(term) and share_of_passages(term) < EVERYDAY}
 
 
 def marked(text: str, question: str) -> SafeString:
     """The part of `text` where words of the question begin, escaped, with these words in <b>."""
-    asked = asked_terms(question)
+    asked = matter_terms(question)
     flat = " ".join(text.split())
     spans = _joined(flat, asked)
     begin = _cut_at(flat, max(spans[0][0] - LEAD, 0)) if spans and len(flat) > LENGTH else 0

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from itertools import takewhile
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -12,10 +13,10 @@ from agent.conversations.branches import Branches
 from agent.conversations.presentation.attachments import Attachment
 from agent.conversations.presentation.similar_titles import CloseTitle
 from agent.conversations.presentation.steps import Step
-from agent.extractive.excerpts import Excerpt
 from agent.mcp_client.visibility import SOURCE
 from agent.models import Fault, MadeFile, Role, ToolApproval
 from agent.outside import AskedOutside, host_of
+from agent.passages.excerpts import Part
 from business.results.shown_query import QueryShown
 from knowledge.places import DocumentPlace
 from knowledge.selectors import ShownPassage
@@ -26,14 +27,13 @@ from knowledge.services.access_requests import Offer
 class ShownSentence:
     """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
 
-    is_row: it is a row of a table that is shown as one. is_checked: False where it was not checked against its source. is_outside: it
-    stands on a page of the web. gap, slot: as in `agent.cited_answer.CitedSentence`.
+    is_checked: False where it was not checked against its source. is_outside: it stands on a page of the web. gap, slot: as in
+    `agent.cited_answer.CitedSentence`.
     """
 
     text: str
     citations: tuple[int, ...]
     is_masked: bool = False
-    is_row: bool = False
     is_checked: bool = True
     is_outside: bool = False
     gap: str = ""
@@ -44,7 +44,7 @@ class ShownSentence:
 class ShownCitation:
     """A numbered source, if the person may still see it; start and end are offsets into the passage.
 
-    excerpt: the quotation where it stands, of an answer that is made of quotations.
+    excerpt: the passage with what is highlighted in it, of an answer that is made of passages.
     """
 
     number: int
@@ -53,7 +53,7 @@ class ShownCitation:
     end: int
     passage: ShownPassage
     score: float
-    excerpt: Excerpt | None = None
+    excerpt: tuple[Part, ...] = ()
 
     @property
     def page(self) -> int | None:
@@ -184,6 +184,7 @@ class Around:
 class ShownMessage:
     """A message as this person may see it now.
 
+    kind, is_declined: as `agent.cited_answer.Output` has them; confidence: of an answer that has a kind.
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked
     on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask
     to be let in. pages: sources from outside; verified: sources that somebody verified; asked_outside: the questions that left the
@@ -202,6 +203,9 @@ class ShownMessage:
     stop_reason: str
     provider: str
     is_complete: bool
+    kind: str = ""
+    confidence: float | None = None
+    is_declined: bool = False
     sentences: tuple[ShownSentence, ...] = ()
     citations: tuple[ShownCitation, ...] = field(default=())
     queries: tuple[ShownQuery, ...] = ()
@@ -247,20 +251,32 @@ class ShownMessage:
         return sum(sentence.is_masked for sentence in self.sentences)
 
     @property
-    def listed(self) -> list[ShownCitation]:
-        """The sources that are no more than named; the others are named under their tables."""
-        return [each for each in self.citations if not (each.excerpt and each.excerpt.rows)]
+    def data(self) -> dict[str, object]:
+        """What an API says of the kind of answer; empty for one that was written, counted or calculated."""
+        return {"kind": self.kind, "confidence": self.confidence} if self.kind else {}
+
+    @property
+    def opening(self) -> list[ShownSentence]:
+        """The words of ours above the passages."""
+        return list(takewhile(lambda each: not each.citations and not each.is_masked, self.sentences))
+
+    @property
+    def folded(self) -> list[ShownCitation]:
+        """The passages below the best one; all of them where a model found no answer in them."""
+        return list(self.citations if self.is_declined else self.citations[1:])
+
+    @property
+    def closing(self) -> list[ShownSentence]:
+        """Of passages with results, the results and the words of ours above them."""
+        numbers = {query.number for query in self.queries}
+        rest = self.sentences[len(self.opening) :]
+        return [each for each in rest if not each.is_masked and (not each.citations or numbers & set(each.citations))]
 
     @property
     def is_value(self) -> bool:
         """Whether all that is said is one value of a data source."""
         tables = [query.result.table for query in self.queries if query.result]
         return self.provider == "database" and [[len(row) for row in table.rows] for table in tables] == [[1]]
-
-    @property
-    def has_text(self) -> bool:
-        """Whether anything is said besides rows that are shown in their tables."""
-        return not self.sentences or any(not sentence.is_row for sentence in self.sentences)
 
     @property
     def is_legible(self) -> bool:

@@ -7,13 +7,12 @@ from django.utils.translation import gettext as _
 
 from agent.conversations.presentation.message import ShownMessage
 from agent.events import StopReason
+from agent.passages.answer import NAME
 from agent.providers.configured import FROM_SETTINGS
-from agent.quotations import answers as extractive
 from agent.verified_match import PROVIDER as VERIFIED
 
 ENDINGS: Final[Mapping[str, str]] = {
     StopReason.NEED_CLARIFY: "asked-back",
-    StopReason.NOT_CONFIRMED: "closest",
     StopReason.TOOL_ERROR: "failed",
     StopReason.NO_EVIDENCE: "nothing",
     StopReason.PERMISSION_DENIED: "nothing",
@@ -24,14 +23,16 @@ ENDINGS: Final[Mapping[str, str]] = {
 
 def ending_of(message: ShownMessage) -> str:
     """The name of the template part that shows it: `said` where it answers."""
+    if message.kind and message.is_complete and message.stop_reason == StopReason.OK:
+        return "passages"
     return ENDINGS.get(message.stop_reason, "said") if message.is_complete else "unfinished"
 
 
 def foot_of(message: ShownMessage) -> str:
     """How it was made, in one line; "" where there is nothing to say: of a refusal nobody asks who wrote it."""
     ending = ending_of(message)
-    if ending == "closest" and message.citations:
-        return _("Passages of your documents; no answer stands on them")
+    if ending == "passages" and message.citations:
+        return _("Excerpts from your documents")
     if ending != "said" or not any(not each.is_masked for each in message.sentences):
         return ""
     if message.stop_reason == StopReason.CANCELLED:
@@ -40,7 +41,7 @@ def foot_of(message: ShownMessage) -> str:
 
 
 def _made_by(message: ShownMessage) -> str:
-    if message.provider in {"database", extractive.NAME}:
+    if message.provider in {"database", NAME}:
         return _without_model(message)
     if message.provider in {VERIFIED, "calculate"}:
         is_verified = message.provider == VERIFIED

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from agent.conversations.presentation.highlights import asked_terms
+from agent.text.words import matter_terms
 from authz.principal import Principal
 from knowledge.models import Document
 from knowledge.places import DocumentPlace, places_of
@@ -25,7 +25,7 @@ class CloseTitle:
 
 def close_titles(principal: Principal, question: str) -> tuple[CloseTitle, ...]:
     """The documents this person may read whose titles say most of a question, best first; none that says little."""
-    asked = asked_terms(question)
+    asked = matter_terms(question)
     words = {word for word in question.split() if asked & set(terms(word))} if " " in question.strip() else asked
     if not words:
         return ()

@@ -46,7 +46,7 @@ ACTIONS: Final[Mapping[str, Said]] = {
     "quote": gettext_lazy("Looked for the sentences that answer"),
     "quote_across": gettext_lazy("Looked for them in documents of the other language"),
     "quote_by_model": gettext_lazy("Had the language model point at the sentences that answer"),
-    "quote_closest": gettext_lazy("Chose the passages that come closest"),
+    "show_passages": gettext_lazy("Chose the best passages"),
     "tell_result": gettext_lazy("Took the answer from the result"),
     "write": gettext_lazy("Wrote the answer and compared each sentence with its source"),
     "clarify": gettext_lazy("Asked back"),

@@ -20,11 +20,10 @@ from agent.conversations.presentation.message import (
     ShownVerified,
 )
 from agent.events import StopReason
-from agent.extractive.excerpts import excerpt_of, rows_in
 from agent.mcp_client.visibility import approvals_of
 from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolApproval, VerifiedCitation, WebCitation
 from agent.outside import AskedOutside
-from agent.quotations import answers as extractive
+from agent.passages.excerpts import excerpt_of
 from agent.skills.catalog import EXECUTE
 from agent.skills.files import made_files
 from agent.verified_match import standing_on
@@ -113,14 +112,14 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     outside = {page.number for page in pages}  # of the world: whoever may read the answer may read them
     numbers = {each.number for each in citations} | {each.number for each in queries} | outside
     numbers |= {each.number for each in verified}
-    quoted = row.provider == extractive.NAME
-    shown = {c.number: _citation(c, seen.passages[c.chunk_id], quoted=quoted) for c in citations}
-    said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text, one.passage.blocks)}
-    sentences = tuple(_sentence(*placed, numbers, said, outside) for placed in enumerate(row.sentences))
+    said = {entry["text"] for entry in row.sentences} if _output_of(row).get("kind") else set()
+    shown = {c.number: _citation(c, seen.passages[c.chunk_id], said) for c in citations}
+    sentences = tuple(_sentence(*placed, numbers, outside) for placed in enumerate(row.sentences))
+    if said and not any(each.citations for each in sentences):  # no words of ours over nothing
+        sentences = tuple(each for each in sentences if each.is_masked)
     content = row.content
     if sentences and row.role == Role.ASSISTANT:
-        separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
-        content = laid_out((each.gap or separator, each.text) for each in sentences if not each.is_masked)
+        content = laid_out((each.gap, each.text) for each in sentences if not each.is_masked)
     may_say = _may_say(row, seen)
     return ShownMessage(
         id=row.pk,
@@ -131,6 +130,9 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         stop_reason=row.stop_reason,
         provider=row.provider,
         is_complete=row.is_complete,
+        kind=_output_of(row).get("kind", ""),
+        confidence=(row.state.get("draft") or {}).get("confidence"),
+        is_declined=_output_of(row).get("is_declined", False),
         sentences=sentences,
         citations=tuple(shown.values()),
         queries=tuple(ShownQuery(q.number, q.evidence_id, q.source, q.title, _result(q)) for q in queries),
@@ -166,10 +168,14 @@ def _may_say(row: Message, seen: _Seen) -> bool:
 def _explore_of(row: Message) -> str:
     """The form for a question on data that no way read; "" for other messages."""
     form = row.state.get("plan", {}).get("explore")
-    if not form or row.stop_reason == StopReason.OK:
+    if not form or (row.stop_reason == StopReason.OK and not _output_of(row).get("kind")):
         return ""
     query = LogicalQuery.model_validate(form["query"]) if form.get("query") else None
     return explore_url(form["source"], query) or explore_url(form["source"])
+
+
+def _output_of(row: Message) -> Mapping[str, Any]:
+    return row.state.get("output") or {}
 
 
 def _ran_scripts(row: Message) -> bool:
@@ -231,20 +237,16 @@ def _understood(row: Message) -> str:
     return "" if whole == said else whole
 
 
-def _citation(row: Citation, passage: ShownPassage, *, quoted: bool) -> ShownCitation:
-    excerpt = excerpt_of(passage.text, row.start, row.end, passage.blocks) if quoted else None
+def _citation(row: Citation, passage: ShownPassage, said: Collection[str]) -> ShownCitation:
+    """said: the sentences of an answer that is made of passages; of another one nothing is shown but the place."""
+    excerpt = excerpt_of(passage.text, row.start, row.end, passage.blocks, said=said) if said else ()
     return ShownCitation(row.number, row.evidence_id, row.start, row.end, passage, row.score, excerpt)
 
 
-def _sentence(
-    place: int, entry: Mapping[str, Any], seen: Collection[int], rows: Collection[str], outside: Collection[int]
-) -> ShownSentence:
+def _sentence(place: int, entry: Mapping[str, Any], seen: Collection[int], outside: Collection[int]) -> ShownSentence:
     text, citations, slot = entry["text"], tuple(entry["citations"]), entry.get("slot", place)
     if set(citations) <= set(seen):
         checked, gap = entry.get("is_checked", True), entry.get("gap", "")
         is_outside = any(number in outside for number in citations)
-        is_row = text in rows
-        return ShownSentence(
-            text, citations, is_row=is_row, is_checked=checked, is_outside=is_outside, gap=gap, slot=slot
-        )
+        return ShownSentence(text, citations, is_checked=checked, is_outside=is_outside, gap=gap, slot=slot)
     return ShownSentence("", (), is_masked=True, slot=slot)

@@ -17,7 +17,6 @@ from agent.conversations.presentation.message import (
     ShownSentence,
     ShownVerified,
 )
-from agent.events import StopReason
 from agent.models import Role
 
 AddressOf = Callable[[ShownCitation], str]
@@ -138,8 +137,8 @@ def _tables(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[Table]:
 
 
 def _remarks(answer: ShownMessage) -> Iterator[str]:
-    if answer.stop_reason == StopReason.NOT_CONFIRMED:
-        yield _("Passages of your documents; no answer stands on them")
+    if answer.kind:
+        yield _("Excerpts from your documents, not verified")
     if hidden := answer.masked_count:
         yield ngettext(
             "One sentence is hidden: it stands on a document or on data that you may not see.",

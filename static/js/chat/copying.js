@@ -22,7 +22,7 @@ function codeAlone(block) {
 
 function answerAsText(answer) {
   const said = [...answer.querySelectorAll(".answer-text")].map((said) => asText(said));
-  const quoted = [...answer.querySelectorAll(".quotation blockquote mark, .quotation .is-marked")].map((part) =>
+  const quoted = [...answer.querySelectorAll(".quotation :is(blockquote, li, pre) mark, .quotation .is-marked")].map((part) =>
     (part.matches("tr") ? [...part.cells].map((cell) => cell.textContent).join(" | ") : part.textContent),
   );
   const sources = [...answer.querySelectorAll("[data-number]")].map((source) => {

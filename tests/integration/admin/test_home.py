@@ -95,7 +95,7 @@ def test_days_count_each_ending_and_each_number_opens_exactly_its_answers(overse
     anna = make_user("anna")
     made = {
         "ok": answered(anna, duration_ms=SLOW_MS),
-        "found": answered(anna, stop_reason=StopReason.NOT_CONFIRMED, duration_ms=1_000),
+        "found": answered(anna, state={"output": {"kind": "passages"}}, duration_ms=1_000),
         "none": answered(anna, stop_reason=StopReason.NO_EVIDENCE),
         "denied": answered(anna, stop_reason=StopReason.PERMISSION_DENIED),
         "asked back": answered(anna, stop_reason=StopReason.NEED_CLARIFY),
@@ -104,7 +104,7 @@ def test_days_count_each_ending_and_each_number_opens_exactly_its_answers(overse
         "yesterday": answered(anna, days_ago=1),
     }
     yesterday, today = days_of_questions()[-2:]
-    assert (today.counts, today.slow) == ({"answered": 1, "unconfirmed": 1, "nothing": 2, "other": 1}, 1)
+    assert (today.counts, today.slow) == ({"answered": 1, "passages": 1, "nothing": 2, "other": 1}, 1)
     assert (yesterday.counts["answered"], yesterday.total) == (1, 1)
     assert sum(day.total for day in days_of_questions()) == 6
 
@@ -154,11 +154,13 @@ def test_questions_for_the_same_thing_stand_together_without_names(overseer: Use
     anna, ben = make_user("anna"), make_user("ben")
     nothing = StopReason.NO_EVIDENCE
     answered(anna, "Where do I park my bicycle?", nothing)
-    answered(ben, "Where do I park the bicycle?", StopReason.NOT_CONFIRMED)
+    declined = answered(ben, "Where do I park the bicycle?")
+    declined.state["output"] = {"kind": "passages", "is_declined": True}
+    declined.save()
     answered(anna, "食堂几点开门？", nothing)
     answered(anna, "How long is leave?")
     answered(anna, "An old question about fax machines", nothing, days_ago=40)
-    found = [(gap.count, len(gap.people), gap.unconfirmed) for gap in gaps(30)]
+    found = [(gap.count, len(gap.people), gap.declined) for gap in gaps(30)]
     assert found == [(2, 2, 1), (1, 1, 0)]
     page = client_of(overseer).get(reverse("gaps"), {"days": "30"})
     text = text_of(page)

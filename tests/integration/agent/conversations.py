@@ -7,12 +7,10 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
-from agent.answerability import answer_form
-from agent.answerability import classifier as answerability
 from agent.conversations.sessions import create_session
 from agent.events import Answer, Event, References
-from agent.extractive import closest
 from agent.models import Message, Role, Session
+from agent.passages import best
 from agent.runs.start import ask
 from authz.principal import Principal
 from knowledge.models import Document, KnowledgeBase
@@ -33,26 +31,19 @@ SALARY = "What is the salary of the managing director?"
 UNKNOWN = "What is the boiling point of tungsten?"
 
 
-class Judged(Protocol):
-    """Sets whether evidence confirms what is asked, and where it does not whether it comes near: how well that is judged is measured
-    elsewhere, on real questions.
-    """
+class Floor(Protocol):
+    """Sets whether what is found speaks of the matter at all: how well that is judged is measured elsewhere, on real questions."""
 
-    def __call__(self, *, confirms: bool, near: bool = False) -> None: ...
+    def __call__(self, *, near: bool) -> None: ...
 
 
-def judging(monkeypatch: pytest.MonkeyPatch) -> Judged:
-    """Evidence confirms what is asked, until it is called with something else."""
+def lifting(monkeypatch: pytest.MonkeyPatch) -> Floor:
+    """Return what lifts the floor above everything that a search finds, or lowers it below."""
 
-    def judged(*, confirms: bool, near: bool = False) -> None:
-        sure = answerability.Model(0.0, (0.0,) * len(answerability.SIGNALS), 0.0 if confirms else 1.1)
-        monkeypatch.setattr(answerability, "MODELS", dict.fromkeys(answerability.MODELS, sure))
-        monkeypatch.setattr(answer_form, "WHOLE", 0.0 if confirms else 2.0)
-        for name in ("NEAR", "NEAR_WITHOUT_RERANKER"):
-            monkeypatch.setattr(closest, name, -2.0 if near else 2.0)
+    def floor(*, near: bool) -> None:
+        monkeypatch.setattr(best, "NEAR", dict.fromkeys(best.NEAR, -2.0 if near else 2.0))
 
-    judged(confirms=True)
-    return judged
+    return floor
 
 
 Handbook = tuple[KnowledgeBase, Document, Document]  # base, manual, secret

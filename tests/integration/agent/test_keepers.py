@@ -12,7 +12,7 @@ from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.conversations import LEAVE, Judged, asked, judging, stored
+from tests.integration.agent.conversations import LEAVE, asked, stored
 from tests.integration.pages.house import client_of
 
 pytestmark = pytest.mark.django_db
@@ -61,8 +61,6 @@ class House:
 
 @pytest.fixture
 def house(monkeypatch: pytest.MonkeyPatch) -> House:
-    judged: Judged = judging(monkeypatch)
-    judged(confirms=True)
     return House()
 
 

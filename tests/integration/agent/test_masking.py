@@ -33,6 +33,7 @@ from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db
 
+
 LINES = {"first": "The notice period is four weeks.", "second": "The notice period in the trial time is two weeks."}
 NOTICE = "How long is the notice period?"
 

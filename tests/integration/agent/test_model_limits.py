@@ -14,8 +14,8 @@ from agent.prompting import count_messages
 from tests.factories import make_document
 from tests.integration.agent.conversations import (
     LEAVE,
+    Floor,
     Handbook,
-    Judged,
     asked,
     make_reader,
     stored,
@@ -108,17 +108,17 @@ def test_what_does_not_fit_any_more_is_cut_and_the_model_writes_then(handbook: H
     assert count_messages(second) < 9_000
 
 
-def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, judged: Judged) -> None:
+def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, floor: Floor) -> None:
     base, _manual, _secret = handbook
     reader, narrow = make_reader(base), profile(most_tokens=1_000)
-    judged(confirms=False)
+    floor(near=False)
     with modelled(replace(SEARCH, usage=(2_000, 10))):
         events = asked(reader, LEAVE, options=narrow)
     assert stored(events).stop_reason == StopReason.BUDGET_EXHAUSTED
-    judged(confirms=False, near=True)
+    floor(near=True)
     with modelled(replace(SEARCH, usage=(2_000, 10))):
         events = asked(reader, LEAVE, options=narrow)
-    assert stored(events).stop_reason == StopReason.NOT_CONFIRMED
+    assert stored(events).state["output"]["kind"] == "passages"
     assert "A limit was reached before the search was done" in stored(events).notice
 
 

@@ -21,8 +21,8 @@ from tests.factories import allow, make_base
 from tests.integration.agent.conversations import (
     LEAVE,
     SALARY,
+    Floor,
     Handbook,
-    Judged,
     asked,
     kinds,
     make_reader,
@@ -87,19 +87,19 @@ def test_only_supported_sentences_are_shown(handbook: Handbook) -> None:
 @pytest.mark.parametrize("written", ["NO_ANSWER", "I do not know. [1]", "资料没有提到。[1]", "[1]", *UNSAID])
 @pytest.mark.parametrize("near", [True, False])
 def test_when_nothing_is_supported_the_run_abstains(
-    handbook: Handbook, written: str, judged: Judged, *, near: bool
+    handbook: Handbook, written: str, floor: Floor, *, near: bool
 ) -> None:
     """And shows what was read, where that comes near; never what was not supported."""
-    judged(confirms=True, near=near)
+    floor(near=near)
     base, _manual, _secret = handbook
     with modelled(SEARCH, says(written), *[judges()] * (written in UNSAID)):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
-    assert "cannot confirm" in words(events)
+    assert ("I found no answer in what I read" if near else "I found nothing about this") in words(events)
     assert "99 days" not in words(events)
     assert ("30 days" in words(events)) is near
-    assert row.stop_reason == (StopReason.NOT_CONFIRMED if near else StopReason.NO_EVIDENCE)
-    assert [sentence["citations"] for sentence in row.sentences] == ([[], [1]] if near else [])
+    assert row.stop_reason == (StopReason.OK if near else StopReason.NO_EVIDENCE)
+    assert row.state["output"].get("is_declined", False) is near
 
 
 def test_a_sentence_without_a_source_gets_the_one_that_says_it(handbook: Handbook) -> None:

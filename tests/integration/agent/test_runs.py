@@ -30,8 +30,8 @@ from tests.integration.agent.conversations import (
     LEAVE,
     SALARY,
     UNKNOWN,
+    Floor,
     Handbook,
-    Judged,
     asked,
     kinds,
     make_reader,
@@ -75,7 +75,7 @@ def test_a_greeting_is_told_what_can_be_asked(handbook: Handbook, greeting: str)
     assert manual.title in reading
 
 
-def test_a_scope_narrows_and_says_so_when_nothing_is_left(handbook: Handbook, judged: Judged) -> None:
+def test_a_scope_narrows_and_says_so_when_nothing_is_left(handbook: Handbook, floor: Floor) -> None:
     """What is asked for and may not be read, what does not exist, and a base that lacks the document: the same words."""
     base, manual, secret = handbook
     reader = make_reader(base)
@@ -88,8 +88,10 @@ def test_a_scope_narrows_and_says_so_when_nothing_is_left(handbook: Handbook, ju
     said = {words(asked(reader, LEAVE, scope=scope)) for scope in scopes}
     assert said == {"There is nothing in the chosen scope that you may read. Choose another one, or none."}
     assert "30 days" in words(asked(reader, LEAVE, scope=Scope(document_ids=(manual.pk, secret.pk))))
-    judged(confirms=False)
-    assert "cannot confirm" in words(asked(reader, SALARY, scope=Scope(document_ids=(manual.pk,))))
+    floor(near=False)
+    assert "I found nothing about this in the 1 document" in words(
+        asked(reader, SALARY, scope=Scope(document_ids=(manual.pk,)))
+    )
 
 
 def test_every_sentence_stands_in_the_span_it_cites(handbook: Handbook) -> None:
@@ -99,6 +101,8 @@ def test_every_sentence_stands_in_the_span_it_cites(handbook: Handbook) -> None:
     citations = {citation.number: citation for citation in row.citations.all()}
     assert row.sentences
     for sentence in row.sentences:
+        if sentence["text"] == "Best match (not verified):":
+            continue
         assert sentence["citations"]
         for number in sentence["citations"]:
             cited: Citation = citations[number]
@@ -136,18 +140,18 @@ def test_question_and_answer_are_in_the_audit_log_with_their_evidence(handbook: 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_no_right_and_no_such_matter_are_refused_in_the_same_words(
-    handbook: Handbook, language: str, judged: Judged
+    handbook: Handbook, language: str, floor: Floor
 ) -> None:
     base, _manual, secret = handbook
     assert "420,000" in words(asked(make_reader(secret.knowledge_base), SALARY)), "who may read it is answered"
     reader, nobody = make_reader(base), make_user()
-    judged(confirms=False)
+    floor(near=False)
     refusals = [
         asked(reader, SALARY, language=language),  # it is there and not theirs
         asked(reader, UNKNOWN, language=language),  # it is nowhere
         asked(nobody, LEAVE, language=language),  # they may read nothing at all
     ]
-    judged(confirms=True)
+    floor(near=True)
     refusals.append(asked(nobody, LEAVE, language=language))
     assert len({words(events) for events in refusals[:2]}) == len({words(events) for events in refusals[2:]}) == 1
     assert all("1" in words(events) for events in refusals[:2]), "one document was searched"

@@ -20,7 +20,7 @@ from copilot_client import StreamResponse, Transcript
 from knowledge.retrieval.search import Scope
 from tests.integration.agent.conversations import LEAVE, make_library, make_reader
 from tests.integration.agent.live import Live, events_of, lived, text_of
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judge, judges, modelled, routes
+from tests.integration.agent.modelled import SEARCH, THIRTY, judge, judges, modelled
 from tests.modelserver import Step, says
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ def reader() -> Principal:
 
 def answered(reader: Principal, judging: Step) -> tuple[Live, list[Entry]]:
     live = Live(reader, LEAVE)
-    with modelled(routes(), SEARCH, DONE, says(WRITTEN), judging):
+    with modelled(SEARCH, says(WRITTEN), judging):
         return live, lived(live, Live.read)
 
 
@@ -73,7 +73,7 @@ def test_while_the_judge_is_silent_the_rest_is_told_and_nothing_of_the_open_sent
         return before, found
 
     live = Live(reader, LEAVE)
-    with modelled(routes(), SEARCH, DONE, says(WRITTEN), judge(Step(hang="before"))):
+    with modelled(SEARCH, says(WRITTEN), judge(Step(hang="before"))):
         before, found = lived(live, looked)
     assert "third day of absence" in found
     assert "a whole month" not in found

@@ -21,7 +21,7 @@ from authz.principal import Principal
 from authz.units import create_unit
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.conversations import LEAVE, UNKNOWN, Handbook, Judged, asked, make_reader, stored
+from tests.integration.agent.conversations import LEAVE, UNKNOWN, Floor, Handbook, asked, make_reader, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
 from tests.modelserver import calls, says
 
@@ -45,11 +45,11 @@ def kept(events: list) -> str:  # type: ignore[type-arg]
     return json.dumps(state, ensure_ascii=False)
 
 
-def test_quotations_leave_no_text_in_the_state(handbook: Handbook, judged: Judged) -> None:
+def test_quotations_leave_no_text_in_the_state(handbook: Handbook, floor: Floor) -> None:
     base, _manual, _secret = handbook
     reader = make_reader(base)
     assert not [word for word in WORDS if word in kept(asked(reader, LEAVE))]
-    judged(confirms=False)
+    floor(near=False)
     events = asked(reader, UNKNOWN)
     assert stored(events).stop_reason == StopReason.NO_EVIDENCE
     assert not [word for word in WORDS if word in kept(events)]
@@ -80,7 +80,7 @@ def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell(
 
 
 @pytest.mark.parametrize("has_model", [False, True])
-def test_three_parts_of_the_state_only_grow(handbook: Handbook, has_model: bool, judged: Judged) -> None:
+def test_three_parts_of_the_state_only_grow(handbook: Handbook, has_model: bool, floor: Floor) -> None:
     """Between any two events of a run: what stands in `messages`, `trace_steps` and `evidence_items` stays, in its place."""
     base, _manual, _secret = handbook
     reader = Principal.of(make_reader(base))
@@ -106,7 +106,7 @@ def test_three_parts_of_the_state_only_grow(handbook: Handbook, has_model: bool,
 
 
 @pytest.mark.parametrize("has_model", [False, True])
-def test_a_run_fills_the_specification_s_state(handbook: Handbook, has_model: bool, judged: Judged) -> None:
+def test_a_run_fills_the_specification_s_state(handbook: Handbook, has_model: bool, floor: Floor) -> None:
     """Not the shape alone: what a run really writes into each field of 002 §4.2, and which state traced what (§4.3)."""
     base, manual, _secret = handbook
     reader = make_user()

@@ -104,7 +104,7 @@ def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(
     run = client.get(reverse("run", args=[row.session_id, row.pk])).content.decode()
     assert "from outside" in run
     assert f"{site.url}/leave (ok)" in run
-    said = MessageSerializer(get_message(Principal.of(reader), row.session, row.pk)).data
+    said: Any = MessageSerializer(get_message(Principal.of(reader), row.session, row.pk)).data
     assert [each["number"] for each in said["pages"]] == [2, 3]
     assert said["asked_outside"] == [
         {"query": "Norwegian Working Environment Act annual leave", "provider": "Our SearXNG", "to": "127.0.0.1"}

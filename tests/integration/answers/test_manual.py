@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from agent.quotations import answers as extractive
+from agent.passages.best import best_passages
 from authz.principal import Principal
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import search
@@ -61,17 +61,12 @@ def sections(page: str) -> str:
     return "".join(kept)
 
 
-def test_versions_of_a_page_do_not_make_its_statement_doubtful(reader: Principal) -> None:
-    for question, expected in ((QUESTION, "25%"), (CHINESE, "25%"), (IN_KUBERNETES, "25%")):
-        answer, verdict = extractive.quote(question, search(reader, question, top_k=8), engine().embedder)
-        assert answer is not None, (question, verdict)
-        assert expected in " ".join(sentence.text for sentence in answer.sentences), question
-    _, verdict = extractive.quote(ABSENT, search(reader, ABSENT, top_k=8), engine().embedder)
-    assert not verdict.ok
+@pytest.mark.parametrize("question", [QUESTION, IN_KUBERNETES, CHINESE])
+def test_the_best_passage_says_it_and_a_highlighted_sentence_does(reader: Principal, question: str) -> None:
+    best = best_passages(question, search(reader, question, top_k=8), engine().embedder)
+    said = " ".join(sentence.text for each in best[:3] for sentence in each.sentences)
+    assert "25%" in said or "RollingUpdate" in said
 
 
-def test_what_the_hits_leave_to_each_other_is_measured_for_the_answer(reader: Principal) -> None:
-    found = search(reader, QUESTION, top_k=8)
-    passages = extractive.read_found(QUESTION, found, engine().embedder).passages
-    assert len({passage.shortfall for passage in passages}) > 1
-    assert all(0 <= passage.shortfall <= 1 for passage in passages)
+def test_below_the_floor_nothing_is_shown(reader: Principal) -> None:
+    assert best_passages(ABSENT, search(reader, ABSENT, top_k=8), engine().embedder) == []

@@ -1,7 +1,5 @@
-"""Documents and data are both looked at, whichever the words of a question name; what both say is shown, and what neither says is
-offered to choose from."""
+"""Data answer what they read as a whole, alone; every other question is one on documents, with the form of what the data understood."""
 
-import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,8 +9,7 @@ from django.contrib.auth.models import User
 
 from agent import data_coverage
 from agent.conversations.sessions import create_session, get_message
-from agent.events import Answer, References, Reflection, StopReason
-from agent.rule_routing import intents
+from agent.events import References, Reflection, StopReason
 from agent.run import Run
 from agent.state import State
 from agent.states import STATES
@@ -22,7 +19,7 @@ from business.models import DataSource, SourceGrant
 from business.parsing.base import Parsed
 from business.sources import OpenSource
 from tests.factories import allow, make_base, make_document
-from tests.integration.agent.conversations import Judged, asked, make_reader, stored, words
+from tests.integration.agent.conversations import Floor, asked, stored
 from tests.integration.agent.modelled import modelled, of
 from tests.modelserver import calls, says
 
@@ -46,51 +43,15 @@ def nodes(events: list[Any]) -> list[str]:
     return list(dict.fromkeys(step["node"] for step in stored(events).state["trace_steps"]))
 
 
-def test_what_both_say_is_shown_the_result_first(chen: Principal, judged: Judged) -> None:
-    events = asked(chen, CUSTOMERS)
-    references = of(events, References)[-1]
-    assert [query.number for query in references.query_references] == [1]
-    assert [(each.number, each.title) for each in references.knowledge_references] == [(2, "Customers")]
-    assert words(events).index("[1]") < words(events).index("once a year")
-    assert words(events) == stored(events).content
-    assert stored(events).stop_reason == StopReason.OK
-
-
-def test_documents_that_confirm_nothing_say_nothing_beside_the_data(chen: Principal, judged: Judged) -> None:
-    judged(confirms=False, near=True)
+def test_passages_are_never_mixed_into_a_data_answer(chen: Principal) -> None:
     events = asked(chen, CUSTOMERS)
     row = stored(events)
     assert (row.stop_reason, row.provider) == (StopReason.OK, "database")
     assert of(events, References)[-1].knowledge_references == []
-    assert "DocRAGTool" in nodes(events)
+    assert "DocRAGTool" not in nodes(events)
 
 
-def test_documents_of_the_other_language_are_not_looked_at_beside_a_result(chen: Principal, judged: Judged) -> None:
-    """What is found there is less certain than a result that read the whole question; whoever may not ask the data is given it."""
-    judged(confirms=False)
-    base = make_base("Berichte")
-    make_document(base, "europe.md", "# 欧洲客户\n\n我们在欧洲共有 48 家客户。\n", ingested=True)
-    allow(User.objects.get(username="chen"), base)
-    question = "How many customers in Europe are there?"
-    assert [each.title for each in of(asked(make_reader(base), question), References)[-1].knowledge_references] == [
-        "欧洲客户"
-    ]
-    references = of(asked(chen, question), References)[-1]
-    assert ([query.number for query in references.query_references], references.knowledge_references) == ([1], [])
-
-
-def test_data_are_looked_at_whatever_kind_the_words_name(
-    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No word of the rules for documents keeps away from the data what they read word for word."""
-    judged(confirms=False)
-    monkeypatch.setattr(intents, "_DOC", re.compile("customers"))
-    monkeypatch.setattr(intents, "_SQL", re.compile("nothing"))
-    assert intents.rule(CUSTOMERS).route == "DOC"
-    assert of(asked(chen, CUSTOMERS), References)[-1].query_references
-
-
-def test_a_result_that_was_chosen_or_goes_on_is_about_the_data_alone(chen: Principal, judged: Judged) -> None:
+def test_a_result_that_was_chosen_or_goes_on_is_about_the_data_alone(chen: Principal, floor: Floor) -> None:
     session = create_session(chen)
     asked(chen, CUSTOMERS, session)
     events = asked(chen, "And in Europe?", session)
@@ -98,51 +59,48 @@ def test_a_result_that_was_chosen_or_goes_on_is_about_the_data_alone(chen: Princ
     assert of(events, References)[-1].knowledge_references == []
 
 
-def test_what_neither_confirms_is_shown_with_what_the_data_understood(chen: Principal, judged: Judged) -> None:
-    judged(confirms=False, near=True)
-    session = create_session(chen)
-    events = asked(chen, "How many customers sing in the choir?", session)
-    row = stored(events)
-    assert (row.stop_reason, row.notice) == (StopReason.NOT_CONFIRMED, UNREAD)
-    (reading,) = of(events, Answer)[-1].data["readings"]
-    assert get_message(chen, session, row.pk).readings == (reading,)
-    chosen = asked(chen, reading, session)
-    assert of(chosen, References)[-1].query_references
-    assert "customer" in stored(chosen).state["tools"]["sql"]["generated_sql"]
+def test_what_the_data_do_not_read_is_shown_from_documents_with_the_form_and_the_word_that_is_missing(
+    chen: Principal,
+) -> None:
+    row = stored(asked(chen, "How many customers sing in the choir?"))
+    assert (row.state["output"]["kind"], row.notice) == ("passages", UNREAD)
+    assert row.state["plan"]["explore"]["query"]
+    assert get_message(chen, row.session, row.pk).explore
 
 
 @pytest.mark.parametrize(("least", "is_told"), [(data_coverage.LEAST_UNDERSTOOD, False), (0.0, True)])
 def test_beside_passages_nothing_is_said_of_data_that_understood_next_to_nothing(
-    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch, least: float, is_told: bool
+    chen: Principal, floor: Floor, monkeypatch: pytest.MonkeyPatch, least: float, is_told: bool
 ) -> None:
     """“代码评审要几个人同意？” names people, and is no question on data."""
-    judged(confirms=False, near=True)
+    floor(near=True)
     monkeypatch.setattr(data_coverage, "LEAST_UNDERSTOOD", least)
     row = stored(asked(chen, "How many customers have to sing along in the choir of the harbour on Friday night?"))
-    assert row.stop_reason == StopReason.NOT_CONFIRMED
+    assert row.state["output"]["kind"] == "passages"
     assert (bool(row.notice), "explore" in row.state["plan"]) == (is_told, is_told)
 
 
-def test_what_neither_finds_offers_what_the_data_understood(chen: Principal, judged: Judged) -> None:
-    judged(confirms=False, near=False)
+def test_what_neither_finds_offers_what_the_data_understood(chen: Principal, floor: Floor) -> None:
+    floor(near=False)
     events = asked(chen, "How many customers sing in the choir?")
     assert stored(events).stop_reason == StopReason.NO_EVIDENCE
     assert [event.content for event in of(events, Reflection)] == [UNREAD]
-    assert len(of(events, Answer)[-1].data["readings"]) == 1
+    assert stored(events).state["plan"]["explore"]["query"]
 
 
 def test_a_result_stays_where_the_model_says_that_nothing_answers(chen: Principal) -> None:
     with modelled(calls(("database_query", {"sql": "SELECT count(*) FROM customer"})), says("NO_ANSWER")):
         events = asked(chen, CUSTOMERS)
     row = stored(events)
+    assert row.stop_reason == StopReason.OK
     assert [query.number for query in of(events, References)[-1].query_references] == [1]
     assert get_message(chen, row.session, row.pk).queries[0].result is not None
 
 
 def test_a_question_that_the_words_take_for_one_of_documents_is_read_once(
-    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch
+    chen: Principal, floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judged(confirms=False, near=False)
+    floor(near=False)
     readings, reading = [], pipeline.reading
 
     def counted(opened: OpenSource, question: pipeline.Question) -> Parsed:
@@ -156,10 +114,10 @@ def test_a_question_that_the_words_take_for_one_of_documents_is_read_once(
 
 
 def test_why_the_data_do_not_answer_is_told_to_whoever_may_ask_them_still(
-    chen: Principal, judged: Judged, demo: DataSource, monkeypatch: pytest.MonkeyPatch
+    chen: Principal, floor: Floor, demo: DataSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The right may end while documents are searched."""
-    judged(confirms=False, near=False)
+    floor(near=False)
 
     validate = STATES[State.VALIDATE_EVIDENCE]
 
@@ -171,18 +129,3 @@ def test_why_the_data_do_not_answer_is_told_to_whoever_may_ask_them_still(
     monkeypatch.setitem(STATES, State.VALIDATE_EVIDENCE, take_away_and_validate)
     row = stored(asked(chen, CHOIR))
     assert (row.stop_reason, row.notice, row.state["plan"].get("explore")) == (StopReason.NO_EVIDENCE, "", None)
-
-
-def test_little_understood_of_a_question_is_not_offered(chen: Principal, judged: Judged) -> None:
-    """“Customers” alone is no reading of a question that is about much more."""
-    judged(confirms=False, near=True)
-    events = asked(chen, "How many customers complained about yesterday's unannounced maintenance of the gateway?")
-    assert "readings" not in of(events, Answer)[-1].data
-
-
-def test_where_a_document_answers_nobody_is_told_what_the_data_do_not_read(chen: Principal, judged: Judged) -> None:
-    choir = make_base("Choir")
-    make_document(choir, "choir.md", "# Choir\n\nFive customers sing in the choir.\n", ingested=True)
-    allow(User.objects.get(username="chen"), choir)
-    row = stored(asked(chen, "How many customers sing in the choir?"))
-    assert (row.stop_reason, row.provider, row.notice) == (StopReason.OK, "extractive", "")

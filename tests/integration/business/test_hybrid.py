@@ -5,7 +5,6 @@ import re
 import pytest
 
 from agent.events import Complete, References, StopReason, Thinking
-from agent.texts import FIRST_PART_CLOSEST, FIRST_PART_NOT_CONFIRMED
 from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
@@ -108,31 +107,31 @@ def test_what_the_data_cannot_answer_is_said_beside_what_the_documents_do(compan
     assert "sql" not in row.state["tools"]
 
 
-def test_below_the_count_stands_what_comes_closest_to_the_half_that_no_document_confirms(company: None) -> None:
+def test_both_parts_stand_under_their_own_heading(company: None) -> None:
     events = asked(
         Principal.named("chen"),
         "According to the deployment rules, which colour do rollback alerts have, and how many environments are in use?",
     )
     row = stored(events)
-    first, _, rest = words(events).partition("\n\n")
-    assert first.startswith("5 (number of environment records)")
-    assert first.endswith("[1]")
-    lead, *closest = rest.splitlines()
-    assert lead == str(FIRST_PART_CLOSEST)
-    assert [line[-3:] for line in closest] == [f"[{number}]" for number in range(2, 2 + len(closest))]
+    documents, _, data = words(events).partition("\n\n")
+    assert documents.splitlines()[:2] == ["From your documents", "Best match (not verified):"]
+    heading, counted = data.splitlines()
+    assert heading == "From the business data"
+    assert counted.startswith("5 ")
     references = [event for event in events if isinstance(event, References)][-1]
-    assert [ref.number for ref in references.knowledge_references] == list(range(2, 2 + len(closest)))
-    assert [ref.number for ref in references.query_references] == [1]
+    passages = len(references.knowledge_references)
+    assert [ref.number for ref in references.query_references] == [passages + 1]
+    assert counted.endswith(f"[{passages + 1}]")
     assert (row.stop_reason, row.state["plan"]["route"]) == (StopReason.OK, "HYBRID")
+    assert row.state["output"]["kind"] == "passages"
 
 
-def test_where_nothing_comes_near_the_open_half_is_only_said(company: None) -> None:
-    events = asked(
-        Principal.named("emma"), "What did the poet say about the moon, and how many environments are in use?"
+def test_where_nothing_comes_near_one_part_is_said_to_be_open(company: None) -> None:
+    said = words(
+        asked(Principal.named("emma"), "What did the poet say about the moon, and how many environments are in use?")
     )
-    (last,) = of(events, Complete)
-    assert str(FIRST_PART_NOT_CONFIRMED) in last.data["notices"]
-    assert "[2]" not in words(events)
+    assert said.splitlines()[:2] == ["From your documents", "I found nothing about this in the documents you can read."]
+    assert "[2]" not in said
 
 
 @pytest.mark.parametrize("question", [EN, ZH])

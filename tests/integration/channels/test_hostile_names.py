@@ -95,9 +95,6 @@ class Desk(Company):
 
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch, transactional_db: None, settings: Any) -> Iterator[Desk]:
-    from tests.integration.agent.conversations import judging
-
-    judging(monkeypatch)
     settings.MAIL_IS_SET_UP = True
     with serving_feishu() as feishu, serving_site() as url:
         yield Desk(url, feishu, settings)

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 def company(monkeypatch: pytest.MonkeyPatch, transactional_db: None, settings: Any) -> "Iterator[Company]":
     """Anna and Ben at Feishu and here, a manual that both may read and salaries that Anna alone may; and the company's bot."""
     from tests.feishu_chat import serving_feishu
-    from tests.integration.agent.conversations import judging
     from tests.integration.chat_platforms.company import Company
 
-    judging(monkeypatch)
     with serving_feishu() as feishu:
         yield Company(feishu, settings)

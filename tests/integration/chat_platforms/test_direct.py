@@ -53,7 +53,7 @@ def test_nobody_gets_what_they_may_not_read(company: Company) -> None:
     assert "420,000" in company.asked(SALARY)
     said = company.asked(SALARY, sender="ou_ben")
     assert "420,000" not in said
-    assert "I cannot confirm" in said
+    assert "I found nothing about this" in said or "Best match (not verified)" in said
 
 
 def test_a_right_that_ends_before_the_answer_is_sent_ends_it(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ def test_what_all_may_read_is_answered_and_what_one_may_not_is_not_there(company
     said = asked(company, SALARY)
     assert "420,000" not in said
     assert company.secret.title not in said
-    assert "I cannot confirm" in said
+    assert "I found nothing about this" in said or "Best match (not verified)" in said
     allow(company.ben, company.secret.knowledge_base)
     assert "420,000" in asked(company, SALARY)
 

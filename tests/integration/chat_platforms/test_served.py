@@ -23,8 +23,8 @@ def test_the_process_that_took_a_message_answers_it(company: Company, event: dic
     def after_the_platform_s(_request: object) -> None:
         assert taken.wait(PATIENT_S), "the platform waits for the model: Feishu wants its answer within three seconds"
 
-    first = replace(check=after_the_platform_s)
-    with modelled(first, SEARCH, says(THIRTY)), serving_site() as site:
+    first = replace(SEARCH, check=after_the_platform_s)
+    with modelled(first, says(THIRTY)), serving_site() as site:
         body = encrypted(event)
         answer = requests.post(f"{site}{company.address}", data=body, headers=signed(body), timeout=30)
         assert (answer.status_code, answer.json()) == (200, {})

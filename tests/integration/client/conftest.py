@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> "Iterator[Desk]":
     """A reader with a token, and the product behind HTTP."""
-    from tests.integration.agent.conversations import judging
     from tests.integration.client.desk import Desk
     from tests.served import serving_site
 
-    judging(monkeypatch)
     with serving_site() as url:
         yield Desk(url)

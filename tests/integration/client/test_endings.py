@@ -15,7 +15,7 @@ from authz.permissions import Right
 from copilot_client import KnowledgeQARequest, ResponseType, StreamResponse
 from knowledge.services.access import set_discoverable
 from tests.factories import allow, make_base, make_document, make_folder
-from tests.integration.agent.conversations import LEAVE, UNKNOWN, Judged
+from tests.integration.agent.conversations import LEAVE, UNKNOWN, Floor
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.client.desk import PATIENT_S, Desk, text_of
 from tests.integration.pages.house import client_of
@@ -66,24 +66,21 @@ def test_no_evidence(desk: Desk) -> None:
     assert row.state["plan"]["validation"] == {"ok": False, "reason": "no_evidence"}
 
 
-def test_not_confirmed(desk: Desk, judged: Judged) -> None:
-    """What the model would not say is quoted; each quotation cites where it stands."""
-    judged(confirms=True, near=True)
+def test_what_a_model_does_not_answer_comes_as_passages(desk: Desk) -> None:
     events = followed(desk, LEAVE, SEARCH, ABSTAINS)
-    row = check_ended(events, "not_confirmed", "These passages come closest")
+    row = check_ended(events, "ok", "These passages come closest")
     assert "30 days" in text_of(events)
-    assert [sentence["citations"] for sentence in row.sentences] == [[], [1]]
+    assert row.state["output"]["is_declined"]
 
 
-def test_permission_denied_where_a_folder_may_be_named(desk: Desk, judged: Judged) -> None:
+def test_permission_denied_where_a_folder_may_be_named(desk: Desk) -> None:
     """With what comes near, where something does."""
     folder = make_folder(make_base("Board papers"), "Annual leave and tungsten of the board")
     set_discoverable(None, folder, is_discoverable=True)
     search = calls(("knowledge_search", {"queries": [UNKNOWN]}))
     row = check_ended(followed(desk, UNKNOWN, search, ABSTAINS), "permission_denied", f"“{folder.name}”")
     assert row.state["plan"]["validation"] == {"ok": False, "reason": "permission_denied"}
-    judged(confirms=True, near=True)
-    row = check_ended(followed(desk, LEAVE, SEARCH, ABSTAINS), "not_confirmed", "30 days")
+    row = check_ended(followed(desk, LEAVE, SEARCH, ABSTAINS), "ok", "30 days")
     assert f"“{folder.name}”" in row.notice
     assert row.state["offers"] == [str(folder.pk)]
 
@@ -118,14 +115,14 @@ def test_refused(desk: Desk, question: str) -> None:
     assert (row.state["plan"]["route"], row.state["evidence_items"]) == ("REFUSE", [])
 
 
-def test_budget_exhausted(desk: Desk, judged: Judged) -> None:
+def test_budget_exhausted(desk: Desk, floor: Floor) -> None:
     profile = AgentProfile.objects.create(name="narrow", most_tokens=1_000)
     dear = replace(SEARCH, usage=(2_000, 10))
     unknown = "Which colour has the company's bicycle?"
     desk_only = make_base()  # nothing that says it
     make_document(desk_only, content="# Canteen\n\nSoup at eleven.\n", ingested=True)
     allow(desk.reader, desk_only)
-    judged(confirms=False)
+    floor(near=False)
     events = followed(desk, unknown, dear, agent_id=str(profile.pk), knowledge_base_ids=[str(desk_only.pk)])
     check_ended(events, "budget_exhausted", "A limit was reached")
 

@@ -59,9 +59,9 @@ def test_a_reader_that_stays_gets_every_event() -> None:
 @pytest.mark.parametrize(
     ("question", "language", "said"),
     [
-        ("鲸鱼吃什么？", (), "无法确认"),
-        ("What do whales eat?", (), "cannot confirm"),
-        ("鲸鱼吃什么？", ("--language", "en"), "cannot confirm"),
+        ("鲸鱼吃什么？", (), "没有找到"),
+        ("What do whales eat?", (), "found nothing about this"),
+        ("鲸鱼吃什么？", ("--language", "en"), "found nothing about this"),
     ],
 )
 def test_a_refusal_is_in_the_language_of_the_question_unless_another_is_asked_for(

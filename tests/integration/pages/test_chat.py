@@ -52,7 +52,7 @@ def test_a_sentence_whose_source_is_forbidden_by_now_is_masked(house: House) -> 
 
 def test_a_no_is_called_a_no_and_cites_nothing(house: House) -> None:
     session = Session.objects.create(user=house.reader, title="Pay")
-    text = "I cannot confirm this from the documents you may read."
+    text = "I found nothing about this in the 3 documents you can read."
     Message.objects.create(session=session, role=Role.ASSISTANT, content=text, stop_reason=StopReason.NO_EVIDENCE)
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert text in body
@@ -60,16 +60,16 @@ def test_a_no_is_called_a_no_and_cites_nothing(house: House) -> None:
     assert "data-source=" not in body
 
 
-def test_what_was_found_is_quoted_where_it_stands_and_called_no_answer(house: House) -> None:
-    lead = "I cannot confirm an answer. These passages come closest:"
+def test_the_best_passage_is_shown_with_its_sentence_marked_and_not_called_an_answer(house: House) -> None:
+    lead = "Best match (not verified):"
     sentences = [{"text": lead, "citations": []}, {"text": SENTENCE, "citations": [1]}]
     house.session.messages.filter(role=Role.ASSISTANT).update(
-        stop_reason=StopReason.NOT_CONFIRMED, sentences=sentences, content=f"{lead}\n{SENTENCE}[1]"
+        sentences=sentences, content=f"{lead}\n{SENTENCE}[1]", state={"output": {"kind": "passages"}}
     )
     body = conversation(house)
     assert lead in body
     assert f"<mark>{SENTENCE}</mark>" in body
-    assert "no answer stands on them" in body
+    assert "Excerpts from your documents" in body
     assert body.count('class="source"') == 1
     take_back(None, [Right.VIEW], house.folder, of=house.reader)
     body = conversation(house)
@@ -83,6 +83,7 @@ def test_a_quoted_row_is_shown_in_its_table(house: House) -> None:
     answer.citations.all().delete()
     cite(answer, chunk_with(make_document(house.folder, "hotels.md", table, ingested=True), "Rome"), "| Rome | 160 |")
     answer.sentences = [{"text": "City: Rome; Limit: 160", "citations": [1]}]
+    answer.state = {"output": {"kind": "passages"}}
     answer.save()
     body = conversation(house)
     assert "City: Rome" not in body

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.extractive.sentences import split
+from agent.text.sentences import split
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.sandbox import parse_in_child, stop_servers

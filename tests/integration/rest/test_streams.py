@@ -73,7 +73,7 @@ def types(found: list[dict[str, Any]]) -> list[str]:
 
 
 @pytest.fixture
-def desk(judged: Any) -> Desk:
+def desk() -> Desk:
     return Desk()
 
 

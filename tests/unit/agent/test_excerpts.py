@@ -1,48 +1,69 @@
-"""A quotation where it stands."""
+"""A passage as it is shown: whole lists, tables with their header, headings and code, with what is highlighted marked."""
 
-from agent.extractive.excerpts import MOST_ROWS, excerpt_of, rows_in
+import pytest
 
-PROSE = "# Leave\n\nAsk in writing. Employees have 30 days. They end in March.\n\nSoup is at eleven."
-HEAD = "| City | Limit |\n|---|---|\n"
-TABLE = f"Rates are in euros.\n\n{HEAD}| Oslo | 190 |\n| Rome | 160 |\n\nAsk finance."
+from agent.passages.excerpts import MOST_ROWS, Part, excerpt_of
+
+PROSE = "Lunch is at noon. Employees have 30 days. The rest is up to you.\n\nSoup is at eleven."
+STEPS = "# Failover\n\n1. Stop the writer.\n2. Promote the replica.\n3. Point the clients at it."
+TABLE = "| City | Limit |\n| --- | --- |\n| Oslo | 190 |\n| Rome | 160 |"
+CODE = "Run this:\n\n```\nmake stop\nmake start\n```"
 
 
 def span(text: str, part: str) -> tuple[int, int]:
-    start = text.index(part)
-    return start, start + len(part)
+    return text.index(part), text.index(part) + len(part)
 
 
-def test_a_sentence_stands_between_its_neighbours() -> None:
-    excerpt = excerpt_of(PROSE, *span(PROSE, "Employees have 30 days."))
-    assert (excerpt.before, excerpt.marked, excerpt.after) == (
-        "Ask in writing.", "Employees have 30 days.", "They end in March.",
-    )  # fmt: skip
-    assert excerpt.rows == ()
+def marked(parts: tuple[Part, ...]) -> list[str]:
+    return [piece.text for part in parts for piece in part.pieces if piece.is_marked]
 
 
-def test_another_paragraph_is_no_neighbour() -> None:
-    excerpt = excerpt_of(PROSE, *span(PROSE, "Soup is at eleven."))
-    assert (excerpt.before, excerpt.after) == ("", "")
+def test_a_sentence_is_marked_in_its_whole_passage() -> None:
+    parts = excerpt_of(PROSE, *span(PROSE, "Employees have 30 days."))
+    assert [part.kind for part in parts] == ["prose", "prose"]
+    assert [piece.text for piece in parts[0].pieces] == [
+        "Lunch is at noon.",
+        "Employees have 30 days.",
+        "The rest is up to you.",
+    ]
+    assert marked(parts) == ["Employees have 30 days."]
 
 
-def test_a_row_stands_in_its_table() -> None:
-    excerpt = excerpt_of(TABLE, *span(TABLE, "| Rome | 160 |"))
-    assert excerpt.header == ("City", "Limit")
-    assert [(row.cells, row.is_marked) for row in excerpt.rows] == [(("Oslo", "190"), False), (("Rome", "160"), True)]
-    assert not excerpt.is_cut
-    assert rows_in(TABLE) == {"City: Oslo; Limit: 190", "City: Rome; Limit: 160"}
+def test_of_a_span_the_sentences_are_marked_that_the_answer_said() -> None:
+    start, end = 0, len(PROSE)
+    said = {"Lunch is at noon.", "Soup is at eleven."}
+    assert marked(excerpt_of(PROSE, start, end, said=said)) == ["Lunch is at noon.", "Soup is at eleven."]
+    assert len(marked(excerpt_of(PROSE, start, end))) == 4
 
 
-def test_of_a_long_table_the_rows_around_are_shown_and_all_that_are_quoted() -> None:
-    text = HEAD + "".join(f"| C{number} | {number} |\n" for number in range(40))
-    for place in (0, 1, 20, 39):
-        excerpt = excerpt_of(text, *span(text, f"| C{place} | {place} |"))
-        assert len(excerpt.rows) == MOST_ROWS
-        assert [row.cells[0] for row in excerpt.rows if row.is_marked] == [f"C{place}"]
-        assert excerpt.is_cut
-    first, last = span(text, "| C5 | 5 |")[0], span(text, "| C15 | 15 |")[1]
-    assert sum(row.is_marked for row in excerpt_of(text, first, last).rows) == 11
+def test_steps_are_one_list_under_their_heading() -> None:
+    heading, steps = excerpt_of(STEPS, *span(STEPS, "2. Promote the replica."))
+    assert (heading.kind, steps.kind, len(steps.pieces)) == ("heading", "list", 3)
+    assert marked((heading, steps)) == ["2. Promote the replica."]
 
 
-def test_a_span_that_is_no_sentence_is_quoted_as_it_is() -> None:
-    assert excerpt_of("", 0, 0).marked == ""
+def test_a_row_is_marked_in_its_table_with_the_header() -> None:
+    (table,) = excerpt_of(TABLE, *span(TABLE, "| Rome | 160 |"))
+    assert (table.kind, table.header, table.is_cut) == ("table", ("City", "Limit"), False)
+    assert [(row.cells, row.is_marked) for row in table.pieces] == [(("Oslo", "190"), False), (("Rome", "160"), True)]
+
+
+@pytest.mark.parametrize("place", [0, 9, 19])
+def test_of_a_long_table_the_rows_around_are_shown(place: int) -> None:
+    text = "| City | Limit |\n| --- | --- |\n" + "\n".join(f"| C{number} | {number} |" for number in range(20))
+    (table,) = excerpt_of(text, *span(text, f"| C{place} | {place} |"))
+    assert (len(table.pieces), table.is_cut) == (MOST_ROWS, True)
+    assert [row.cells[0] for row in table.pieces if row.is_marked] == [f"C{place}"]
+
+
+def test_code_is_shown_line_by_line() -> None:
+    parts = excerpt_of(CODE, *span(CODE, "make start"))
+    assert [(part.kind, [piece.text for piece in part.pieces]) for part in parts][-1] == (
+        "code",
+        ["make stop", "make start"],
+    )
+    assert marked(parts) == ["make start"]
+
+
+def test_an_empty_passage_has_no_parts() -> None:
+    assert excerpt_of("", 0, 0) == ()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.extractive.sentences import MAX_LENGTH, split
+from agent.text.sentences import MAX_LENGTH, split
 from knowledge.text.passage_blocks import PassageBlock
 from tests.evaluation_data import data_folder
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.extractive.spelling import respelt
+from agent.passages.spelling import respelt
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,9 @@ def test_what_is_from_outside_or_was_not_checked_says_so_and_names_its_page(form
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_passages_that_come_closest_are_called_no_answer(form: str) -> None:
-    found = answer(ShownSentence("Leave is applied for in May.", (1,)), stop_reason=StopReason.NOT_CONFIRMED)
-    assert "no answer stands on them" in re.sub(r"\s+", " ", said_in(form, found))
+def test_passages_are_called_not_verified(form: str) -> None:
+    found = answer(ShownSentence("Leave is applied for in May.", (1,)), kind="passages")
+    assert "not verified" in re.sub(r"\s+", " ", said_in(form, found))
 
 
 def test_text_of_others_is_no_markdown() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.extractive.sentences import split
+from agent.text.sentences import split
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import Block, ParsedDocument
 from knowledge.text.pipe_table import pipe_table

@@ -1,0 +1,130 @@
+"""The passages that come closest to a question, each with the sentences that speak of it most. Nothing here is fitted to questions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.conf import settings
+from numpy.typing import NDArray
+
+from agent.injection_filter import injections_in
+from agent.passages.exact_names import begins_with_name, codes_first, names_exactly
+from agent.text.sentences import Sentence, split
+from agent.text.words import matter_terms, term_ids
+from knowledge.embedding.base import Embedder
+from knowledge.retrieval.search import Found, Hit
+from knowledge.retrieval.term_weights import matter_weights
+from knowledge.text.terms import term_id
+
+MOST = 5  # passages: the best one, and those folded below it
+MOST_SENTENCES = 3  # highlighted in a passage
+SAID = 0.5  # weight of the words that a sentence says beside its likeness; by measurement on half of squad2_dev and cmrc2018
+BEGINS = 0.5  # … and of beginning with the very code or number that is asked for; by hand
+LEAST_LEFT = 0.2  # share of the question's matter below which what the headings leave open counts for less; by hand
+CLOSE = 0.15  # of a score: what is that near to the best sentence is highlighted, too
+MOST_WEIGHED = 40  # sentences of a passage
+# The floor: from which a passage speaks of the matter at all, on the scale of what ranked it.
+NEAR = {"maxsim": 0.4, "cross_encoder": 0.1, "none": 0.82}
+
+
+Told = tuple[Sentence, str]
+"""A sentence, and the heading inside its passage that it stands under; "" for none."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """A passage of an answer and its sentences to highlight, in reading order."""
+
+    hit: Hit
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def start(self) -> int:
+        """Where the first of them begins in the passage."""
+        return self.sentences[0].start
+
+    @property
+    def end(self) -> int:
+        """Where the last of them ends in the passage."""
+        return self.sentences[-1].end
+
+
+def best_passages(question: str, found: Found, embedder: Embedder, *, any_word: bool = False) -> list[Best]:
+    """Return at most MOST passages that speak of the matter, best first; none where the best lies below the floor.
+
+    any_word: a passage that says a word of the matter is enough, where the search was in documents that the conversation cites.
+    Raises what the embedder raises.
+    """
+    hits = codes_first(question, speaking(question, found, any_word=any_word))
+    chosen: list[Best] = []
+    for hit in hits:
+        if sentences := highlighted(question, hit, found, embedder):
+            chosen.append(Best(hit, sentences))
+        if len(chosen) == MOST:
+            break
+    return chosen
+
+
+def speaking(question: str, found: Found, *, any_word: bool = False) -> list[Hit]:
+    """Return the hits that speak of the matter, in their order."""
+    matter = frozenset(map(term_id, matter_terms(question))) if any_word else frozenset[int]()
+    return [
+        hit
+        for hit in found.hits
+        if is_near(hit) or names_exactly(question, hit, found) or term_ids(hit.passage.text) & matter
+    ]
+
+
+def _matter(question: str, found: Found) -> dict[int, float]:
+    asked = found.asked
+    return matter_weights(question, asked.frequencies, asked.corpus_chunks) if asked else {}
+
+
+def is_near(hit: Hit) -> bool:
+    """Return whether a passage speaks of what is asked at all, rather than being what a search cannot but bring."""
+    score = hit.scores.rerank
+    if score is None or (settings.RERANKER == "maxsim" and score <= -1):  # no token vectors were stored
+        return hit.scores.dense >= NEAR["none"]
+    return score >= NEAR.get(settings.RERANKER, NEAR["none"])
+
+
+def highlighted(question: str, hit: Hit, found: Found, embedder: Embedder) -> tuple[Sentence, ...]:
+    """Return the one to three sentences of a passage that speak most of the question, in reading order."""
+    told = _told_sentences(hit)
+    if not told:
+        return ()
+    scores = _weighed(question, hit, told, found, embedder)
+    order = np.argsort(-scores, kind="stable")[:MOST_SENTENCES]
+    near = [int(place) for place in order if scores[place] >= scores[order[0]] - CLOSE]
+    return tuple(told[place][0] for place in sorted(near))
+
+
+def _weighed(question: str, hit: Hit, told: Sequence[Told], found: Found, embedder: Embedder) -> NDArray[np.float64]:
+    """Score each sentence: its likeness to the question under its headings, and the share that it says of the matter which the headings
+    of the passage leave open; a heading inside the passage belongs to what stands below it.
+    """
+    passage = hit.passage
+    above = [part for part in (passage.title, *passage.heading_path) if part]
+    texts = ["\n".join([" > ".join([*above, under] if under else above), each.text]) for each, under in told]
+    likeness = np.asarray(embedder.embed_passages(texts) @ embedder.embed_query(question), float)
+    known = term_ids("\n".join(above))
+    shares = {term: share for term, share in _matter(question, found).items() if term not in known}
+    left = max(sum(shares.values()), LEAST_LEFT)
+    said = [term_ids(f"{under}\n{each.text}") for each, under in told]
+    covered = [sum(share for term, share in shares.items() if term in one) / left for one in said]
+    begins = [begins_with_name(question, each) for each, _under in told]
+    return np.asarray(likeness + SAID * np.array(covered) + BEGINS * np.array(begins))
+
+
+def _told_sentences(hit: Hit) -> list[Told]:
+    """Return the sentences that may be highlighted, each with the heading inside the passage that it stands under: no headings, and none
+    that gives orders to who answers.
+    """
+    told: list[Told] = []
+    under = ""
+    for each in split(hit.passage.text, hit.passage.blocks)[:MOST_WEIGHED]:
+        if each.kind == "heading":
+            under = "" if each.text in (hit.passage.title, *hit.passage.heading_path) else each.text
+        elif not injections_in(each.text):
+            told.append((each, under))
+    return told

@@ -1,0 +1,69 @@
+"""A passage as it is shown: headings, paragraphs, whole lists, tables with their header, code; what is highlighted is marked."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from agent.text.sentences import Sentence, split
+from knowledge.text.passage_blocks import PassageBlock
+
+MOST_ROWS = 8  # of a table, those around the marked ones
+
+Kind = Literal["prose", "list", "table", "code", "heading"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A sentence, an item, a row or a line of code. cells: of a row."""
+
+    text: str
+    is_marked: bool
+    cells: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """header: the names of a table's columns. is_cut: a table that has more rows."""
+
+    kind: Kind
+    pieces: tuple[Piece, ...]
+    header: tuple[str, ...] = ()
+    is_cut: bool = False
+
+
+def excerpt_of(
+    text: str, start: int, end: int, blocks: tuple[PassageBlock, ...] = (), *, said: Collection[str] = ()
+) -> tuple[Part, ...]:
+    """Return a passage with the sentences of text[start:end] marked; of these only those that an answer said, where it said some."""
+    sentences = split(text, blocks)
+    inside = [each for each in sentences if each.start < end and start < each.end and each.kind != "heading"]
+    marked = {each.start for each in inside if each.text in said} or {each.start for each in inside}
+    return tuple(
+        _part(list(group), marked) for _place, group in groupby(sentences, key=lambda each: (each.part, each.kind))
+    )
+
+
+def _part(sentences: Sequence[Sentence], marked: Collection[int]) -> Part:
+    match sentences[0].kind:
+        case "row":
+            return _table(sentences, marked)
+        case "item":
+            items = [list(group) for _block, group in groupby(sentences, key=lambda each: each.block)]
+            return Part("list", tuple(_piece(item, marked) for item in items))
+        case kind:
+            return Part(kind, tuple(_piece([each], marked) for each in sentences))
+
+
+def _piece(sentences: Sequence[Sentence], marked: Collection[int]) -> Piece:
+    return Piece(" ".join(each.text for each in sentences), any(each.start in marked for each in sentences))
+
+
+def _table(rows: Sequence[Sentence], marked: Collection[int]) -> Part:
+    """Return the marked rows with those around them."""
+    places = [place for place, row in enumerate(rows) if row.start in marked] or [0]
+    first, last = places[0], places[-1]
+    begin = max(0, min(first - max(MOST_ROWS - (last - first + 1), 0) // 2, len(rows) - MOST_ROWS))
+    shown = rows[begin : max(begin + MOST_ROWS, last + 1)]
+    pieces = tuple(Piece(row.text, row.start in marked, row.cells or (row.text,)) for row in shown)
+    return Part("table", pieces, header=rows[0].names, is_cut=len(shown) < len(rows))

@@ -1,0 +1,124 @@
+"""What kind of question it is, by rules: for when there is no model, or it fails. They err towards documents."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agent.arithmetic.evaluate import Unworkable, evaluate, show
+from agent.state import Route
+from agent.text.words import pattern_in
+from knowledge.text.chinese_script import simplified
+
+WORDING: Final = Path(__file__).with_name("wording.yaml")
+GREETING = "greeting"  # the intent of words that ask for nothing that documents or data say
+UNCLEAR = "unclear"  # … that do not say what they ask about
+GOES_ON = "goes_on"  # … of a question that goes on from a result
+REFUSED: Final = ("asks_to_get_around_rights", "asks_for_secrets", "asks_to_change_data")
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """expression: what to calculate, for CALC. readings: what may be meant, for CLARIFY."""
+
+    route: Route
+    intent: str
+    expression: str = ""
+    readings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Steps:
+    """documents: what they are asked first. data: what the data are asked then. points_back: about what the documents name."""
+
+    documents: str
+    data: str
+
+    @property
+    def points_back(self) -> bool:
+        return matches("points_back", self.data)
+
+
+def rule(question: str, *, is_data: Callable[[str], bool]) -> tuple[Ruling, Steps | None]:
+    """Return the way of a complete question, and its two parts where both are asked.
+
+    is_data: whether the business data read a text as a whole.
+    """
+    if ruling := _without_asking(question):
+        return ruling, None
+    if is_data(question):
+        return Ruling(Route.SQL, "ask_data"), None
+    if steps := steps_of(question, is_data):
+        return Ruling(Route.HYBRID, "ask_both"), steps
+    return Ruling(Route.DOC, "ask_documents"), None
+
+
+def _without_asking(question: str) -> Ruling | None:
+    """Return the way of what neither documents nor data are asked."""
+    if refusal := next((name for name in REFUSED if _is_refused(name, question)), ""):
+        return Ruling(Route.REFUSE, refusal)
+    if is_greeting(question):
+        return Ruling(Route.CLARIFY, GREETING)
+    if matches("vague", bare(question)) or matches("in_language", bare(question)):
+        return Ruling(Route.CLARIFY, UNCLEAR)
+    if is_arithmetic(question):
+        return Ruling(Route.CALC, "calculate", expression=question)
+    return None
+
+
+def matches(name: str, text: str) -> bool:
+    """Return whether a text has one of the words of a list."""
+    return pattern_in(WORDING, name).search(simplified(text)) is not None
+
+
+def bare(question: str) -> str:
+    """Return a question without the marks at its end."""
+    return question.strip().rstrip("?？!！。. ")
+
+
+def is_greeting(question: str) -> bool:
+    """Return whether somebody says hello or thanks, or asks what the assistant is for, and nothing else."""
+    said = [part.strip() for part in re.split(r"[,，!！。.?？~～]+", question) if part.strip()]
+    return bool(said) and all(pattern_in(WORDING, "greeting").match(simplified(part)) for part in said)
+
+
+def is_arithmetic(question: str) -> bool:
+    """Return whether the whole question is an expression that has a value, and more than a number."""
+    if not re.search(r"\d", question) or len(question) > 200:
+        return False
+    try:
+        value = show(evaluate(question))
+    except Unworkable:
+        return False
+    return value != question.strip() and not re.fullmatch(r"[\d\s,.\-/年月日号]+[?？]?", question.strip())
+
+
+def steps_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
+    """Return the two questions in one of which the data read one, or are asked for the number of what the other names.
+
+    A condition that is set off by a comma is no question: “In Europe, how many customers do we have?” has one part.
+    """
+    parts = [part.strip() for part in pattern_in(WORDING, "clause").split(question) if part.strip()]
+    back = next((place for place, part in enumerate(parts) if place and _counts_those(part)), 0)
+    is_of_data = [place >= back if back else is_data(part) for place, part in enumerate(parts)]
+    documents = [part for part, flag in zip(parts, is_of_data, strict=True) if not flag]
+    data = [part for part, flag in zip(parts, is_of_data, strict=True) if flag]
+    is_asked = any(matches("opens", part) and not matches("asks_number", part) for part in documents)
+    if not data or not is_asked:
+        return None
+    return Steps(_whole(documents, question), _whole(data, question))
+
+
+def _counts_those(part: str) -> bool:
+    return matches("points_back", part) and matches("asks_number", part)
+
+
+def _whole(parts: list[str], question: str) -> str:
+    is_chinese = any("\u3400" <= character <= "\u9fff" for character in question)
+    return ("，" if is_chinese else ", ").join(parts) + ("？" if is_chinese else "?")
+
+
+def _is_refused(name: str, question: str) -> bool:
+    """Return whether something is asked for that nobody is given. A question about it is none: it is searched like any other."""
+    return not matches("asks", question) and matches(name, question)

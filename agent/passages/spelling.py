@@ -1,0 +1,67 @@
+"""Slips of the finger in English words of a question: “paretnal leave” finds what “parental leave” finds.
+
+Nothing but ordinary English and the passages that the person was given decides: the index would know words of what is hidden.
+"""
+
+import re
+import string
+from collections.abc import Iterable
+from functools import lru_cache
+
+from agent.text.words import term_ids
+from knowledge.text.everyday import everyday_rates, is_rare_english
+
+SHORTEST = 5  # letters of a word: shorter ones are near to too many others
+_WORD = re.compile(r"(?<![\w@./-])[a-z]{5,}(?![\w@/-]|\.\w)")  # what begins with a capital is a name
+
+_REGIONAL = (  # British and American spellings of one word
+    (re.compile(r"(?<=.{3}[a-z])is(?=e|ing|ation|able)"), "iz"),
+    (re.compile(r"(?<=.{3}[a-z])iz(?=e|ing|ation|able)"), "is"),
+    (re.compile(r"ys(?=e|ing)"), "yz"),
+    (re.compile(r"yz(?=e|ing)"), "ys"),
+    (re.compile(r"(?<=..)our"), "or"),
+    (re.compile(r"(?<=..)or(?!$)"), "our"),
+    (re.compile(r"ll(?=ed|er|ing|ist|or)"), "l"),
+    (re.compile(r"(?<=[^l])l(?=ment)"), "ll"),
+    (re.compile(r"tre(?=s?$|d$)"), "ter"),
+    (re.compile(r"ogue(?=s?$)"), "og"),
+    (re.compile(r"[ao]e"), "e"),
+)
+
+
+def respelt(question: str, passages: Iterable[str]) -> str:
+    """The question with each word that is no English one in either spelling, and that no passage says, as the commonest word one slip
+    away; "" where nothing changes. Names stay.
+    """
+    said = frozenset[int]().union(*map(term_ids, passages))
+
+    def mended(found: re.Match[str]) -> str:
+        word = found[0]
+        if word in _rates() or term_ids(word) <= said:
+            return word
+        near = _slips(word)
+        return max(near, key=lambda each: (_rates()[each], each)) if near and not _is_regional(word) else word
+
+    mended_question = _WORD.sub(mended, question)
+    return mended_question if mended_question != question else ""
+
+
+@lru_cache(maxsize=1_024)
+def _is_regional(word: str) -> bool:
+    """Return whether this is the British spelling of an English word, or the American one: “summarise” is no slip of “summaries”."""
+    return is_rare_english({spelt.sub(other, word) for spelt, other in _REGIONAL} - {word})
+
+
+def _slips(word: str) -> set[str]:
+    """The English words from which one letter left out, added, changed or swapped with its neighbour makes this one."""
+    cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    letters = string.ascii_lowercase
+    near = {head + tail[1:] for head, tail in cuts if tail}
+    near |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    near |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    near |= {head + letter + tail for head, tail in cuts for letter in letters}
+    return {each for each in near if len(each) >= SHORTEST and each in _rates()}
+
+
+def _rates() -> dict[str, float]:
+    return everyday_rates("en")

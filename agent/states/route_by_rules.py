@@ -1,0 +1,93 @@
+"""The way of a question without a model that chooses it: rules, and whether the business data read the whole question."""
+
+from agent.conversations.history import Earlier
+from agent.data_coverage import QUERY, read_by_words
+from agent.passages.follow_ups import leans, with_earlier
+from agent.passages.rules import GOES_ON, UNCLEAR, Ruling, Steps, matches, rule
+from agent.run import Run
+from agent.state import MeantQuery, Route, State, Subtask
+from agent.tools.base import allowed_names, find, why_closed
+from business.logical_query.query import LogicalQuery
+from business.logical_query.wording import sentence
+from business.parsing.base import Clarification
+from business.pipeline import HowRead, Question, reading
+from business.sources import open_source
+from copilot_site.lib.errors import NotFound
+from knowledge.text.language import language_of
+
+Decision = tuple[str, Ruling, Steps | None]
+"""The question, complete in itself; what kind it is; its steps, where it has them."""
+
+
+def by_rules(run: Run, earlier: Earlier | None) -> Decision:
+    """Return the complete question and its way. A follow-up of a result goes on with it, every other takes the terms it leans on."""
+    asked = run.state.input.normalized_query
+    if earlier is not None and not matches("in_language", asked):
+        if decision := _going_on(run, asked):
+            return decision
+        asked = with_earlier(asked, earlier.question)
+    has_data = has_business_data(run)
+
+    def is_data(text: str) -> bool:
+        read = read_by_words(run, text) if has_data else HowRead()
+        if text == asked:
+            run.how_read = read
+        return read.is_read
+
+    ruling, steps = rule(asked, is_data=is_data)
+    return asked, ruling, steps
+
+
+def _going_on(run: Run, asked: str) -> Decision | None:
+    """Return what the data read of a question with the query that the conversation stands on; None where it is not about that."""
+    if run.earlier_query is None:
+        return None
+    source, _standing = run.earlier_query
+    language = language_of(asked) or run.language
+    try:
+        opened = open_source(run.principal, source, run.data)
+    except NotFound:
+        return None
+    parsed = reading(opened, Question(asked, language, run.earlier_query))
+    if isinstance(parsed, Clarification):
+        queries = {
+            one.text: MeantQuery(source=source, query=one.query) for one in parsed.choices if one.query is not None
+        }
+        run.state.plan.clarifying_queries = queries
+        return asked, Ruling(Route.CLARIFY, GOES_ON, readings=tuple(one.text for one in parsed.choices)), None
+    if not isinstance(parsed, LogicalQuery):  # “the senior one” is about the result, and nobody knows how
+        return (asked, Ruling(Route.CLARIFY, UNCLEAR), None) if leans(asked) else None
+    run.logical_query = (source, parsed)
+    is_whole = parsed == reading(opened, Question(asked, language))
+    said = asked if is_whole else sentence(parsed, opened.catalog, language, opened.today)
+    return said, Ruling(Route.SQL, GOES_ON), None
+
+
+def way(run: Run, steps: Steps | None) -> State:
+    """Return the state that the route leads to, and keep the plan of a question in steps. Without data documents are asked."""
+    fixed = {Route.CLARIFY: State.CLARIFY, Route.REFUSE: State.REFUSE, Route.CALC: State.CALCULATE}
+    plan = run.state.plan
+    if run.attached.asked_with and plan.route is not Route.REFUSE:
+        plan.route = Route.DOC  # whoever attaches a file asks what it says
+        return State.RETRIEVE
+    if plan.route in fixed:
+        return fixed[plan.route]
+    has_data = has_business_data(run)
+    if run.asks_tables_alone and has_data:
+        plan.route = Route.SQL
+    asks_data = has_data and plan.route in (Route.SQL, Route.HYBRID)
+    if steps and asks_data:
+        plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
+    return State.RETRIEVE if plan.subtasks or not asks_data else State.QUERY
+
+
+def _subtasks(steps: Steps) -> list[Subtask]:
+    return [
+        Subtask(tool="knowledge_search", question=steps.documents),
+        Subtask(tool=QUERY, question=steps.data, leans_on_first=steps.points_back),
+    ]
+
+
+def has_business_data(run: Run) -> bool:
+    """Return whether the profile switches the tool on, and there is something that this person may ask."""
+    return QUERY in allowed_names(run.profile.tools) and why_closed(find(QUERY), run.principal) is None

@@ -1,0 +1,26 @@
+"""Which words of a sentence a text has: to find the place that it may stand on, never to judge it."""
+
+from functools import lru_cache
+
+from agent.text.sentences import split
+from knowledge.text.passage_blocks import PassageBlock
+from knowledge.text.terms import terms
+
+
+def share_said(sentence: str, text: str) -> float:
+    """The share of a sentence's terms that a text has, in 0 … 1; 1 for a sentence without terms."""
+    asked = set(terms(sentence))
+    return len(asked & _terms(text)) / len(asked) if asked else 1.0
+
+
+@lru_cache(maxsize=256)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+def nearest(sentence: str, text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[int, int]:
+    """Where in a text the sentence stands that shares most with this one; all of the text where none does."""
+    best = max(split(text, blocks), key=lambda piece: share_said(sentence, piece.text), default=None)
+    if best is None or not set(terms(sentence)) & _terms(best.text):
+        return 0, len(text)
+    return best.start, best.end

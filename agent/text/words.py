@@ -1,0 +1,66 @@
+"""Words of questions and sentences as both languages write them: words that only ask, codes, the root of a word, an empty answer."""
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from knowledge.retrieval.term_weights import share_of_passages
+from knowledge.text.normalise import normalise
+from knowledge.text.terms import term_id, terms
+
+_FILE: Final = Path(__file__).with_name("wording.yaml")
+_SPELT = re.compile(r"[A-Za-z]*[a-z][A-Z][\w-]*|[A-Z]{2,}[\w-]*|[\w-]*\d[\w,-]*(?:\.\w[\w,-]*)*", re.ASCII)
+_CODE = re.compile(r"[A-Za-z]{1,5}-?\d{2,}(?:-[A-Za-z\d]+)*")
+_ENDING = re.compile(r"(?:ement|ment|ness|abl|ibl|anc|enc|ist|ful|ion|iv|al|er|or|ic|i)\Z")
+_SHORTEST_ROOT = 4  # letters
+EVERYDAY = 0.2  # share of ordinary passages with a word, from which on it says nothing of the matter; by hand
+
+
+@cache
+def _listed(file: Path) -> dict[str, list[str]]:
+    listed: dict[str, list[str]] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return listed
+
+
+@cache
+def pattern_in(file: Path, name: str) -> re.Pattern[str]:
+    """Return the pattern of a list of a YAML file of words. Raises KeyError for a name that it does not have."""
+    return re.compile("|".join(_listed(file)[name]), re.IGNORECASE)
+
+
+def pattern(name: str) -> re.Pattern[str]:
+    """Return the same of the words beside this module."""
+    return pattern_in(_FILE, name)
+
+
+def asks_only(term: str) -> bool:
+    """Return whether a term of a question belongs to the asking (what, 什么) and not to the matter."""
+    return pattern("asking").fullmatch(term) is not None
+
+
+@lru_cache(maxsize=8_192)  # sentences of the passages that were read last: some 20 MB
+def term_ids(text: str) -> frozenset[int]:
+    """Return the ids of a text's terms."""
+    return frozenset(map(term_id, terms(text)))
+
+
+def matter_terms(question: str) -> set[str]:
+    """Return the terms of a question that are of its matter: no asking words, none of everyday speech."""
+    return {term for term in terms(question) if not asks_only(term) and share_of_passages(term) < EVERYDAY}
+
+
+def identifiers_in(text: str) -> frozenset[str]:
+    """Return the codes that a text names, in lower case: letters and at least two digits."""
+    found = (each.rstrip(",-") for each in _SPELT.findall(normalise(text)))
+    return frozenset(each.lower() for each in found if _CODE.fullmatch(each))
+
+
+@lru_cache(maxsize=50_000)
+def root(stem: str) -> str:
+    """Return what the words of a family have in common: deliver, delivery and deliveries; audit and auditor."""
+    while stem.isascii() and stem.isalpha() and (ending := _ENDING.search(stem)) and ending.start() >= _SHORTEST_ROOT:
+        stem = stem[: ending.start()]
+    return stem
