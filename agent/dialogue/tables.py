@@ -1,21 +1,10 @@
-"""The part of the business data that a question is about, as a model is told of it before it writes SQL."""
-
-import html
-from collections.abc import Sequence
-from datetime import date
+"""The business data that a question is about, as its model is told of them with the question."""
 
 from agent.conversations.history import understood
-from agent.fencing import escaped
 from agent.run import Run
-from agent.verified_answers.matching import verified_examples
-from authz.principal import Principal
-from business.data_scope import DataScope
-from business.linking.linker import Linker
-from business.linking.schema_prompt import schema_prompt
-from business.linking.similar import similar
-from business.parsing.base import Example
+from agent.tools.linked_tables import tables_of
 from business.pipeline import Question, nearest, says_of
-from business.sources import OpenSource, named_source, open_sources
+from business.sources import named_source, open_sources
 from knowledge.text.language import language_of
 
 
@@ -34,26 +23,3 @@ def tables_for(run: Run) -> str:
         about = nearest(about, question) if about else []
     statement = stands_on[1] if stands_on else ""
     return "\n".join(tables_of(run.principal, opened, text, run.data, statement=statement) for opened in about)
-
-
-def tables_of(principal: Principal, opened: OpenSource, question: str, scope: DataScope, *, statement: str = "") -> str:
-    """The tables of one source that a question is about, with examples of what was asked of it. statement: the SQL that the answer
-    before stands on, "" for none.
-    """
-    examples = verified_examples(principal, opened.source, scope)
-    return described(
-        opened.linker, question, source=opened.source.name, today=opened.today, examples=examples, statement=statement
-    )
-
-
-def described(
-    linker: Linker, question: str, *, source: str, today: date, examples: Sequence[Example] = (), statement: str = ""
-) -> str:
-    """What of a layer a question is about, fenced for a model."""
-    name = html.escape(source)
-    blocks = [f'<tables source="{name}" today="{today}">\n{escaped(schema_prompt(linker.link(question)))}\n</tables>']
-    blocks += [
-        f"<example>\n{escaped(one.question)}\n{escaped(one.sql)}\n</example>" for one in similar(question, examples)
-    ]
-    blocks += [f'<earlier source="{name}">\n{escaped(statement)}\n</earlier>'] if statement else []
-    return "\n".join(blocks)

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 from asgiref.sync import sync_to_async
 
-from agent.dialogue.tables import described
 from agent.evaluation.scripted_service import Delta, Request, calls, scripted_service
 from agent.prompting import prompt
 from agent.providers.base import ChatModel
@@ -19,6 +18,7 @@ from agent.providers.openai_compatible import ServedModel
 from agent.providers.reply import CompleteCall, Reply
 from agent.state import Turn
 from agent.tools.base import find, specification
+from agent.tools.linked_tables import described
 from agent.verified_answers.matching import verified_examples
 from authz.principal import Principal
 from business.evaluation.ceilings import gold_statement

@@ -33,32 +33,16 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
         earlier = None
     is_verified = not run.allowed_call and await worked(_add_verified, run, is_whole=not run.is_follow_up)
     is_told = is_verified or (not run.allowed_call and await sync_to_async(_has_statement)(run))
-    is_chosen = not run.allowed_call and _choose(run, earlier)
-    is_asked_as_it_is = is_told or is_chosen
+    is_known = is_told or (not run.allowed_call and _choose(run, earlier))
     converses = not run.is_by_words and not _is_settled(run.state.input.normalized_query)
-    decide: Callable[[Run, Earlier | None], Decision] = by_rules
-    if run.allowed_call:
-        decide = _as_allowed
-    elif is_asked_as_it_is or converses:
-        decide = _as_asked if is_asked_as_it_is else _as_written
+    decide = _decider(run, is_known=is_known, converses=converses)
     question, ruling, steps = await sync_to_async(decide)(run, earlier)
-    run.state.input.normalized_query = question
-    meant, form = run.state.plan.clarifying_queries, run.state.plan.explore
-    run.state.plan = Plan(
-        route=ruling.route,
-        intent=ruling.intent,
-        clarifying_questions=list(ruling.readings[:READINGS]),
-        clarifying_queries=meant,
-        explore=form,
-    )
-    run.expression = ruling.expression
+    _keep(run, question, ruling)
     if not is_told and ruling.route in (Route.DOC, Route.HYBRID):
         await worked(_add_verified, run)
-    if is_verified:
-        next_state = State.RETRIEVE
-    elif is_asked_as_it_is or (run.logical_query and ruling.route is Route.SQL):
+    if (is_known and not is_verified) or (run.logical_query and ruling.route is Route.SQL):
         next_state = State.QUERY
-    elif converses or (run.goes_on and not run.is_by_words):
+    elif is_verified or converses or (run.goes_on and not run.is_by_words):
         next_state = State.RETRIEVE
     else:
         next_state = await sync_to_async(way)(run, steps)
@@ -76,6 +60,28 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if run.state.plan.subtasks:
         yield Thinking(content=_told(run), done=True)
     yield Goto(next_state)
+
+
+def _decider(run: Run, *, is_known: bool, converses: bool) -> Callable[[Run, Earlier | None], Decision]:
+    """Who says what kind of question it is. is_known: what it asks is known already. converses: a model reads it."""
+    if run.allowed_call:
+        return _as_allowed
+    if is_known:
+        return _as_asked
+    return _as_written if converses else by_rules
+
+
+def _keep(run: Run, question: str, ruling: Ruling) -> None:
+    """Keep what was decided; what the data asked back while it was stays."""
+    meant, form = run.state.plan.clarifying_queries, run.state.plan.explore
+    run.state.input.normalized_query, run.expression = question, ruling.expression
+    run.state.plan = Plan(
+        route=ruling.route,
+        intent=ruling.intent,
+        clarifying_questions=list(ruling.readings[:READINGS]),
+        clarifying_queries=meant,
+        explore=form,
+    )
 
 
 def _is_settled(question: str) -> bool:

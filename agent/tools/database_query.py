@@ -6,7 +6,6 @@ from functools import partial
 from asgiref.sync import sync_to_async
 from pydantic import Field, model_validator
 
-from agent.dialogue.tables import tables_of
 from agent.evidence import text_hash
 from agent.fencing import fenced
 from agent.run import Finding
@@ -22,6 +21,7 @@ from agent.tools.base import (
     Words,
     add_tool,
 )
+from agent.tools.linked_tables import tables_of
 from agent.verified_answers.matching import verified_statement
 from authz.principal import Principal
 from authz.scopes import TokenScope

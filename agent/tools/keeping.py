@@ -28,15 +28,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
     known = len(run.findings)
     run.add(result.findings)
     if result.found is not None:
-        run.found = result.found
-        ids = [finding.item.evidence_id for finding in result.findings]
-        queries = called.arguments.get("queries", [])
-        run.state.tools.rag = RagSummary(
-            query=" | ".join(queries),
-            top_k=called.arguments.get("top_k", TOP_K),
-            filters=filters_of(run),
-            returned_evidence_ids=ids,
-        )
+        _keep_search(run, called)
     if result.sql is not None:
         run.state.tools.sql = result.sql
     if result.web is not None:
@@ -72,6 +64,17 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         in_={"skill": skill} if skill else {},
         out=out | ({"note": UNREAD[called.problem]} if called.problem in UNREAD else {}),
         err=err,
+    )
+
+
+def _keep_search(run: Run, called: Called) -> None:
+    """Keep what a search found, and what it was asked."""
+    run.found = called.result.found
+    run.state.tools.rag = RagSummary(
+        query=" | ".join(called.arguments.get("queries", [])),
+        top_k=called.arguments.get("top_k", TOP_K),
+        filters=filters_of(run),
+        returned_evidence_ids=[finding.item.evidence_id for finding in called.result.findings],
     )
 
 

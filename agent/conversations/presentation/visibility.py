@@ -114,19 +114,14 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     numbers |= {each.number for each in verified}
     said = {entry["text"] for entry in row.sentences} if _output_of(row).get("kind") else set()
     shown = {c.number: _citation(c, seen.passages[c.chunk_id], said) for c in citations}
-    sentences = tuple(_sentence(*placed, numbers, outside) for placed in enumerate(row.sentences))
-    if said and not any(each.citations for each in sentences):  # no words of ours over nothing
-        sentences = tuple(each for each in sentences if each.is_masked)
-    content = row.content
-    if sentences and row.role == Role.ASSISTANT:
-        content = laid_out((each.gap, each.text) for each in sentences if not each.is_masked)
+    sentences = _sentences(row, numbers, outside)
     may_say = _may_say(row, seen)
     return ShownMessage(
         id=row.pk,
         session_id=row.session_id,
         role=row.role,
         created_at=row.created_at,
-        content=content,
+        content=_content(row, sentences),
         stop_reason=row.stop_reason,
         provider=row.provider,
         is_complete=row.is_complete,
@@ -157,6 +152,20 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         attachments=tuple(seen.attachments[UUID(pk)] for pk in row.attachments if UUID(pk) in seen.attachments),
         hidden_attachments=sum(UUID(pk) not in seen.attachments for pk in row.attachments),
     )
+
+
+def _sentences(row: Message, seen: Collection[int], outside: Collection[int]) -> tuple[ShownSentence, ...]:
+    """The sentences, each with what may be shown of it; of passages none of our own words stand over nothing."""
+    sentences = tuple(_sentence(*placed, seen, outside) for placed in enumerate(row.sentences))
+    if _output_of(row).get("kind") and not any(each.citations for each in sentences):
+        return tuple(each for each in sentences if each.is_masked)
+    return sentences
+
+
+def _content(row: Message, sentences: Collection[ShownSentence]) -> str:
+    if not sentences or row.role != Role.ASSISTANT:
+        return row.content
+    return laid_out((each.gap, each.text) for each in sentences if not each.is_masked)
 
 
 def _may_say(row: Message, seen: _Seen) -> bool:

@@ -10,12 +10,10 @@ from tests.test_architecture import ROOT, sources
 READER = "copilot_site/lib/json_input.py"
 # files that read JSON which this product wrote, ships or is given by its operator
 OWN = {
-    "agent/answerability/classifier.py": "weights in the repository",
     "agent/benchmarks": "of benchmarks and their children",
     "agent/chat_platforms/replies.py": "our event log",
     "agent/chat_platforms/setting_up.py": "secrets that were sealed here",
     "agent/evaluation/scripted_service.py": "a stand-in for a model, of evaluations",
-    "agent/extractive/weights.py": "weights in the repository",
     "agent/mcp_client/address.py": "the operator's file of commands",
     "agent/mcp_client/sign_in.py": "a token that was sealed here",
     "agent/mcp_server/protocol.py": "what was written one call before",
