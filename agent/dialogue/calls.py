@@ -11,6 +11,7 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 
+from agent.attribution.standing import is_unapproved
 from agent.budget import Limit
 from agent.events import FunctionCall, LLMToolCall, ToolResult
 from agent.notices import data_not_asked, limit_reached
@@ -118,10 +119,11 @@ class Calls:
             number = self.run.numbers.get(found[1])
             if number is None:
                 return found[0]
-            is_known = number in self.told
+            is_known, finding = number in self.told, self.run.findings.get(found[1])
             self.told.add(number)
             text = "\n(as above)\n" if is_known else found[3]
-            return f'<evidence number="{number}"{found[2]}>{text}</evidence>'
+            mark = ' approved="no"' if finding is not None and is_unapproved(finding) else ""
+            return f'<evidence number="{number}"{mark}{found[2]}>{text}</evidence>'
 
         return _EVIDENCE.sub(with_number, output)
 

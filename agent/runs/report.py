@@ -36,7 +36,7 @@ LABELS: Mapping[str, Label] = {
     State.PREPROCESS: _("Clean the question"),
     State.LOAD_AUTHZ: _("Read who asks and what they may read"),
     State.ROUTE: _("Choose the way"),
-    State.ACT: _("Let the model choose tools"),
+    State.ACT: _("Let the model answer"),
     State.RETRIEVE: _("Search documents"),
     State.QUERY: _("Ask tables and data sources"),
     State.CALCULATE: _("Calculate"),

@@ -18,7 +18,7 @@ from agent.providers.base import Delta, ModelError, ModelFell, ModelRefused
 from agent.providers.reply import Reply
 from agent.revocation import keep_visible
 from agent.run import Goto, Run
-from agent.state import Route, State
+from agent.state import Route, State, Validation
 from agent.threads import worked
 from agent.workflow import Together, add_trace
 
@@ -47,6 +47,8 @@ async def act(run: Run) -> AsyncIterator[Event | Together | Goto]:
         yield last
     writer.record()
     run.state.plan.route = _route_taken(run, conversation.ended)
+    if run.answer is not None:
+        run.state.plan.validation = Validation(ok=True)
     yield Goto(_after(run, conversation.ended, failed=failure is not None))
 
 

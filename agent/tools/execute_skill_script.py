@@ -46,7 +46,7 @@ class ExecuteArgs(ToolArgs):
     evidence_ids: list[str] = Field(
         default_factory=list,
         max_length=20,
-        description="Evidence of this run that the script works on: ids of <evidence>.",
+        description="Evidence of this run that the script works on: numbers or ids of <evidence>.",
     )
     documents: list[str] = Field(
         default_factory=list,
@@ -83,6 +83,8 @@ class ExecuteSkillScript(ToolDefaults):
         return None
 
     async def run(self, ctx: ToolContext, args: ExecuteArgs) -> ToolResult:
+        named = [ctx.findings[each].item.evidence_id if each in ctx.findings else each for each in args.evidence_ids]
+        args = args.model_copy(update={"evidence_ids": named})
         version, files, grounds = await sync_to_async(_prepared)(ctx, args)
         within = isolation()
         if within is None:

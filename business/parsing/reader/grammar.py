@@ -225,6 +225,8 @@ class Reading:
             self.drop("C")
         self.times = times
         self.rewrite("t", lambda run: [DONE])
+        if self.comparison and not re.search("[yj]", self.text):
+            self.drop("d")  # how much it grew is said by the comparison
         if re.search("[yjd]", self.text):
             self._changed([*times, *(() if times else self.standing)])
 

@@ -234,7 +234,7 @@ def test_a_model_is_told_of_the_files_and_reads_them_under_an_assistant_of_other
     assert sources(events)[-1] == document.title
     assert "seven months" in words(events)
     told = f"[*] {document.pk}: meyer.md"
-    assert [told in sent(request) for request in server.requests] == [True, True, True, False]
+    assert [told in sent(request) for request in server.requests] == [True, True]
     assert "attached.en" in Message.objects.get(pk=events[-1].assistant_message_id).prompts
     with modelled(says("NO_ANSWER")) as server:
         asked(person, NOTICE, elsewhere)

@@ -32,5 +32,5 @@ def test_a_stored_answer_that_was_not_confirmed_becomes_passages() -> None:
     assert row.content.splitlines()[0] == "Best match (not verified):"
     shown = get_message(reader, session, row.pk)
     assert (shown.stop_reason, shown.kind) == ("ok", "passages")
-    assert shown.sentences[0].text == "Best match (not verified):"
+    assert row.sentences[0]["text"] == "Best match (not verified):"
     assert get_message(reader, session, answered.pk).kind == ""

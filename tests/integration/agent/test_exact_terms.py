@@ -110,8 +110,8 @@ def test_a_model_writes_the_last_answer_in_the_language_that_is_wanted(handbook:
         asked(reader, LEAVE, session)
         answer = words(asked(reader, "in Chinese please", session))
     assert answer == chinese.replace(" [1]。", "。[1]")
-    assert LEAVE in sent(server.requests[4])
-    assert "请用中文" in sent(server.requests[7])
+    assert LEAVE in sent(server.requests[2])
+    assert "请用中文" in sent(server.requests[2])
 
 
 def test_a_wish_for_a_language_is_no_question_where_nothing_was_asked() -> None:

@@ -8,7 +8,6 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
-from agent.conversations.history import understood
 from agent.conversations.sessions import create_session, delete_session, get_message, get_session, messages_of
 from agent.document_facts import queried_documents
 from agent.events import AgentQuery, Event
@@ -29,7 +28,6 @@ from knowledge.services.removal import remove_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_reader, stored
 from tests.integration.agent.modelled import modelled
-from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db
 
@@ -165,22 +163,6 @@ def test_reading_again_what_shows_evidence_is_recorded(two: Any) -> None:
         take_back(None, [Right.VIEW], document.folder.knowledge_base, of=reader)
     shown(reader, session)
     assert Entry.objects.filter(action=Action.CONVERSATION_READ).count() == before + 1, "nothing was shown"
-
-
-def test_a_question_that_a_model_completed_from_an_answer_goes_with_it(two: Any) -> None:
-    """The model read the answer that is hidden now; what it made of the next question may say the same."""
-    reader, session, documents, _answer = two
-    completed = "Why is the notice period in the trial time two weeks?"
-    with modelled(says("NO_ANSWER"), says("NO_ANSWER")):
-        asked(reader, "Why?", session)
-    assert shown(reader, session).understood == completed
-    take_back(None, [Right.VIEW], documents["second"].knowledge_base, of=reader)
-    assert shown(reader, session).understood == ""
-    follow_up = Message.objects.create(session=session, role="user", parent=Message.objects.latest("created_at"))
-    now = Message.objects.create(session=session, role="assistant", parent=follow_up, is_complete=False)
-    earlier = understood(Principal.of(reader), session.pk, before=now.pk)
-    assert earlier is not None
-    assert earlier.question == "Why?"
 
 
 @pytest.mark.parametrize("by", ["passage", "result"])

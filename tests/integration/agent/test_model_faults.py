@@ -77,7 +77,7 @@ def test_a_model_that_refuses_the_connection_leaves_quotations_and_says_so(handb
 def test_a_wait_that_is_asked_for_is_waited_and_the_answer_comes(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     busy = Step(status=429, headers={"Retry-After": "0"})
-    with modelled(busy, busy, SEARCH, busy, busy, says(THIRTY)):
+    with modelled(busy, SEARCH, busy, says(THIRTY)):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert (row.stop_reason, row.provider, row.notice) == (StopReason.OK, "default", "")

@@ -49,7 +49,7 @@ def profile(**limits: Any) -> Options:
 
 def test_a_loop_without_end_is_ended_by_the_budget_of_steps(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    for number in range(6):
+    for number in range(20):
         make_document(
             base, f"more{number}.md", f"# More {number}\n\nLeave rule number {number} of annual leave.", ingested=True
         )

@@ -272,7 +272,7 @@ def test_a_refusal_says_nothing_about_what_exists(handbook: Handbook) -> None:
 
 def test_plain_arithmetic_is_worked_out_and_not_searched(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    with modelled(calls(("calculate", {"expression": "30 * 8"})), says("30 * 8 = 240.")):
+    with modelled(calls(("calculate", {"expression": "30 * 8"})), says("30 * 8 = 240."), judges()):
         events = asked(make_reader(base), "How many hours are 30 days of eight hours?")
     assert words(events) == "30 * 8 = 240"
     assert (stored(events).stop_reason, stored(events).provider) == (StopReason.OK, "calculate")

@@ -1,7 +1,6 @@
 """Models that answer, and not as one would wish: cut off, without JSON, with what no database keeps, under long names."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -10,7 +9,7 @@ from agent.models import LanguageModel
 from agent.profiles import Options
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, kinds, make_reader, stored, words
 from tests.integration.agent.modelled import SEARCH, THIRTY, judges, modelled, of
-from tests.modelserver import Step, says, says_json
+from tests.modelserver import Step, calls, says
 
 pytestmark = pytest.mark.django_db
 
@@ -61,8 +60,8 @@ FORTY = "The manual says that employees have 30 days of annual leave in each cal
 def test_thinking_whose_beginning_stands_in_the_prompt_is_no_part_of_the_answer(handbook: Handbook) -> None:
     """As templates of models that always think do it: the service sends its end alone. The first such reply tells."""
     base, _manual, _secret = handbook
-    aloud = says("I search.\n</think>\n\nDONE")
-    with modelled(SEARCH, aloud, says(f"{FORTY}{THIRTY}", size=3)):
+    aloud = Step([{"content": "I search.\n</think>\n\n"}, *SEARCH.deltas], finish="tool_calls")
+    with modelled(aloud, says(f"{FORTY}{THIRTY}", size=3)):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert words(events) == row.content == THIRTY.replace(" [1].", ".[1]")
@@ -85,36 +84,9 @@ def test_where_the_answer_is_the_first_such_reply_what_it_thought_is_taken_back(
     assert words(second) == THIRTY.replace(" [1].", ".[1]")
 
 
-def test_a_model_that_writes_no_json_still_searches_and_writes(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    with modelled(says("I think DOC."), says("Documents!"), SEARCH, says(THIRTY)):
-        events = asked(make_reader(base), LEAVE)
-    row = stored(events)
-    assert (row.provider, row.notice) == ("default", "")
-    assert [step["action"] for step in row.state["trace_steps"] if step["node"] == "Route"] == ["route_by_rules"]
-    assert row.state["tools"]["errors"][0]["type"] == "ModelUnreadable"
-
-
-@pytest.mark.parametrize(
-    "route",
-    [
-        {"route": "doc"},
-        {"route": " DOC ", "question": None, "intent": 5, "readings": "none", "title": {"en": "Leave"}},
-        {"route": "DOC", "question": "annual\0 leave days of employees?", "title": "Le\0ave\n" + "y" * 500},
-    ],
-)
-def test_a_route_is_taken_as_far_as_it_can_be_read(handbook: Handbook, route: dict[str, Any]) -> None:
-    base, _manual, _secret = handbook
-    with modelled(says_json(route), SEARCH, says(THIRTY)):
-        events = asked(make_reader(base), LEAVE)
-    assert stored(events).notice == ""
-    assert "30 days" in words(events)
-
-
 def test_what_no_database_keeps_ends_no_run(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    escaped = json.dumps({"route": "CLARIFY", "readings": ["How\0 many days?", "Whose\ud800 days?"]})
-    with modelled(says(escaped)):
+    with modelled(calls(("ask_back", {"readings": ["How\0 many days?", "Whose days?"]}))):
         events = asked(make_reader(base), LEAVE)
     assert isinstance(events[-1], Complete)
     row = stored(events)
@@ -134,7 +106,7 @@ def test_calls_without_ids_are_told_apart_over_all_steps(handbook: Handbook) -> 
     ids = [call.id for event in of(events, ToolCall) for call in event.tool_calls]
     assert len(set(ids)) == 2
     assert [event.data["tool_call_id"] for event in of(events, ToolResult)] == ids
-    told = [message["tool_call_id"] for message in server.requests[3]["messages"] if message["role"] == "tool"]
+    told = [message["tool_call_id"] for message in server.requests[2]["messages"] if message["role"] == "tool"]
     assert told == ids
 
 

@@ -75,7 +75,7 @@ def at(name: str, *, before: bool) -> Place:
 
 def before_a_prompt(monkeypatch: pytest.MonkeyPatch, pause: Pause) -> None:
     """Before the last look at what a model is going to read."""
-    for name, look in (("synthesize", "keep_visible"), ("act", "require_visible")):
+    for name, look in (("synthesize", "keep_visible"), ("act", "keep_visible")):
         module = import_module(f"agent.states.{name}")
         monkeypatch.setattr(module, look, _after(pause, getattr(module, look)))
 
@@ -172,7 +172,7 @@ def test_nothing_hidden_is_told_once_the_right_has_ended(library: Library, place
 def test_without_the_looks_it_is_told(library: Library, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     monkeypatch.setattr(revocation, "may_leave", lambda run: True)
     for name, look in (
-        ("act", "require_visible"),
+        ("act", "keep_visible"),
         ("synthesize", "keep_visible"),
         ("validate_evidence", "keep_visible"),
     ):

@@ -6,14 +6,14 @@ import pytest
 from pydantic import Field
 
 from agent.conversations.sessions import create_session, get_message
-from agent.events import References, StopReason
+from agent.events import References
 from agent.run import Finding
 from agent.state import EvidenceItem, Source, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
 from business.results.visibility import query_sources
 from tests.factories import make_user
-from tests.integration.agent.conversations import asked, stored, words
+from tests.integration.agent.conversations import asked, stored
 from tests.integration.agent.modelled import judge, modelled
 from tests.modelserver import calls, says
 
@@ -86,23 +86,6 @@ def test_a_model_writes_from_a_result_and_cites_it_until_the_source_is_closed() 
     OPEN.clear()
     hidden = get_message(principal, session, row.pk)
     assert (hidden.queries, hidden.content, hidden.masked_count) == ((), "", 1)
-
-
-def test_without_a_model_the_result_is_told_as_it_is() -> None:
-    person = make_user()
-    OPEN.add(person.username)
-    events = asked(person, QUESTION)
-    assert "2026-10 | 128" in words(events)
-    row = stored(events)
-    assert (row.stop_reason, row.provider) == (StopReason.OK, "database")
-    assert [step["node"] for step in row.state["trace_steps"]][2:4] == ["Route", "SQLTool"]
-
-
-def test_without_a_source_documents_are_searched() -> None:
-    row = stored(asked(make_user(), QUESTION))
-    assert row.state["plan"]["route"] == "SQL"
-    assert [step["node"] for step in row.state["trace_steps"]][2:4] == ["Route", "DocRAGTool"]
-    assert row.stop_reason == StopReason.NO_EVIDENCE
 
 
 def test_a_source_that_is_closed_while_it_is_asked_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,7 @@ def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
 def test_deltas_that_come_together_are_few_events(reader: Principal) -> None:
     thoughts = [{"reasoning_content": letter} for letter in "abcdefghijklmnopqrstuvwxyz"]
     live = Live(reader, LEAVE)
-    with modelled(Step([*thoughts, {"content": "DONE"}]), says(THIRTY)):
+    with modelled(Step([*thoughts, {"content": THIRTY}])):
         events = events_of(lived(live, Live.read))
     thinking = [event for event in events if event.response_type == "thinking"]
     assert "".join(event.content for event in thinking) == "abcdefghijklmnopqrstuvwxyz"

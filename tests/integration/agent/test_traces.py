@@ -64,15 +64,14 @@ def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell(
     ids = [str(sheet.pk)]
     wrong = calls(("data_analysis", {"knowledge_ids": ids, "sql": 'SELECT CAST("Region" AS INTEGER) FROM t1'}))
     right = calls(("data_analysis", {"knowledge_ids": ids, "sql": 'SELECT "Region" FROM t1'}))
-    with modelled(SEARCH, wrong, right, says(THIRTY)):
+    with modelled(wrong, right, says(THIRTY)):
         events = asked(reader, LEAVE)
     results = of(events, ToolResult)
-    assert [result.data["success"] for result in results] == [True, False, True]
-    assert CELL in results[1].content, "the tool's own sentence repeats a cell"
-    assert CELL in results[2].content
+    assert [result.data["success"] for result in results] == [False, True]
+    assert CELL in results[0].content, "the tool's own sentence repeats a cell"
+    assert CELL in results[1].content
     assert not [word for word in WORDS if word in kept(events)]
     row = stored(events)
-    assert row.state["plan"]["intent"] == f"ask_{CELL.lower()}"
     (problem,) = row.state["tools"]["errors"]
     assert (problem["tool"], problem["type"]) == ("data_analysis", "ToolMistake")
     failed = [step for step in row.state["trace_steps"] if step["status"] == "error"]
@@ -146,10 +145,10 @@ def test_a_run_fills_the_specification_s_state(handbook: Handbook, has_model: bo
     steps = state["trace_steps"]
     nodes = list(dict.fromkeys(step["node"] for step in steps))
     assert [node for node in nodes if node != "Act"] == [
-        "Preprocess", "LoadAuthz", "Route", "DocRAGTool", "ValidateEvidence", "Synthesize",
+        "Preprocess", "LoadAuthz", "Route", "DocRAGTool", *([] if has_model else ["ValidateEvidence", "Synthesize"]),
     ]  # fmt: skip
     search = next(step for step in steps if step["node"] == "DocRAGTool")
-    assert search["tool"] == ("knowledge_search" if has_model else "rag_retriever")
+    assert search["tool"] == "rag_retriever"
     assert search["out"]["evidence_added"] == len(ids)
     route = next(step for step in steps if step["node"] == "Route")
     assert (route["in"]["user"], route["out"]["route"]) == (name, "DOC")
@@ -162,10 +161,11 @@ def test_what_a_run_cost_and_how_passages_were_ranked_is_kept_beside_the_state(h
     with modelled(SEARCH, says(THIRTY)):
         row = stored(asked(make_reader(base), LEAVE))
     assert row.state["spent"] == {
-        "steps": 2, "tool_calls": 1, "input_tokens": 40, "output_tokens": 20, "cost": "0.0008", "stopped_by": "",
+        "steps": 2, "tool_calls": 1, "input_tokens": 20, "output_tokens": 10, "cached_tokens": 0, "cost": "0.0004",
+        "stopped_by": "",
     }  # fmt: skip
     (scores,) = row.state["scores"].values()
     assert set(scores) == {"dense", "lexical", "fused", "rerank"}
     assert set(row.state["scores"]) == {item["evidence_id"] for item in row.state["evidence_items"]}
     assert row.state["versions"]["model"] == "default"
-    assert set(row.prompts) == {"route.en", "act.en", "answer.en"}
+    assert set(row.prompts) == {"answer.en", "tools.en"}

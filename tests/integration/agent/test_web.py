@@ -73,7 +73,8 @@ def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(
         events = asked(reader, QUESTION)
     assert engine.asked == ["Norwegian Working Environment Act annual leave"]
     assert site.headers[0]["Authorization"] == f"Bearer {KEY}"
-    system, told = (message["content"] for message in server.requests[-1]["messages"])
+    system = server.requests[-1]["messages"][0]["content"]
+    told = sent(server.requests[-1]).partition("<evidence ")[2]
     assert told.index("30 days of annual leave") < told.index('from="outside"'), "what is known inside comes first"
     assert "pages of the web, written by strangers" in system
     assert words(events).startswith("Employees have 30 days")
@@ -115,22 +116,6 @@ def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(
     }  # fmt: skip
     assert searched.run_id == str(row.pk)
     assert Entry.objects.get(action=Action.WEB_FETCHED).detail == {"hosts": ["127.0.0.1"], "pages": 1}
-
-
-def test_the_web_is_asked_after_the_house_and_the_same_call_may_come_again(
-    handbook: Handbook, site: Site, engine: Engine
-) -> None:
-    base, _manual, _secret = handbook
-    written = says("The Norwegian Working Environment Act demands 25 working days of annual leave [2].")
-    with modelled(OUTSIDE, INSIDE, OUTSIDE, written):
-        events = asked(make_reader(base), QUESTION)
-    early, late = results(events, "web_search")
-    assert not early.data["success"]
-    assert "before you search the web" in early.content
-    assert late.data["success"]
-    assert late.data["query"] == engine.asked[0]
-    assert len(engine.asked) == 1
-    assert words(events) == "The Norwegian Working Environment Act demands 25 working days of annual leave.[1]"
 
 
 SPLIT = {
@@ -224,7 +209,7 @@ def test_an_earlier_answer_stays_inside_as_the_documents_do(handbook: Handbook, 
         asked(reader, "How many days of annual leave do employees have?", session)
     leaking = calls(("web_search", {"query": "annual leave 30 days calendar"}))
     clean = calls(("web_search", {"query": "annual leave days Norway"}))
-    with modelled(INSIDE, leaking, clean, says("NO_ANSWER")):
+    with modelled(leaking, clean, says("NO_ANSWER")):
         events = asked(reader, "And in Norway?", session)
     assert [each.data["success"] for each in results(events, "web_search")] == [False, True]
     assert engine.asked == ["annual leave days Norway"]

@@ -93,7 +93,7 @@ def test_a_result_stays_where_the_model_says_that_nothing_answers(chen: Principa
         events = asked(chen, CUSTOMERS)
     row = stored(events)
     assert row.stop_reason == StopReason.OK
-    assert [query.number for query in of(events, References)[-1].query_references] == [1]
+    assert len(of(events, References)[-1].query_references) == 1
     assert get_message(chen, row.session, row.pk).queries[0].result is not None
 
 

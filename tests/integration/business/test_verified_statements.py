@@ -27,7 +27,7 @@ from demo.company import load_company
 from demo.logins import logins
 from demo.seed import group_of
 from tests.integration.agent.conversations import asked, stored
-from tests.integration.agent.modelled import modelled, sent
+from tests.integration.agent.modelled import judges, modelled, sent
 from tests.integration.business.test_written_sql import Writing
 from tests.modelserver import Request, calls, says
 
@@ -177,7 +177,7 @@ def test_the_rights_of_whoever_asks_decide_what_a_verified_statement_counts(demo
 def test_a_model_is_not_asked_what_was_verified(demo: DataSource) -> None:
     """Neither for the way nor for the statement: it only puts the rows into words."""
     assert correct("emma") == 302
-    with modelled(says("There are 12 customers in 华东. [1]")):
+    with modelled(says("There are 12 customers in 华东. [1]"), judges("supported", quote="12")):
         message = answered("zhao")
     assert rows_of(message) == sorted(CHINA, key=str)
 

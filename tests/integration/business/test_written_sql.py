@@ -22,7 +22,7 @@ from business.parsing.base import Example
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words
-from tests.integration.agent.modelled import modelled, sent
+from tests.integration.agent.modelled import judges, modelled, sent
 from tests.integration.business.conftest import make_demo, make_source
 from tests.modelserver import calls, says
 
@@ -208,7 +208,8 @@ def test_in_a_run_the_linked_tables_stand_before_the_question_and_the_result_is_
 
 def test_a_follow_up_is_told_the_statement_before(demo: DataSource) -> None:
     zhao, sql = User.objects.get(username="zhao"), "SELECT count(*) AS customers FROM customer WHERE region = '欧洲'"
-    with modelled(calls(("database_query", {"sql": sql})), says("There are 48 customers in Europe [1].")):
+    said = says("There are 48 customers in Europe [1].")
+    with modelled(calls(("database_query", {"sql": sql})), said, judges("supported", quote="48")):
         session = stored(asked(zhao, "How many customers are in Europe?")).session
     with modelled(says("NO_ANSWER")) as server:
         asked(zhao, "And in China?", session)

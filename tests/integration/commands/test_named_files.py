@@ -20,7 +20,7 @@ WRITERS = {
     "export_grants": ["FILE"],
     "export_audit": ["FILE"],
     "evaluate_retrieval": [".", "--as", "anna", "--json", "FILE"],
-    "evaluate_answers": [".", "--as", "anna", "--signals", "FILE"],
+    "evaluate_answers": [".", "--as", "anna", "--json", "FILE"],
     "evaluate_sql": [".", "--as", "anna", "--json", "FILE"],
     "evaluate_sql_guard": ["cases", "--seed", "seed", "--unit", "a", "--json", "FILE"],
     "benchmark": ["audit", "--json", "FILE"],

@@ -18,9 +18,9 @@ from authz.principal import Principal
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
-from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
+from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, sent
 from tests.integration.pages.house import House, client_of, plain
-from tests.modelserver import says
+from tests.modelserver import Request, Step, says
 
 pytestmark = pytest.mark.django_db
 
@@ -50,6 +50,13 @@ class Desk:
         return unescape(plain(client_of(self.reader).get(url).content))
 
 
+def _of_both(request: Request) -> Step:
+    """The model's answer from both documents."""
+    texts = re.findall(r'<evidence number="(\d+)"[^>]*>\n(.*?)\n</evidence>', sent(request), re.DOTALL)
+    lines = ("The notice period is four weeks.", "The notice period in the trial time is two weeks.")
+    return says(" ".join(f"{line[:-1]} [{next(n for n, text in texts if line in text)}]." for line in lines))
+
+
 @pytest.fixture
 def desk(house: House) -> Desk:
     reader = make_user()
@@ -62,7 +69,8 @@ def desk(house: House) -> Desk:
         folder = make_folder(make_base(f"Base of {name}"), name)
         allow(reader, folder)
         documents[name] = make_document(folder, f"{name.lower()}.md", text, ingested=True)
-    answer = stored(asked(reader, QUESTION))
+    with modelled(chooses=_of_both):
+        answer = stored(asked(reader, QUESTION))
     cited = {citation.document_id for citation in answer.citations.all()}
     assert cited == {documents["Works"].pk, documents["Office"].pk}
     if all(item["source"]["doc_id"] != str(documents["Rumours"].pk) for item in answer.state["evidence_items"]):
@@ -159,8 +167,8 @@ def test_steps_are_told_in_the_words_of_whoever_asked() -> None:
     told = re.findall(r'<span class="trace-said">([^<]+)(?:<span class="trace-brought">([^<]+)</span>)?', page)
     assert told == [
         ("Took it for a question to documents", ""),
-        ("Searched your documents", "1 passage in 1 document"),
-        ("Looked whether you may still read all of it", ""),
+        ("Searched your documents", "1 passage in 1 document, out of 1 passage that you may read"),
+        ("Searched your documents", "nothing new"),
         ("Wrote the answer and compared each sentence with its source", "1 sentence stands"),
     ]
     assert "<summary>1.5 s · 4 steps</summary>" in page

@@ -51,12 +51,12 @@ def test_who_looks_after_it_sees_steps_scores_and_cost() -> None:
     with modelled(SEARCH, says(THIRTY)):
         row = stored(asked(reader, LEAVE))
     page = page_of(reader, row)
-    for label in ("Choose the way", "Let the model choose tools", "Search documents", "Write the answer"):
+    for label in ("Choose the way", "Search documents", "Let the model answer"):
         assert label in page
     assert "knowledge_search" in page
     assert page.count("<rect ") == len(row.state["trace_steps"])
-    assert "40 + 20" in page
-    assert "0.0008" in page
+    assert "20 + 10" in page
+    assert "0.0004" in page
     assert row.state["evidence_items"][0]["source"]["title"] in page
     assert str(next(iter(row.state["scores"].values()))["lexical"])[:4] in page
     assert all(hash_ in page for hash_ in row.prompts.values())

@@ -103,6 +103,7 @@ def test_a_message_tells_its_tool_calls_and_times_and_no_arguments(answered: Ask
     question, answer = rows
     assert (question["tool_calls"], question["duration_ms"], question["rating"]) == ([], None, "")
     assert [(call["name"], call["success"], call["problem"]) for call in answer["tool_calls"]] == [
+        ("rag_retriever", True, ""),
         ("knowledge_search", True, ""),
         ("grep_chunks", False, "InvalidInput"),
     ]

@@ -118,12 +118,6 @@ def test_a_title_comes_with_the_first_answer_or_not_at_all(desk: Desk) -> None:
     assert [event["content"] for event in desk.ask() if event["response_type"] == "session_title"] == [TAXIS]
 
 
-def test_a_model_names_the_conversation(desk: Desk) -> None:
-    with modelled(says(LIMIT)):
-        assert [event["content"] for event in desk.ask() if event["response_type"] == "session_title"] == ["Taxi limit"]
-    assert Session.objects.get().title == "Taxi limit"
-
-
 @pytest.mark.parametrize("kind", ["knowledge", "agent"])
 def test_null_in_a_field_is_the_field_left_out(desk: Desk, kind: str) -> None:
     """A program in Go writes a list without elements so, the specification's own client too."""

@@ -158,9 +158,8 @@ def test_in_the_administration_missing_and_forbidden_are_the_same_bytes_by_the_s
 def test_the_table_turns_red_when_the_guard_is_off(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for model in (KnowledgeBase, Folder, Document, DocumentVersion, Chunk, SourceItem):
         monkeypatch.setattr(model, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
-    # the trash asks for rights on the places where documents were: its own control is with the tests of its pages
     guarded = [
-        route for route in with_an_id() if route.path.startswith(PLACES) and not route.path.startswith("library/trash/")
+        route for route in with_an_id() if route.path.startswith(PLACES) and not route.path.startswith(OTHERWISE)
     ]
     assert len(guarded) >= 28
     for route in guarded:
@@ -176,6 +175,8 @@ def test_a_right_without_view_opens_nothing(world: World) -> None:
             assert world.send(world.clients["none"], route).status_code == 404, route
 
 
+# The trash asks for rights on the places where documents were, verified answers for those of all they stand on: tests of their own.
+OTHERWISE = ("library/trash/", "library/verified/")
 # Addresses of bases, folders, documents and passages: what rights on places open.
 PLACES = (
     "library/", "documents/", "sources/", "api/v1/knowledge-bases/", "api/v1/folders/", "api/v1/documents/",

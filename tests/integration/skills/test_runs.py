@@ -62,8 +62,8 @@ ALL = ("knowledge_search", "read_skill", "execute_skill_script")
 
 
 def evidence_in(request: Request) -> str:
-    """The id of the first piece of evidence that the model was shown."""
-    return sent(request).partition('<evidence id="')[2].partition('"')[0]
+    """The number of the first piece of evidence that the model was shown."""
+    return sent(request).partition('<evidence number="')[2].partition('"')[0]
 
 
 def planned(steps: list[Step | str]) -> Callable[[Request], Step]:
@@ -86,11 +86,11 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(handbook: Han
     with modelled(chooses=planned(steps)) as server:
         events = asked(reader, LEAVE)
     assert steps == []
-    first = sent(server.requests[1])
+    first = sent(server.requests[0])
     assert "- report: Makes a report" in first
     assert "Find what the report is about first" not in first  # told when it is read, and not before
-    assert "Find what the report is about first" in sent(server.requests[3])
-    assert "Offered for download: Leave.xlsx" in sent(server.requests[4])
+    assert "Find what the report is about first" in sent(server.requests[2])
+    assert "Offered for download: Leave.xlsx" in sent(server.requests[3])
     assert [result.data["display_type"] for result in of(events, ToolResult)] == ["search_results", "skill", "script"]
     (made,) = MadeFile.objects.all()
     session = stored(events).session_id
@@ -147,7 +147,7 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbo
     def choose(request: Request) -> Step:
         step = steps.pop(0)
         if step == "report":
-            leave = re.search(r'<evidence id="([^"]+)"[^>]*>[^<]*30 days', sent(request))
+            leave = re.search(r'<evidence number="([^"]+)"[^>]*>[^<]*30 days', sent(request))
             assert leave is not None
             arguments = {
                 "skill_name": "report",
@@ -161,7 +161,7 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbo
     steps: list[Step | str] = [SEARCH, READ, "report", says(THIRTY)]
     with modelled(chooses=choose) as server:
         events = asked(reader, LEAVE)
-    assert "Bluebird" in sent(server.requests[2])
+    assert "Bluebird" in sent(server.requests[1])
     session, (made,) = stored(events).session_id, MadeFile.objects.all()
     page = Client()
     page.force_login(reader)
@@ -190,10 +190,10 @@ def test_what_is_not_switched_on_is_not_told(handbook: Handbook, admin: User, ho
     base, _manual, _secret = handbook
     with modelled(SEARCH, READ, says(THIRTY)) as server:
         events = asked(make_reader(base), LEAVE)
-    assert "report" not in sent(server.requests[1])
-    assert "skill" not in str(server.requests[1]["tools"])
+    assert "report" not in sent(server.requests[0])
+    assert "skill" not in str(server.requests[0]["tools"])
     assert [result.data["success"] for result in of(events, ToolResult)] == [True, False]
-    assert "Find what the report is about first" not in sent(server.requests[3])
+    assert "Find what the report is about first" not in sent(server.requests[2])
 
 
 def test_what_came_after_the_look_is_not_approved_and_the_look_shows_all(

@@ -72,10 +72,10 @@ def run(
         events = asked(reader, LEAVE)
     assert steps == []
     assert [result.data["success"] for result in of(events, ToolResult)] == [True, True, works], sent(
-        server.requests[4]
+        server.requests[3]
     )
     session = stored(events).session_id
-    return sent(server.requests[4]), {"session": session, **listed(reader, session)}
+    return sent(server.requests[3]), {"session": session, **listed(reader, session)}
 
 
 def listed(reader: User, session: object) -> dict[str, Any]:
