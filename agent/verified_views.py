@@ -19,7 +19,7 @@ from agent.conversations.presentation.visibility import under_rights
 from agent.models import Message
 from agent.oversight.replay import get_answer, question_of
 from agent.verified_answers import csv_files
-from agent.verified_answers.selectors import get_kept, kept_answers, shown_answers
+from agent.verified_answers.selectors import get_kept, kept_answers, note_shown, shown_answers
 from agent.verified_answers.services import Given, Passage, change_wordings, retire, save_text, verify_again
 from audit.actions import Action
 from audit.record import record
@@ -142,6 +142,7 @@ def edit(request: HttpRequest, principal: Principal, verified_id: UUID) -> HttpR
     """Change one, say that it still holds (`do=again`), or delete it (`do=retire`)."""
     get_kept(principal, verified_id)
     (shown,) = shown_answers(kept_answers(principal).filter(pk=verified_id))
+    note_shown(principal, [shown])
     do = request.POST.get("do", "")
     if do in {"again", "retire"}:
         return _decided(request, principal, verified_id, do)

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.models import Flag
-from agent.verified_answers.selectors import ShownAnswer, get_kept, seen_answers, shown_answers
+from agent.verified_answers.selectors import ShownAnswer, get_kept, note_shown, seen_answers, shown_answers
 from agent.verified_answers.services import (
     MOST_SOURCES,
     TEXT_CHARACTERS,
@@ -86,6 +86,7 @@ class _Answers(PrincipalView):
         found = next(shown_answers(seen_answers(self.principal).filter(pk=answer_id)), None)
         if found is None:
             raise NotFound(_("There is no such verified answer, or you may not see it."))
+        note_shown(self.principal, [found])
         return dict(self.get_serializer(found).data)
 
 
@@ -99,8 +100,9 @@ class VerifiedAnswers(_Answers):
     )
     def get(self, request: Request) -> Response:
         Filters.checked(request.query_params)
-        rows = self.paginate_queryset(seen_answers(self.principal))
-        return self.get_paginated_response(self.get_serializer(shown_answers(rows or []), many=True).data)
+        shown = list(shown_answers(self.paginate_queryset(seen_answers(self.principal)) or []))
+        note_shown(self.principal, shown)
+        return self.get_paginated_response(self.get_serializer(shown, many=True).data)
 
     @operation(
         "Verify an answer", body=GivenAnswer, answer=VerifiedAnswerSerializer, status=201,

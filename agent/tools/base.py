@@ -65,8 +65,8 @@ class ToolContext:
     question are. objected: sources of which the model was told once that its statement counts otherwise. run_id: of the run it belongs to.
     record: how it gets into the audit log. earlier: source and query that the conversation stands on; logical_query: the one that is meant
     now, where that is known. approval_id: of what the person allowed, for one call to spend. border: what of the run may leave the house.
-    profile: name of the run's, "" for none. findings: its evidence so far, by id and by number. history: earlier turns that its model was told. data: what of
-    the data it may ask.
+    profile: name of the run's, "" for none. findings: its evidence so far, by id and by number. history: earlier turns that its model was
+    told. data: what of the data it may ask.
     """
 
     principal: Principal

@@ -8,6 +8,8 @@ from django.db.models import Case, QuerySet, Value, When
 
 from agent.models import Flag, VerifiedAnswer, VerifiedSource
 from agent.verified_answers.review import WITH_SOURCES, fault_of
+from audit.actions import Action
+from audit.record import record
 from authz.checks import door, equalise_timing, missing
 from authz.permissions import Right
 from authz.principal import Principal
@@ -70,3 +72,10 @@ def shown_answers(rows: Iterable[VerifiedAnswer]) -> Iterator[ShownAnswer]:
             tuple(each.document for each in sources if each.document),
             tuple(each.data_source for each in sources if each.data_source),
         )
+
+
+def note_shown(principal: Principal, shown: Iterable[ShownAnswer]) -> None:
+    """Record whose text was shown: it may repeat documents."""
+    evidence = [f"verified:{each.row.pk}" for each in shown if each.row.text]
+    if evidence:
+        record(principal, Action.EVIDENCE_SHOWN, detail={"evidence": evidence})

@@ -161,7 +161,7 @@ def test_a_tone_is_told_to_the_model_that_writes(tone: str) -> None:
     with modelled(SEARCH, says(THIRTY)) as server:
         asked(reader, LEAVE, options=Options(profile_id=str(profile.pk)))
     told = prompt(f"tone_{tone}", "en").text
-    assert [told in sent(request) for request in server.requests].count(True) == 1
+    assert all(told in sent(request) for request in server.requests)
     assert f"tone_{tone}.en" in Message.objects.get(role="assistant").prompts
 
 

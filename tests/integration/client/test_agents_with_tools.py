@@ -29,7 +29,8 @@ class Agent:
 
     def __call__(self, request: Request) -> Step:
         results = [str(message["content"]) for message in request["messages"] if message["role"] == "tool"]
-        return self._next_call(results) or says(self._answer)
+        numbers = re.findall(r'<evidence number="(\d+)"', results[-1] if results else "")
+        return self._next_call(results) or says(self._answer.replace("[last]", f"[{(numbers or [1])[-1]}]"))
 
 
 def watched(desk: Desk, question: str, agent: Agent, *bases: str) -> tuple[list[StreamResponse], str]:
@@ -108,7 +109,7 @@ def test_000_scene_2_a_person_asks_whether_a_document_is_ready(desk: Desk) -> No
     def decide(found: list[str]) -> Step | None:
         return None if found else calls(("get_document_info", {"knowledge_ids": [str(document.pk)]}))
 
-    said = "您的文档正在处理中(🔄 处理中),已完成 50/100 个分块 [1]。"
+    said = "您的文档正在处理中(🔄 处理中),已完成 50/100 个分块 [last]。"
     events, answer = watched(desk, "我上传的文档处理完了吗?", Agent(decide, said))
     (info,) = results(events, "get_document_info")
     assert info.data["documents"][0]["progress"] == {"done": 50, "total": 100}
@@ -127,7 +128,7 @@ def test_000_a_number_that_the_catalogue_does_not_say_is_told_as_unchecked(desk:
     def decide(found: list[str]) -> Step | None:
         return None if found else calls(("get_document_info", {"knowledge_ids": [str(document.pk)]}))
 
-    said = "您的文档正在处理中,已完成 50/100 个分块 [1]。您的文档已完成 99/100 个分块 [1]。"
+    said = "您的文档正在处理中,已完成 50/100 个分块 [last]。您的文档已完成 99/100 个分块 [last]。"
     events, answer = watched(desk, "我上传的文档处理完了吗?", Agent(decide, said))
     assert "50/100" in answer
     (told,) = [event for event in events if event.response_type == "answer" and "99/100" in event.content]

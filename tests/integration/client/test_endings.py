@@ -100,7 +100,7 @@ def test_permission_denied_where_all_that_was_found_was_taken_away(desk: Desk) -
     elsewhere = make_base()
     make_document(elsewhere, content="# Canteen\n\nSoup at eleven.\n", ingested=True)
     allow(desk.reader, elsewhere)
-    last = replace(says(THIRTY), check=end_right)
+    last = replace(calls(("grep_chunks", {"patterns": ["leave"]})), check=end_right)
     search = calls(("knowledge_search", {"queries": ["annual leave"], "knowledge_base_ids": [str(desk.base.pk)]}))
     events = followed(desk, LEAVE, search, last, shown=shown)
     row = check_ended(events, "permission_denied", "What you may read changed")
@@ -129,7 +129,7 @@ def test_budget_exhausted(desk: Desk, floor: Floor) -> None:
 
 def test_need_clarify_comes_with_two_or_three_readings_to_click(desk: Desk) -> None:
     """In the event, in the API and on the page; and a reading is a question that is answered."""
-    events = followed(desk, "Leave?")
+    events = followed(desk, "Leave?", calls(("ask_back", {"readings": READINGS})))
     row = check_ended(events, "need_clarify", "What do you mean?")
     (question,) = [event for event in events if event.response_type is ResponseType.ANSWER]
     assert question.data["readings"] == READINGS[:3] == row.state["plan"]["clarifying_questions"]

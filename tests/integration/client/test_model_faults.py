@@ -71,7 +71,7 @@ def test_a_model_that_is_not_there_leaves_quotations(desk: Desk) -> None:
 
 def test_a_model_that_asks_to_wait_is_waited_for(desk: Desk) -> None:
     busy = Step(status=429, headers={"Retry-After": "0"})
-    with desk.client() as client, modelled(busy, busy, SEARCH, busy, busy, says(THIRTY)):
+    with desk.client() as client, modelled(busy, SEARCH, busy, says(THIRTY)):
         events = list(client.agent_qa_stream(client.create_session(), KnowledgeQARequest(LEAVE)))
     check_end(events)
     assert not [event for event in events if event.response_type is ResponseType.REFLECTION]

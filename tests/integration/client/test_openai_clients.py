@@ -31,7 +31,7 @@ from authz.tokens import issue_token
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import Scope
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import THIRTY, modelled, sent
+from tests.integration.agent.modelled import THIRTY, judges, modelled, sent
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk
 from tests.modelserver import says
 
@@ -111,6 +111,7 @@ def test_a_follow_up_goes_on_in_the_conversation_that_was_had_here_whatever_the_
             says("They have 30 days [1]."),
             SEARCH,
             says("They have 30 days [1]."),
+            judges("supported", quote="30 days"),
         ) as server,
     ):
         asked(client, LEAVE)
@@ -118,7 +119,7 @@ def test_a_follow_up_goes_on_in_the_conversation_that_was_had_here_whatever_the_
     (session,) = Session.objects.all()
     assert session.messages.filter(role="user").count() == 2
     assert session.title == "", "it is in no list of the chat page"
-    assert any(LEAVE in sent(request) for request in server.requests[4:]), "the model knows what was asked before"
+    assert any(LEAVE in sent(request) for request in server.requests[2:]), "the model knows what was asked before"
     assert not any("1 euro" in sent(request) for request in server.requests)
 
 
@@ -138,7 +139,7 @@ def test_models_are_profiles_and_the_embedder(desk: Desk) -> None:
     AgentProfile.objects.create(name="HR assistant", uses_tools=False)
     with openai(desk) as client:
         assert [model.id for model in client.models.list()] == ["copilot", "HR assistant", engine().space]
-        with modelled(says("They have 30 days [1].")):
+        with modelled(says("They have 30 days [1]."), judges("supported", quote="30 days")):
             assert asked(client, LEAVE, model="HR assistant").model == "HR assistant"
         with pytest.raises(NotFoundError, match="Known are: copilot, HR assistant"):
             asked(client, LEAVE, model="gpt-4o")
@@ -234,7 +235,7 @@ def test_a_question_that_is_asked_again_or_edited_stands_on_what_was_before_it_a
         asked(client, LEAVE, "30 days.", "And in a calendar year?")
         asked(client, LEAVE, "30 days.", "And in a calendar year?")
         asked(client, LEAVE, "30 days.", "And for contractors?")
-    told = [[sent(request) for request in server.requests[4 * turn : 4 * turn + 4]] for turn in range(4)]
+    told = [[sent(request) for request in server.requests[2 * turn : 2 * turn + 2]] for turn in range(4)]
     assert all(any(LEAVE in text for text in texts) for texts in told)
     assert not any("contractors" in text for texts in told[:3] for text in texts)
     assert not any("calendar year?" in text for text in told[3]), "the branch that was left is not told"

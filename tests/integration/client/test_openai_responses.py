@@ -82,7 +82,9 @@ def test_the_answer_before_is_named_and_the_conversation_goes_on(desk: Desk) -> 
         client.responses.create(model="copilot", input="And in a year?", previous_response_id=first.id)
     (session,) = Session.objects.all()
     assert session.messages.filter(role="user").count() == 2
-    assert any(LEAVE in sent(request) for request in server.requests[4:]), "the model knows what was asked before"
+    assert any(LEAVE in sent(request) for request in server.requests[len(TURN) :]), (
+        "the model knows what was asked before"
+    )
 
 
 def test_whoever_sends_the_whole_conversation_goes_on_too_and_what_they_say_was_answered_is_not_believed(

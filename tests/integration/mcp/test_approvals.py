@@ -257,11 +257,10 @@ def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(
         assert not Entry.objects.filter(action="web.searched").exists()
         assert "annual leave law Norway" in person.page()
         written = says("The law of Norway demands 25 working days of annual leave [1].")
-        with modelled(written) as model:
+        with modelled(written):
             assert person.says("allow", approval) == 302
             answer = answered()
         assert engine.asked == ["annual leave law Norway"]
-        assert "knowledge_search, too, before you answer" in sent(model.requests[0])
         assert answer.content.startswith("The law of Norway demands 25 working days")
         other = calls(("web_search", {"query": "holiday law Norway"}))
         with modelled(SEARCH, other):
