@@ -193,7 +193,7 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
         choices=StopReason.choices, allow_blank=True, help_text="How the run ended; empty for questions."
     )
     data = serializers.DictField(  # type: ignore[assignment]  # a field of this name
-        help_text="Empty for most answers; `kind` is `passages` and `confidence` low where the best passages are shown, not verified."
+        help_text="Empty for most answers; `kind` is `passages` where the best passages are shown, not verified."
     )
     provider = serializers.CharField(help_text="Who wrote the answer; empty for questions and refusals.")
     is_complete = serializers.BooleanField()

@@ -31,8 +31,11 @@ def sources() -> Iterable[ast.Module]:
                 yield ast.parse(path.read_text(encoding="utf-8"))
 
 
+OF_BEFORE = {"SQL_CONFIRMED", "SQL_UNCONFIRMED"}  # entries that the log keeps, of what is recorded by other words now
+
+
 def test_every_word_is_recorded_somewhere() -> None:
-    assert recorded(sources()) == set(Action.__members__)
+    assert recorded(sources()) | OF_BEFORE == set(Action.__members__)
 
 
 def test_a_word_that_is_only_mentioned_is_an_orphan() -> None:
