@@ -41,11 +41,11 @@ def _said(run: Run) -> tuple[StopReason, str]:
     with override(run.language):
         if run.state.plan.route is Route.REFUSE:
             return StopReason.REFUSED, str(texts.NOT_HELPED_WITH)
-        if not run.asks_tables_alone and is_nothing_in(run.principal, run.scope):
-            return StopReason.NO_EVIDENCE, str(texts.NOTHING_IN_SCOPE)
         found = run.state.plan.validation
         if found is not None and found.reason == "permission_denied":  # all of it was theirs when it was found
             return StopReason.PERMISSION_DENIED, changed(run.language)
+        if not run.asks_tables_alone and is_nothing_in(run.principal, run.scope):
+            return StopReason.NO_EVIDENCE, str(texts.NOTHING_IN_SCOPE)
         nothing = _nothing_found(run)
         if not run.asks_tables_alone and (folders := askable(run)):
             return StopReason.PERMISSION_DENIED, f"{nothing}\n{folders}"

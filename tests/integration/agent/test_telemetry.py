@@ -108,7 +108,7 @@ def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
     assert [span["name"] for span in below].count("chat default") == 2
     *_first, tool = [span for span in below if span.get("gen_ai.operation.name") == "execute_tool"]
     assert (tool["name"], tool["gen_ai.tool.name"]) == ("execute_tool knowledge_search", "knowledge_search")
-    assert {"Preprocess", "LoadAuthz", "Route", "DocRAGTool", "Act"} <= {s["name"] for s in below}
+    assert {"Preprocess", "LoadAuthz", "Route", "Act"} <= {s["name"] for s in below}
     for span in below:
         assert whole["span"].start_time_unix_nano <= span["span"].start_time_unix_nano
         assert span["span"].end_time_unix_nano <= whole["span"].end_time_unix_nano

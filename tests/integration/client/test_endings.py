@@ -100,9 +100,9 @@ def test_permission_denied_where_all_that_was_found_was_taken_away(desk: Desk) -
     elsewhere = make_base()
     make_document(elsewhere, content="# Canteen\n\nSoup at eleven.\n", ingested=True)
     allow(desk.reader, elsewhere)
-    last = replace(calls(("grep_chunks", {"patterns": ["leave"]})), check=end_right)
+    last = replace(ABSTAINS, check=end_right)
     search = calls(("knowledge_search", {"queries": ["annual leave"], "knowledge_base_ids": [str(desk.base.pk)]}))
-    events = followed(desk, LEAVE, search, last, shown=shown)
+    events = followed(desk, LEAVE, search, last, shown=shown, knowledge_base_ids=[str(desk.base.pk)])
     row = check_ended(events, "permission_denied", "What you may read changed")
     assert row.state["plan"]["validation"] == {"ok": False, "reason": "permission_denied"}
     assert {item["authz"]["result"] for item in row.state["evidence_items"]} == {"filtered"}

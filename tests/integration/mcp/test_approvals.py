@@ -16,7 +16,7 @@ from agent.models import AgentProfile, Message, Session, ToolApproval, WebHost, 
 from agent.runs.run import _launched
 from audit.models import Entry
 from tests.factories import make_user
-from tests.integration.agent.modelled import THIRTY, judges, modelled, sent
+from tests.integration.agent.modelled import THIRTY, is_judged, modelled, sent
 from tests.integration.client.desk import SEARCH, Desk
 from tests.integration.mcp.outside import set_up, switched_on
 from tests.mcp_service import Service, serving_tools
@@ -188,9 +188,16 @@ def test_a_question_waits_through_a_restart_but_not_for_ever(person: Person, ser
 def test_a_tool_that_only_reads_is_used_without_asking_and_cited(person: Person, service: Service) -> None:
     set_up(service)
     switched_on(FIND)
-    found = "Ticket 4711 says that the printer on floor 3 is out of order since Monday [1]."
-    supported = judges("supported", quote="the printer on floor 3 is out of order since Monday", sentences=[1])
-    with modelled(calls((FIND, {"words": "printer"})), says(found), supported) as model:
+    found = "Ticket 4711 says that the printer on floor 3 is out of order since Monday"
+
+    def tells(request: Request) -> Step:
+        if is_judged(request):
+            return says('1 S "the printer on floor 3 is out of order since Monday"\n')
+        numbers = re.findall(r'<evidence number="(\d+)"', str(request["messages"][-1]["content"]))
+        has_called = request["messages"][-1]["role"] == "tool"
+        return says(f"{found} [{numbers[-1]}].") if has_called else calls((FIND, {"words": "printer"}))
+
+    with modelled(chooses=tells) as model:
         events = person.asks("What is wrong with the printer?")
     references = [event for event in events if event["response_type"] == "references"][-1]
     assert [(each["source"], each["title"]) for each in references["query_references"]] == [
@@ -198,7 +205,7 @@ def test_a_tool_that_only_reads_is_used_without_asking_and_cited(person: Person,
     ]
     assert "printer on floor 3" in person.page()
     offered = {tool["function"]["name"] for tool in model.requests[1]["tools"]}
-    assert offered == {"knowledge_search", FIND}
+    assert offered == {"knowledge_search", FIND, "ask_back", "decline"}
     from agent.models import McpService
 
     McpService.objects.update(is_enabled=False)
