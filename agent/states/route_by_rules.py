@@ -23,6 +23,8 @@ def by_rules(run: Run, earlier: Earlier | None) -> Decision:
     """Return the complete question and its way. A follow-up of a result goes on with it, every other takes the terms it leans on."""
     asked = run.state.input.normalized_query
     if earlier is not None and not matches("in_language", asked):
+        if earlier.is_asked_back and leans(asked):  # nobody knows what it goes on from
+            return asked, Ruling(Route.CLARIFY, UNCLEAR), None
         if decision := _going_on(run, asked):
             return decision
         asked = with_earlier(asked, earlier.question)
