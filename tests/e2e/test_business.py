@@ -40,7 +40,7 @@ def test_an_employee_gets_number_table_chart_file_and_sql(system: System, page: 
     with download.value.path().open(encoding="utf-8-sig") as file:
         rows = list(takewhile(lambda row: len(row) > 1, csv.reader(file)))  # below them stands of whose rows they are
     assert sorted(int(row[1]) for row in rows[1:]) == sorted(counts)
-    expect(result.get_by_role("link", name="Confirm or correct")).to_be_visible()  # her team says what the data mean
+    expect(result.get_by_role("link", name="Verify or correct")).to_be_visible()  # her team says what the data mean
     result.get_by_role("button", name="Run again").click()
     expect(page.locator(".message.answer")).to_have_count(3)
 
