@@ -16,7 +16,7 @@ from agent.notices import broken_off, limit_reached, model_failed
 from agent.passages.rules import GREETING
 from agent.providers.base import Delta, ModelError, ModelFell, ModelRefused
 from agent.providers.reply import Reply
-from agent.revocation import keep_visible
+from agent.revocation import EvidenceGone, changed, keep_visible
 from agent.run import Goto, Run
 from agent.state import Route, State, Validation
 from agent.threads import worked
@@ -53,7 +53,7 @@ async def act(run: Run) -> AsyncIterator[Event | Together | Goto]:
 
 
 async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterator[Event | Together]:
-    """Turn after turn until the model has written, ended or come to a limit. Raises ModelError."""
+    """Turn after turn until the model has written, ended or come to a limit. Raises ModelError, EvidenceGone."""
     run = conversation.run
     if run.allowed_call:
         async for event in conversation.call_allowed(run.allowed_call):
@@ -64,6 +64,8 @@ async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterato
             limit_reached(run, limit)
             conversation.ask_to_write()
         if await sync_to_async(keep_visible)(run):
+            if writer.has_parts:  # what it wrote may stand on what went
+                raise EvidenceGone(changed(run.language))
             await conversation.begin_again()
             if not run.findings:
                 return
