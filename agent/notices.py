@@ -29,12 +29,6 @@ def model_failed(run: Run, error: ModelError) -> None:
     run.tell(sentence)
 
 
-def model_unread(run: Run, error: ModelError) -> None:
-    """Rules choose the way instead; the run's page says so, the answer is as good."""
-    log.warning("run.model_unread", run=str(run.message_id), error=str(error))
-    run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
-
-
 def judge_failed(run: Run, error: ModelError) -> None:
     """What it was to read is shown with a mark."""
     log.warning("run.judge_failed", run=str(run.message_id), error=str(error))

@@ -75,8 +75,8 @@ class Run:
 
     question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model that
     reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more. follows: the answer that the question
-    comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a conversation, as the model would
-    call it. expression: what to calculate. allowed_call: what the person allowed just now. goes_on: it began with that. read_as: without
+    comes after, None where it begins the conversation. is_wide: more passages are looked at. expression: what to calculate.
+    allowed_call: what the person allowed just now. goes_on: it began with that. read_as: without
     slips of the finger. searched_cited: nothing came near a follow-up, and the documents just cited were searched for it.
     answers_in: the language, zh or en, in which the person wants the last answer again; "" otherwise.
     history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what was done
@@ -106,7 +106,6 @@ class Run:
     keeps_title: bool = False
     is_wide: bool = False
     asked_as: UUID | None = None
-    title: str = ""
     expression: str = ""
     answers_in: str = ""
     allowed_call: AllowedCall | None = None

@@ -18,7 +18,7 @@ from knowledge.text.terms import term_id
 
 MOST = 5  # passages: the best one, and those folded below it
 MOST_SENTENCES = 3  # highlighted in a passage
-SAID = 0.5  # weight of the words that a sentence says beside its likeness; by measurement on half of squad2_dev and cmrc2018
+SAID = 0.5  # weight of the words that a sentence says beside its likeness; by hand
 BEGINS = 0.5  # … and of beginning with the very code or number that is asked for; by hand
 LEAST_LEFT = 0.2  # share of the question's matter below which what the headings leave open counts for less; by hand
 CLOSE = 0.15  # of a score: what is that near to the best sentence is highlighted, too

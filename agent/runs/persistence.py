@@ -42,7 +42,7 @@ def finish(run: Run, began: float) -> str:
             raise Overtaken(str(texts.OVERTAKEN))
     _cite(run)
     session = Session.objects.get(pk=run.session_id)
-    title = "" if session.title or run.keeps_title else title_from(run.title or run.question)
+    title = "" if session.title or run.keeps_title else title_from(run.question)
     if title:
         session.title = title
     session.save(update_fields=["title", "updated_at"])
