@@ -15,7 +15,8 @@ from django.db import transaction
 from redis import Redis
 
 from agent import revocation
-from agent.conversations.sessions import create_session
+from agent.conversations.sessions import create_session, messages_of
+from agent.events import Error, Event
 from agent.providers.openai_compatible import OpenAICompatible
 from agent.runs import follow
 from agent.runs.log import Entry, log_key
@@ -178,6 +179,28 @@ def test_without_the_looks_it_is_told(library: Library, monkeypatch: pytest.Monk
     ):
         monkeypatch.setattr(import_module(f"agent.states.{name}"), look, lambda run: 0)
     assert any(run(library, place, Pause(library.revoke_right, n)) for n in range(passes(library, place)))
+
+
+def test_where_the_model_has_written_before_its_right_ended_the_run_ends_with_these_words(library: Library) -> None:
+    """It may have written from what went; with what is left it is not asked again, though that would do for another answer."""
+    more = calls(("knowledge_search", {"queries": ["notice period of directors"]}))
+    wrote = Step([{"content": f"{LINES['salaries'][:-1]} [2]. "}, *more.deltas], finish="tool_calls")
+    pause = Pause(library.revoke_right, 2)  # before the second call
+    principal = Principal.of(library.reader)
+    session = create_session(principal)
+
+    async def collect() -> list[Event]:
+        return [event async for event in ask(principal, session_id=session.pk, question=QUESTION)]
+
+    with pytest.MonkeyPatch.context() as patched, modelled(wrote) as server:
+        before_a_prompt(patched, pause)
+        events = async_to_sync(collect)()
+    assert pause.has_come
+    assert "420,000" in evidence_sent(server.requests[0])
+    assert len(server.requests) == 1
+    assert isinstance(events[-1], Error)
+    answer = messages_of(principal, session)[-1]
+    assert answer.content == events[-1].content == revocation.changed("en")
 
 
 # --- replay: a run that is over is read again ---
