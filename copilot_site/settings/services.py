@@ -13,14 +13,7 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "cache",
-        # RESP2, as kombu and channels_redis speak it
+        # RESP2, as kombu speaks it
         "OPTIONS": {"protocol": 2},
-    }
-}
-CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels_redis.core.RedisChannelLayer",
-        # the layer waits 5 s at a time for a message; redis-py's own default would cut that wait, and the socket with it
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}], "prefix": "channels"},
     }
 }

@@ -10,9 +10,11 @@ from asgiref.sync import async_to_sync, sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from channels.auth import AuthMiddlewareStack
 from channels.routing import URLRouter
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as DbSession
 from django.test import Client
+from redis import Redis as SyncRedis
 
 from agent.consumers import NOT_YOURS, SIGNED_OUT, SOCKETS, TRY_AGAIN, ChatConsumer
 from agent.conversations.sessions import create_session
@@ -98,6 +100,20 @@ async def answer_to(socket: Socket, text: str) -> list[dict[str, Any]]:
 
 def session_of(user: User) -> UUID:
     return create_session(Principal.of(user)).pk
+
+
+def test_an_open_page_keeps_no_connection_to_valkey_waiting() -> None:
+    """Its events come out of logs; a channel layer would wait at Valkey for messages that nobody sends, for each page and event loop."""
+
+    async def look(socket: Socket) -> list[Any]:
+        await socket.send("{}")
+        await socket.receive()  # it is served by now
+        with SyncRedis.from_url(settings.REDIS_URL, decode_responses=True) as valkey:
+            return [client for client in valkey.client_list() if client["db"] == own and "b" in client["flags"]]
+
+    own = settings.REDIS_URL.rsplit("/", 1)[1]
+    reader = make_user()
+    assert talked(reader, session_of(reader), look) == []
 
 
 def test_a_question_that_is_asked_again_under_its_name_is_one_question() -> None:
