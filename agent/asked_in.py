@@ -19,14 +19,14 @@ Said = str | int | float | None
 
 
 class FieldSays(BaseModel):
-    """What a field of the documents must say; every part of it holds."""
+    """A condition on a field of the documents."""
 
     model_config = ConfigDict(extra="forbid")
 
-    field: str = Field(max_length=60, description="Name of a field; get_document_info shows those of a document.")
+    field: str = Field(max_length=60, description="Its name; get_document_info shows them.")
     equals: Said = None
-    contains: str = Field(default="", description="A part of the text, whatever its case.")
-    at_least: Said = Field(default=None, description="Of a number or a date (ISO 8601).")
+    contains: str = Field(default="", description="A part of its text.")
+    at_least: Said = Field(default=None, description="A number or an ISO date.")
     at_most: Said = None
 
 

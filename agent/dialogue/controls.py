@@ -14,23 +14,21 @@ Text = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class AskBack(BaseModel):
-    """Ask the person which of several meanings they have. Only where the answers would differ and nothing tells which is meant; never
-    because something was not found.
-    """
+    """Ask the person what they mean, where the answers would differ and nothing tells; never because nothing was found."""
 
     readings: list[Text] = Field(
         min_length=2,
         max_length=8,
-        description="Two or three complete questions the person may have meant, in their language.",
+        description="Two or three complete questions they may have meant, in their language.",
     )
 
 
 class Decline(BaseModel):
-    """End without an answer. Only when evidence and tools do not answer, or the question is none to answer."""
+    """End without an answer."""
 
     reason: Literal["not_found", "not_allowed", "small_talk"] = Field(
-        description="not_found: nothing answers. not_allowed: it asks to get around permissions, for passwords or keys, to change data, or "
-        "for harm. small_talk: a greeting, thanks, or what you can help with."
+        description="not_found: evidence and tools do not answer. not_allowed: it asks to get around permissions, for passwords or "
+        "keys, to change data, or for harm. small_talk: a greeting, thanks, or what you can help with."
     )
 
 

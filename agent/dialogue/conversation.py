@@ -153,7 +153,8 @@ async def _offer(run: Run) -> tuple[list[Tool], list[Offer], Sequence[str]]:
     if not skills:
         inside = without_skills(inside)
     outside = run.profile.outside if run.profile.uses_tools else ()
-    tools = [*(tool for tool in in_order(inside) if tool.name not in closed), *outside]
+    plans = run.profile.tools is not None
+    tools = [*(tool for tool in in_order(inside) if tool.name not in closed and (plans or not tool.plans)), *outside]
     return tools, skills, [*inside, *(tool.name for tool in outside)]
 
 

@@ -165,7 +165,8 @@ class Tool(Protocol):
     """A thing the model may do. Its docstring is what the model reads; instances hold no state.
 
     label, description: for people. scope: what an API token must open beyond asking, "" for nothing. timeout_s: of one call.
-    has_side_effects: changes something that outlives the run. is_default: on where a profile does not choose.
+    has_side_effects: changes something that outlives the run. is_default: on where a profile does not choose. plans: a model is told of it
+    only where a profile chooses it.
     brings: what its output may hold: what is known inside, which never leaves the house; pages from outside, asked for with words that
     do; nothing but the model's own words.
     node: the state of the specification that its calls are traced as.
@@ -178,6 +179,7 @@ class Tool(Protocol):
     timeout_s: float
     has_side_effects: bool
     is_default: bool
+    plans: bool
     brings: Brings
     node: State
 
@@ -202,6 +204,7 @@ class ToolDefaults:
     timeout_s: float = 15.0
     has_side_effects: bool = False
     is_default: bool = True
+    plans: bool = False
     brings: Brings = "inside"
     node: State = State.ACT
 
@@ -294,12 +297,15 @@ def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     return told
 
 
+UNTOLD = {"additionalProperties", "default", "format", "minLength", "maxLength", "minItems"}
+
+
 def _told_part(part: Any) -> Any:
     if isinstance(part, list):
         return [_told_part(each) for each in part]
     if not isinstance(part, dict):
         return part
-    untold = {"additionalProperties", "default"} | ({"title"} if isinstance(part.get("title"), str) else set())
+    untold = UNTOLD | ({"title"} if isinstance(part.get("title"), str) else set())
     if "anyOf" in part and {"type": "null"} in part["anyOf"]:  # to leave it out says the same
         part = {**part, "anyOf": [each for each in part["anyOf"] if each != {"type": "null"}]}
     return {name: _told_part(value) for name, value in part.items() if name not in untold}

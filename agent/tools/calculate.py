@@ -11,16 +11,13 @@ class CalculateArgs(ToolArgs):
     expression: str = Field(
         min_length=1,
         max_length=LENGTH,
-        description="For example (1200 + 350) * 12, 15% of 2300, 3.5 GiB to MB, 2026-03-01 + 90 days, "
-        "workdays(2026-01-01, 2026-01-31).",
+        description="(1200 + 350) * 12, 15% of 2300, 3.5 GiB to MB, 2026-03-01 + 90 days, workdays(2026-01-01, 2026-01-31)",
     )
 
 
 class Calculate(ToolDefaults):
-    """Work out arithmetic exactly: + - * / // % **, percentages, round, min, max, sum, avg, sqrt; units of length, mass,
-    volume, data and time with `to`; dates as 2026-03-01 with days and weeks.
-
-    Use it for every number you would otherwise work out yourself. It knows no variables and reads no documents.
+    """Work out arithmetic exactly: + - * / // % **, percentages, round, min, max, sum, avg, sqrt; units with `to`; dates with days and
+    weeks.
     """
 
     name = "calculate"

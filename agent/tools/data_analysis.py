@@ -25,20 +25,18 @@ class AnalysisArgs(ToolArgs):
     knowledge_ids: list[UUID] = Field(
         default_factory=list,
         max_length=MOST_DOCUMENTS,
-        description="The same ids, in the same order, as given to data_schema.",
+        description="The ids given to data_schema, in that order.",
     )
     sql: str = Field(
         min_length=1,
         max_length=4_000,
-        description='One SELECT in DuckDB\'s SQL, over the tables that data_schema named: SELECT count(*) FROM t1 WHERE "年份" = 2026.',
+        description='One DuckDB SELECT: SELECT count(*) FROM t1 WHERE "年份" = 2026.',
     )
 
 
 class DataAnalysis(ToolDefaults):
-    """Count, sum, filter and compare the rows of spreadsheet and CSV documents with one SQL SELECT.
-
-    Call data_schema first, with the same knowledge_ids, to see tables (t1, t2, …) and columns; put Chinese column names in
-    double quotes. At most 200 rows come back; let the database add up.
+    """Count, sum and compare the rows of spreadsheet and CSV documents with SQL. Call data_schema first, with the same knowledge_ids, for
+    tables (t1, t2, …) and columns. At most 200 rows come back: let the database add up.
     """
 
     name = "data_analysis"

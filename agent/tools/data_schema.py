@@ -28,15 +28,12 @@ class SchemaArgs(ToolArgs):
     knowledge_ids: list[UUID] = Field(
         default_factory=list,
         max_length=MOST_DOCUMENTS,
-        description="Ids of spreadsheet or CSV documents; leave it out for those in scope, if they are few.",
+        description="Spreadsheet or CSV documents; all in scope, if they are few.",
     )
 
 
 class DataSchema(ToolDefaults):
-    """List the tables in spreadsheet and CSV documents (xlsx, csv, tsv): names, columns with types, numbers of rows, samples.
-
-    Use it before data_analysis: the names of tables and columns there are the ones shown here.
-    """
+    """List the tables of spreadsheet and CSV documents: names, columns with types, numbers of rows, samples."""
 
     name = "data_schema"
     label = Words("Look at tables", "查看数据结构")

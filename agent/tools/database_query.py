@@ -40,9 +40,9 @@ SCHEMA_CHARACTERS = 6_000  # of the tables that a model is told of
 
 
 class QueryArgs(ToolArgs):
-    question: str = Field(default="", max_length=2_000, description="What the person asks of the data, in their words.")
-    source: str = Field(default="", max_length=50, description="Name of the data source, where there are several.")
-    sql: str = Field(default="", max_length=8_000, description="One PostgreSQL SELECT over the tables of that source.")
+    question: str = Field(default="", max_length=2_000, description="What is asked of the data, in the person's words.")
+    source: str = Field(default="", max_length=50, description="Data source, where there are several.")
+    sql: str = Field(default="", max_length=8_000, description="One PostgreSQL SELECT.")
 
     @model_validator(mode="after")
     def _asks_something(self) -> "QueryArgs":
@@ -52,10 +52,8 @@ class QueryArgs(ToolArgs):
 
 
 class DatabaseQuery(ToolDefaults):
-    """Query the company's business databases: numbers, lists and rankings of customers, orders, people, projects and the like.
-
-    Write `sql` over the tables you were told; without them call with `question` alone to be told. Org units are filtered for you, at
-    most 50 rows come back: let the database count and add up.
+    """Query the company's databases: numbers, lists and rankings. Write `sql` over the tables you were told; call with `question` alone to
+    be told them. Org units are filtered for you, at most 50 rows come back: let the database count and add up.
     """
 
     name = "database_query"

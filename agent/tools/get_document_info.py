@@ -28,20 +28,12 @@ FieldName = Literal[
 
 
 class InfoArgs(ToolArgs):
-    knowledge_ids: list[str] = Field(
-        min_length=1, max_length=10, description="1 to 10 ids of documents, from knowledge_id of search results."
-    )
-    fields: list[FieldName] = Field(
-        default_factory=list, description="Only these facts; leave it out for all. The id is always there."
-    )
+    knowledge_ids: list[str] = Field(min_length=1, max_length=10, description="The documents.")
+    fields: list[FieldName] = Field(default_factory=list, description="Only these facts.")
 
 
 class GetDocumentInfo(ToolDefaults):
-    """Get the facts of documents without their text: title, file, size, whether they are ingested, how many passages.
-
-    Ask for up to ten documents at once, also where the person asks about the documents themselves: which are there, are they
-    ready, how long are they. A document whose parse_status is pending or processing cannot be searched yet.
-    """
+    """Get facts of documents without their text: title, file, size, fields, whether they can be searched yet, how many passages."""
 
     name = "get_document_info"
     label = Words("Document facts", "获取文档信息")

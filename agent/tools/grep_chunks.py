@@ -22,19 +22,14 @@ class GrepArgs(ToolArgs):
     patterns: list[Pattern] = Field(
         min_length=1,
         max_length=5,
-        description="Words or regular expressions (PostgreSQL syntax, upper and lower case alike); any may match.",
+        description="Words or regular expressions (PostgreSQL, case ignored); any may match.",
     )
-    knowledge_ids: list[UUID] = Field(
-        default_factory=list, max_length=20, description="Only in these documents; leave it out for all."
-    )
-    max_results: int = Field(default=20, ge=1, le=50, description="How many passages to return.")
+    knowledge_ids: list[UUID] = Field(default_factory=list, max_length=20, description="Only in these documents.")
+    max_results: int = Field(default=20, ge=1, le=50, description="Passages to return.")
 
 
 class GrepChunks(ToolDefaults):
-    """Find passages that contain an exact word, name, error code, version or number, or that match a regular expression.
-
-    Use it when the very characters matter; use knowledge_search for questions. Returns <evidence> blocks, by document.
-    """
+    """Find passages with an exact word, name, error code, version or number, or that match a regular expression. Returns <evidence>."""
 
     name = "grep_chunks"
     label = Words("Search by keywords", "关键词搜索")

@@ -20,30 +20,22 @@ FARTHEST = 10**9  # offset: past the end of every document, and a number that th
 class ListArgs(ToolArgs):
     """`limit` and `offset` outside their bounds are moved to the nearest one, as the specification has it."""
 
-    knowledge_id: str = Field(default="", description="The document's id, from knowledge_id of a search result.")
+    knowledge_id: str = Field(default="", description="The document.")
     limit: int = Field(
         default=LIMIT,
-        description="How many passages to return, 1 to 100.",
+        description="Passages to return.",
         json_schema_extra={"minimum": 1, "maximum": MOST},
     )
-    offset: int = Field(
-        default=0, description="From which passage on, the first is 0.", json_schema_extra={"minimum": 0}
-    )
-    chunk_id: str = Field(default="", description="Instead of knowledge_id: a passage to read with its neighbours.")
-    neighbours: int = Field(
-        default=2, ge=0, le=10, description="With chunk_id: how many passages before and behind it to return."
-    )
+    offset: int = Field(default=0, description="Begin at this passage, from 0.", json_schema_extra={"minimum": 0})
+    chunk_id: str = Field(default="", description="Instead of knowledge_id: a passage.")
+    neighbours: int = Field(default=2, ge=0, le=10, description="With chunk_id: passages on each side.")
 
     def bounded_limit(self) -> int:
         return LIMIT if self.limit <= 0 else min(self.limit, MOST)
 
 
 class ListKnowledgeChunks(ToolDefaults):
-    """Read the passages of one document in order, a page at a time, or the neighbours of one passage.
-
-    Find the document with knowledge_search or grep_chunks first. Go on with offset = offset + fetched_chunks until nothing
-    more comes. With chunk_id you get that passage with what stands before and behind it.
-    """
+    """Read on in a document: its passages in order, a page at a time, or one passage with those around it. Returns <evidence>."""
 
     name = "list_knowledge_chunks"
     label = Words("Read passages", "查看文档分块")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agent.events import Answer, StopReason, ToolCall
+from agent.models import AgentProfile
 from agent.profiles import Options
 from tests.factories import make_document
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
@@ -108,6 +109,19 @@ def test_it_asks_back_with_complete_questions_and_not_with_one(handbook: Handboo
     (answer,) = of(events, Answer)
     assert answer.data["readings"] == readings
     assert stored(events).stop_reason == StopReason.NEED_CLARIFY
+
+
+def test_tools_for_plans_are_told_to_assistants_that_choose_them_alone(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    reader = make_reader(base)
+    planner = AgentProfile.objects.create(name="Planner", allowed_tools=["thinking", "todo_write", "knowledge_search"])
+    with modelled(says(THIRTY), says(THIRTY)) as server:
+        asked(reader, LEAVE)
+        asked(reader, LEAVE, options=Options(profile_id=str(planner.pk)))
+    usual, planning = ([tool["function"]["name"] for tool in request["tools"]] for request in server.requests)
+    assert planning == ["thinking", "todo_write", "knowledge_search", "ask_back", "decline"]
+    assert not {"thinking", "todo_write"} & set(usual)
+    assert {"knowledge_search", "grep_chunks", "calculate"} < set(usual)
 
 
 def test_a_model_that_only_writes_is_offered_nothing(handbook: Handbook) -> None:
