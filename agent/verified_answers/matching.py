@@ -142,7 +142,11 @@ verified_statement = partial(verified_in, statements=_told)
 
 def statement_for(principal: Principal, question: str, scope: DataScope = ALL_DATA) -> VerifiedSql | None:
     """The verified statement for a question, among the sources that this person may ask within the scope."""
-    return verified_statement(open_sources(principal, scope=scope), question)
+    known = set(VerifiedAnswer.unscoped.filter(still_valid(), source__isnull=False).values_list("source", flat=True))
+    if not known:  # nothing to open sources for
+        return None
+    opened = [each for each in open_sources(principal, scope=scope) if each.source.pk in known]
+    return verified_statement(opened, question)
 
 
 def verified_examples(principal: Principal, source: DataSource, scope: DataScope = ALL_DATA) -> list[Example]:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 
-from agent.verified_answers.matching import statement_for
 from authz.permissions import Right
 from authz.principal import Principal
 from business.cleanup import sweep_sandboxes
@@ -53,7 +52,6 @@ def test_the_others_are_asked_as_before(broken: Callable[[], DataSource], source
     assert [opened.source.name for opened in open_sources(principal)] == ["shop"]
     assert vouched(principal, [queried, Queried(source="another")]) >= {queried}
     assert how_read(principal, "How many customers are there?", "en").is_read
-    assert statement_for(principal, "How many customers are there?") is None
     assert managed_sources(principal) == {"another"}
     assert client_of(northerner).get("/").status_code == 200
     sweep_sandboxes()

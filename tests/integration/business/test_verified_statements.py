@@ -4,6 +4,7 @@ import json
 from datetime import UTC, date, datetime
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -15,6 +16,7 @@ from django.utils import timezone
 from agent.conversations.sessions import create_session
 from agent.events import StopReason
 from agent.models import Message, VerifiedAnswer
+from agent.verified_answers.matching import statement_for
 from agent.verified_answers.services import retire, verify_statement
 from authz.principal import Principal
 from business.models import DataSource
@@ -159,6 +161,13 @@ def test_the_same_question_of_anybody_is_answered_by_the_verified_statement(demo
     assert emma.get_full_name() in told
     assert str(timezone.localdate().year) in told
     assert "org_unit" in result_of(message).sql  # guard and sandbox stand before it
+
+
+@pytest.mark.usefixtures("demo")
+def test_where_nothing_is_verified_a_question_opens_no_source_for_it(django_assert_num_queries: Any) -> None:
+    principal = Principal.named("zhao")
+    with django_assert_num_queries(1):
+        assert statement_for(principal, REGIONS) is None
 
 
 @pytest.mark.parametrize("question", ["Number of customers per country", "Number of orders by region"])
