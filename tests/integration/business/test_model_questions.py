@@ -4,8 +4,10 @@ import re
 from decimal import Decimal
 from math import inf
 
+import pytest
 from asgiref.sync import async_to_sync
 
+from agent.benchmarks.model import ModelBenchmark
 from agent.benchmarks.model_script import Question, Script, folded, load_questions
 from agent.benchmarks.paced_service import Pace, PacedService
 from agent.benchmarks.plain_pipeline import RESULT, ask_plainly
@@ -53,3 +55,12 @@ def test_the_plain_pipeline_has_a_statement_run_and_tells_its_result(demo: DataS
         plain = async_to_sync(ask_plainly)(model, Principal.named(question.username), question, messages)
     assert plain.text == f"5 environments are in use [{RESULT}]."
     assert [call.cached_tokens > 0 for call in service.calls] == [False, True]
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_product_shows_all_of_each_answer_on_data_after_two_calls() -> None:
+    """The benchmark as it is run, of a model that is never waited for."""
+    report = ModelBenchmark(Pace(0.0, inf, inf)).run({"group": ["data"]}).as_json("model", {})
+    assert len(report["questions"]) == sum(question.group == "data" for question in QUESTIONS)
+    for asked in report["questions"]:
+        assert (asked["shown"], asked["unchecked"], asked["ours"]["calls"]) == (asked["sentences"], 0, 2), asked
