@@ -149,7 +149,7 @@ def serving_confluence(*, is_cloud: bool) -> Iterator[Wiki]:
     top = "/wiki" if is_cloud else ""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     wiki = Wiki(f"http://127.0.0.1:{server.server_port}{top}/", is_cloud)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield wiki
     finally:

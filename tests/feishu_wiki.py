@@ -202,7 +202,7 @@ def serving_feishu() -> Iterator[Wiki]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     wiki = Wiki(f"http://127.0.0.1:{server.server_port}")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield wiki
     finally:

@@ -311,7 +311,7 @@ def serving_graph() -> Iterator[Tenant]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     tenant = Tenant(f"http://127.0.0.1:{server.server_port}")
     tenant.links, tenant.content = tenant.url, f"http://localhost:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield tenant
     finally:

@@ -52,6 +52,6 @@ class _Talk(socketserver.StreamRequestHandler):
 @contextmanager
 def mailbox(refused: str = "") -> Iterator[Mailbox]:
     with Mailbox(refused) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()

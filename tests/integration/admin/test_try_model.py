@@ -90,7 +90,7 @@ def listening() -> Iterator[tuple[str, list[str]]]:
             """Says nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1", came

@@ -1,5 +1,6 @@
 """The socket of the chat page: who may open it, what it refuses, and that a refusal leaves it open."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -53,7 +54,12 @@ class Socket:
         await self.client.send_input({"type": "websocket.receive", "text": text})
 
     async def receive(self) -> dict[str, Any]:
-        message = await self.client.receive_output(30)
+        output = asyncio.ensure_future(self.client.output_queue.get())
+        await asyncio.wait({output, self.client.future}, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+        if not output.done():
+            output.cancel()
+            self.client.future.result()  # raises what the application ended with
+        message = await output
         assert message["type"] == "websocket.send", message
         event: dict[str, Any] = json.loads(message["text"])
         return event

@@ -18,7 +18,7 @@ from knowledge.services.access_nodes import node_of
 
 pytestmark = pytest.mark.django_db
 
-FOLDERS, IN_EACH = 2_000, 10
+FOLDERS, IN_EACH = 600, 10
 APART, WAITING = 3, 5  # documents with exceptions, versions that are still read, in the last folder
 TABLES = ("knowledge_document", "knowledge_documentversion")
 

@@ -47,7 +47,17 @@ def outcome(path: Path) -> str:
 
 
 @pytest.mark.timeout(300)
-def test_every_odd_file_ends_with_a_result_or_a_reason_and_the_next_good_file_is_read(tmp_path: Path) -> None:
+def test_an_odd_file_ends_with_a_result_or_a_reason_and_the_next_good_file_is_read(tmp_path: Path) -> None:
+    good = tmp_path / "good.md"
+    good.write_text("# Good\n\nThe next file.\n")
+    files = {path.name: path for path in data_folder("odd_docs").rglob("*") if path.name in KNOWN}
+    for name, expected in KNOWN.items():
+        assert outcome(files[name]) == expected, name
+        assert outcome(good) == "completed", name
+
+
+@pytest.mark.timeout(300)
+def test_every_odd_file_ends_with_a_result_or_a_reason(tmp_path: Path) -> None:
     good = tmp_path / "good.md"
     good.write_text("# Good\n\nThe next file.\n")
     files = sorted(path for path in data_folder("odd_docs").rglob("*") if path.is_file())
@@ -62,5 +72,4 @@ def test_every_odd_file_ends_with_a_result_or_a_reason_and_the_next_good_file_is
         "memory",
         "crashed",
     }  # none takes what ParseLimits allow
-    assert {name: found[name] for name in KNOWN} == KNOWN, json.dumps(found, indent=1)
-    assert sum(result == "completed" for result in found.values()) > 200
+    assert sum(result == "completed" for result in found.values()) > 200, json.dumps(found, indent=1)

@@ -85,7 +85,7 @@ def restored(taken: Path, root: Path) -> tuple[Checkout, subprocess.CompletedPro
     return checkout, run(commands("Restore into an empty home"), checkout, folders)
 
 
-def test_the_backup_is_readable_by_its_owner_only(backed_up: BackedUp) -> None:
+def test_the_backup_of_a_whole_system_is_readable_by_its_owner_only(backed_up: BackedUp) -> None:
     found = [backed_up.folder, *backed_up.folder.rglob("*")]
     modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in found}
     assert modes == {(True, 0o700), (False, 0o600)}
@@ -133,6 +133,26 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: LazySetti
     path.chmod(0o700)
     monkeypatch.setattr(backup, "binary", lambda _name: path)
     return path
+
+
+@pytest.mark.django_db
+def test_a_backup_is_readable_by_its_owner_only(tmp_path: Path, settings: LazySettings) -> None:
+    settings.AUDIT_KEYS, settings.AUDIT_CHECKPOINTS = tmp_path / "keys", tmp_path / "checkpoints"
+    settings.AUDIT_KEYS.mkdir(mode=0o755)
+    (settings.AUDIT_KEYS / "kept.pem").touch(mode=0o644)
+    folder = tmp_path / "backup"
+    before = os.umask(0o022)
+    try:
+        list(backup.back_up(folder))
+    finally:
+        os.umask(before)
+    found = {str(path.relative_to(folder)): stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.rglob("*")]}
+    assert set(found.values()) == {0o700, 0o600}, found
+    assert {
+        f"databases/{connection.settings_dict['NAME']}.dump",
+        "audit/keys/kept.pem",
+        backup.MANIFEST,
+    } <= found.keys()
 
 
 @pytest.mark.django_db
