@@ -26,7 +26,7 @@ COPY --from=build /venv /venv
 COPY --from=build /app /app
 COPY --from=build --chown=copilot:copilot /srv/copilot /srv/copilot
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
-    COPILOT_HOME=/srv/copilot COPILOT_STATIC_ROOT=/app/staticfiles COPILOT_LOG_FORMAT=json
+    COPILOT_HOME=/srv/copilot COPILOT_STATIC_ROOT=/app/staticfiles
 WORKDIR /app
 USER copilot
 EXPOSE 8000

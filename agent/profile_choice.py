@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -116,7 +115,7 @@ def _stored(principal: Principal, profile_id: str) -> Profile:
         if row is None:
             raise NotFound(_("There is no assistant “%(id)s”.") % {"id": profile_id[:80]})
     if row is None:
-        return Profile(budget=Budget(cost=settings.LLM["run_cost"]))
+        return Profile()
     bases = row.knowledge_bases.through.objects.filter(agentprofile=row).values_list("knowledgebase_id", flat=True)
     return profile_from(row, bases)
 
@@ -130,7 +129,6 @@ def profile_from(row: AgentProfile, knowledge_base_ids: Iterable[UUID]) -> Profi
         "seconds": row.most_seconds,
         "cost": row.most_cost,
     }
-    common = Budget(cost=settings.LLM["run_cost"])
     return Profile(
         id=row.pk,
         name=row.name,
@@ -142,5 +140,5 @@ def profile_from(row: AgentProfile, knowledge_base_ids: Iterable[UUID]) -> Profi
         is_strict=row.is_strict,
         asks_before_web=row.asks_before_web,
         knowledge_base_ids=tuple(knowledge_base_ids),
-        budget=replace(common, **{name: limit for name, limit in limits.items() if limit is not None}),
+        budget=Budget(**{name: limit for name, limit in limits.items() if limit is not None}),
     )

@@ -68,21 +68,16 @@ class KeyLost(Exception):
 
 def sealed(key: str, address: str, *, of: str = "language model") -> str:
     """The key as it is stored, for this address and this kind of service alone; "" stays ""."""
-    return seal(key, purpose=_purpose(of, address), secrets=_secrets())
+    return seal(key, purpose=_purpose(of, address), secrets=[settings.SECRET_KEY])
 
 
 def opened(stored: str, address: str, *, of: str = "language model") -> str:
     """The key again, for the address that it was stored for. Raises KeyLost."""
     try:
-        return unseal(stored, purpose=_purpose(of, address), secrets=_secrets())
+        return unseal(stored, purpose=_purpose(of, address), secrets=[settings.SECRET_KEY])
     except SealBroken:
         raise KeyLost("the key was stored for another address or another COPILOT_SECRET_KEY; enter it again") from None
 
 
 def _purpose(of: str, address: str) -> str:
     return f"copilot {of} keys {address}"
-
-
-def _secrets() -> list[str]:
-    """New keys are sealed under the secret of their own, if there is one; those sealed before it was set still open."""
-    return [secret for secret in (settings.LLM["keys_secret"], settings.SECRET_KEY) if secret]

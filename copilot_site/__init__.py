@@ -3,5 +3,5 @@
 import os
 
 # Our products of matrices take less than a millisecond: a second BLAS thread waits by spinning, and that costs four
-# times the work itself. Whoever wants threads runs texts side by side (`COPILOT_EMBED_THREADS`).
+# times the work itself. The embedder runs texts side by side instead.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

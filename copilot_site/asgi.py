@@ -4,20 +4,17 @@
 import os
 import sys
 
-from copilot_site.lib.web_process import SWITCH_S
+from copilot_site.lib.web_process import POOL, SWITCH_S
 
 sys.setswitchinterval(SWITCH_S)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
-
-from copilot_site.lib.web_process import POOL
-
-os.environ.setdefault("COPILOT_DB_POOL", str(POOL))
 
 from copilot_site.embedded.services import announce
 
 announce()
 
 from copilot_site.config import load_config
+from copilot_site.database import keep_open
 from copilot_site.startup_checks import require_safe
 
 require_safe(load_config())
@@ -28,6 +25,8 @@ from django import setup
 from django.conf import settings
 from django.urls import re_path
 
+if not settings.configured:  # tests have set Django up already, and keep no pool
+    keep_open(settings.DATABASES["default"], POOL)
 setup(set_prefix=False)
 
 from authz.token_owners import OWNERS

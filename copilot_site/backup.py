@@ -92,10 +92,10 @@ def _write(folder: Path) -> Iterator[str]:
         dump = _dump(folder, name)
         _program("pg_dump", name, "--format=custom", f"--exclude-schema={SANDBOXES}", f"--file={dump}")
         yield f"{dump}: {dump.stat().st_size / 1e6:.1f} MB"
-    if load_config().storage == "local":
-        yield f"{folder / 'files'}: {_copy(settings.HOME.files, folder / 'files')} files"
+    if bucket := load_config().s3_bucket:
+        yield f"Uploaded files are in the bucket {bucket}, and not in this backup: keep its versions."
     else:
-        yield f"Uploaded files are in the bucket {load_config().s3_bucket}, and not in this backup: keep its versions."
+        yield f"{folder / 'files'}: {_copy(settings.HOME.files, folder / 'files')} files"
     if not load_config().secret_key:
         (folder / "secrets.json").write_text(json.dumps({KEY: settings.SECRET_KEY}))
     made = Manifest(

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_prerun, worker_before_create_process
+from celery.signals import setup_logging, task_prerun, worker_before_create_process, worker_init
 from django.conf import settings
 from django.db import connections
 from django_structlog.celery.steps import DjangoStructLogInitStep
@@ -17,6 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
 HEARTBEAT_KEY = "beat-heartbeat"
 HEARTBEAT_TTL_S = 120  # four missed beats
+BULK_RELEASE_S = 15.0  # between two imports nobody waits for the embedder
 
 if not settings.configured:  # a worker started by hand beside a running `up`
     announce()
@@ -42,6 +43,15 @@ def _leave_broken_connections(**_: Any) -> None:
     for connection in connections.all(initialized_only=True):
         if connection.errors_occurred:
             connection.close()
+
+
+@worker_init.connect
+def _share_cores(sender: Any, **_: Any) -> None:
+    """Divide the cores among the processes of a worker; let those of imports drop an idle embedder."""
+    options = settings.EMBEDDER_OPTIONS
+    options["threads"] = -(-options["threads"] // sender.concurrency)
+    if "bulk" in sender.app.amqp.queues.consume_from:
+        options["release_after"] = BULK_RELEASE_S
 
 
 @worker_before_create_process.connect

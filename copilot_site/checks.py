@@ -59,7 +59,7 @@ def nobody_who_records_can_change_the_log(databases: Any = None, **_: Any) -> li
 def secret_key_is_shared(**_: Any) -> list[CheckMessage]:
     """A key made by this machine signs sessions that the next web host refuses."""
     config = load_config()
-    if config.secret_key or not config.database_url or settings.DEBUG:
+    if config.secret_key or not config.database_url:
         return []
     return [
         Error(
@@ -104,10 +104,8 @@ def files_have_a_place(**_: Any) -> list[CheckMessage]:
     try:
         storages["default"]
     except InvalidStorageError as error:
-        hint = "pip install -r requirements/s3.txt, or set COPILOT_STORAGE=local."
-        return [
-            Error(f"COPILOT_STORAGE={load_config().storage} cannot be used: {error}", hint=hint, id="copilot_site.E002")
-        ]
+        hint = "pip install -r requirements/s3.txt, or unset COPILOT_S3_BUCKET."
+        return [Error(f"COPILOT_S3_BUCKET cannot be used: {error}", hint=hint, id="copilot_site.E002")]
     return []
 
 

@@ -17,11 +17,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from copilot_site.directory_config import DirectoryConfig
 from copilot_site.lib.outgoing import entries_of
-from copilot_site.lib.web_process import POOL
 from copilot_site.model_config import ModelConfig
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 PREFIX = "COPILOT_"
+MISSPELT = 0.9  # least similarity of a misspelt name to the right one; removed options are less similar to the others
 
 
 class ConfigError(SystemExit):
@@ -53,39 +53,22 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
     redis_url: SecretStr | None = Field(
         default=None, alias="REDIS_URL", description="redis://…; unset: embedded Valkey."
     )
-    broker_url: SecretStr | None = Field(
-        default=None, description="amqp://… for RabbitMQ; unset: the queue is in REDIS_URL."
-    )
-    db_pool: int = Field(
-        default=0,
-        ge=0,
-        le=100,
-        description="Connections kept open by an ASGI process, at least what it may hold; 0 in commands and workers.",
-    )
-    web_processes: int = Field(
-        default=1,
-        ge=1,
-        le=100,
-        description="ASGI processes on all hosts together; `doctor` adds up what they may take of PostgreSQL's connections.",
-    )
     db_role: str | None = Field(
         default=None,
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",
         description="PostgreSQL role the processes take on, without rights to change the audit log; embedded: copilot_app.",
     )
     db_role_password: SecretStr | None = Field(
-        default=None, description="`migrate` makes that role a login with this password; unset: it is left as it is."
+        default=None,
+        description="`migrate` makes that role a login with this password (letters and digits); unset: unchanged.",
     )
     static_root: Path | None = Field(
         default=None,
         description="Folder of collected static files, hashed names; unset: served from the source folders.",
     )
-    storage: Literal["local", "s3"] = Field(
-        default="local", description="Where uploaded files are; s3 needs django-storages."
+    s3_bucket: str | None = Field(
+        default=None, description="Bucket of uploaded files; needs django-storages; unset: files are in COPILOT_HOME."
     )
-    s3_bucket: str | None = Field(default=None, description="Bucket of uploaded files when COPILOT_STORAGE=s3.")
-    s3_endpoint: str | None = Field(default=None, description="https://… of an S3-compatible store; unset: Amazon's.")
-    data: Path | None = Field(default=None, description="Folder of evaluation data; used by tests and benchmarks only.")
 
     audit_keys: Path | None = Field(
         default=None, description="Folder of the key that signs audit checkpoints; unset: audit-keys in COPILOT_HOME."
@@ -106,7 +89,9 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
     https: bool = Field(default=False, description="Browsers reach the site by HTTPS: Secure cookies, HSTS, redirect.")
     trusted_proxy: bool = Field(default=False, description="A proxy in front sets X-Forwarded-Proto itself.")
     secret_key: SecretStr | None = Field(
-        default=None, min_length=50, description="Signs sessions; >= 50 characters; unset: made once into COPILOT_HOME."
+        default=None,
+        min_length=50,
+        description="Signs sessions and encrypts stored keys; >= 50 characters; unset: made once into COPILOT_HOME.",
     )
     staff_mfa: Literal["required", "optional"] | None = Field(
         default=None,
@@ -115,9 +100,8 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
     oidc_issuer: str | None = Field(
         default=None, description="https://… of the company sign-in (OpenID Connect); unset: passwords of our own only."
     )
-    oidc_client_id: str | None = Field(default=None, description="What the issuer calls this site.")
-    oidc_client_secret: SecretStr | None = Field(default=None, description="What this site proves itself to it with.")
-    oidc_name: str = Field(default="Company account", description="What the button on the sign-in page says.")
+    oidc_client_id: str | None = Field(default=None, description="Client id of this site at the issuer.")
+    oidc_client_secret: SecretStr | None = Field(default=None, description="Client secret of this site at the issuer.")
     oidc_groups_claim: str = Field(default="groups", description="Claim that names a person's groups.")
     oidc_link_by_email: bool = Field(
         default=False,
@@ -126,9 +110,6 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
     oidc_addresses_verified: bool = Field(
         default=False,
         description="Addresses of an issuer that does not say whether they are verified (Entra ID) count as verified.",
-    )
-    debug: bool = Field(
-        default=False, description="Django's error pages; they show rows and settings: never when shared."
     )
     outgoing_allow: str = Field(
         default="private,public",
@@ -143,10 +124,10 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         pattern=r"^https?://[^/]+$",
         description="https://… under which people reach the site; for links in mails.",
     )
-    smtp_host: str | None = Field(default=None, description="Server that takes mails; unset: no mail is sent.")
+    smtp_host: str | None = Field(default=None, description="Host of the mail server; unset: no mail is sent.")
     smtp_port: int = Field(default=587, ge=1, le=65535, description="Its port.")
     smtp_security: Literal["starttls", "tls", "none"] = Field(
-        default="starttls", description="Encryption of the way there; none for a server on this machine only."
+        default="starttls", description="Encryption of the connection; none for a server on this machine only."
     )
     smtp_username: str | None = Field(default=None, description="Account at the mail server; unset: it asks for none.")
     smtp_password: SecretStr | None = Field(default=None, description="Its password.")
@@ -162,12 +143,6 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         description="File of CA certificates (PEM) that the databases of data sources are verified with; unset: the system's.",
     )
     time_zone: str = Field(default="Asia/Shanghai", description="IANA name for times on pages; the database keeps UTC.")
-    log_format: Literal["console", "json"] = Field(
-        default="console", description="console for people, json for collectors."
-    )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="INFO", description="Least level that is written."
-    )
 
     # where runs are reported as OpenTelemetry spans; the names are OpenTelemetry's own
     otlp_endpoint: str | None = Field(
@@ -185,61 +160,17 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
     attachment_days: int = Field(
         default=30, ge=0, description="Days that files of conversations are kept; 0: none are taken."
     )
-    chunk_tokens: int = Field(
-        default=270,
-        ge=30,
-        le=4_000,
-        description="Tokens of the embedder that a passage should have; smaller ones are found more sharply, larger ones say more.",
-    )
-    chunk_max_tokens: int = Field(
-        default=480,
-        ge=40,
-        le=8_000,
-        description="Most tokens of a passage; what lies behind an embedder's own limit (bundled: 512) is not seen by it.",
-    )
-    search_exact_limit: int = Field(
-        default=25_000,
-        ge=0,
-        description="Visible chunks up to which search is one exact pass; above: HNSW.",
-    )
-    runs_at_once: int = Field(
-        default_factory=lambda: max(os.cpu_count() or 1, 2),
-        ge=1,
-        le=64,
-        description="Questions that an ASGI process answers at once without a language model; as many as cores, at least 2.",
-    )
     model_runs_at_once: int = Field(
         default=200,
         ge=1,
         le=2000,
-        description="The same with one, which is mostly waited for; what the model's service takes.",
-    )
-    runs_per_person: int = Field(
-        default=2,
-        ge=1,
-        le=2000,
-        description="Of one person's questions at once in an ASGI process, at most half of all; the others wait.",
-    )
-    runs_per_program: int = Field(
-        default=2, ge=1, le=2000, description="The same of all API tokens of one person together."
-    )
-    runs_waiting: int = Field(
-        default=200,
-        ge=1,
-        le=10_000,
-        description="Questions that may wait in an ASGI process; the next one is refused with 503 and asked again by page and client.",
-    )
-    transfers_per_person: int = Field(
-        default=1,
-        ge=1,
-        le=2,
-        description="Uploads, searches and downloads of one person at once in an ASGI process, of 4.",
+        description="Questions that a web process answers with a language model at the same time; what the model's service takes.",
     )
     worker_concurrency: int = Field(
         default_factory=lambda: min(os.cpu_count() or 1, 2),
         ge=1,
         le=64,
-        description="Processes of the bulk worker, an embedder each (60 MB of its own, and what a batch takes); all cores, at most 2.",
+        description="Processes of the bulk worker, 60 MB each for an embedder; unset: all cores, at most 2.",
     )
 
     @field_validator("outgoing_allow")
@@ -256,24 +187,10 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
                 raise ValueError(f"{folder} must begin at the root, like /srv/handbook")
         return ",".join(folders)
 
-    @field_validator("home", "static_root", "data", "audit_keys", "audit_checkpoints", "database_ca", "ldap_ca")
+    @field_validator("home", "static_root", "audit_keys", "audit_checkpoints", "database_ca", "ldap_ca")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else (BASE_DIR / path.expanduser()).resolve()
-
-    @field_validator("chunk_max_tokens")
-    @classmethod
-    def _most_is_more(cls, most: int, info: ValidationInfo) -> int:
-        if most < info.data.get("chunk_tokens", most):
-            raise ValueError("must be at least COPILOT_CHUNK_TOKENS")
-        return most
-
-    @field_validator("db_pool")
-    @classmethod
-    def _pool_is_enough(cls, pool: int) -> int:
-        if 0 < pool < POOL:
-            raise ValueError(f"a web process holds up to {POOL} connections; set it to {POOL} or more, or leave it out")
-        return pool
 
     @field_validator("database_url")
     @classmethod
@@ -288,13 +205,6 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         if url and not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
             raise ValueError("must start with redis://, rediss:// or unix://")
         return url
-
-    @field_validator("s3_bucket")
-    @classmethod
-    def _bucket_is_named(cls, bucket: str | None, info: ValidationInfo) -> str | None:
-        if info.data.get("storage") == "s3" and not bucket:
-            raise ValueError("COPILOT_STORAGE=s3 needs the name of a bucket")
-        return bucket
 
     @field_validator("oidc_issuer")
     @classmethod
@@ -323,12 +233,15 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
 
 
 def refuse_unknown(names: list[str]) -> None:
-    """Stop on COPILOT_* names that nothing reads: a typing error would silently leave a default in place."""
+    """Stop on COPILOT_* names that nothing reads, misspelt or removed: they would silently leave a default in place."""
     known = Config.names()
-    for name in sorted(names):
-        if name.startswith(PREFIX) and name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.0)
-            raise ConfigError(f"Unknown setting {name}. Did you mean {near[0]}? All names are in .env.example.")
+    unknown = sorted({name for name in names if name.startswith(PREFIX) and name not in known})
+    if unknown:
+        near = {name: get_close_matches(name, known, n=1, cutoff=MISSPELT) for name in unknown}
+        told = ", ".join(f"{name} (did you mean {near[name][0]}?)" if near[name] else name for name in unknown)
+        raise ConfigError(
+            f"Unknown options: {told}: correct or unset them; all are in .env.example, what replaces removed ones is in CHANGELOG.md."
+        )
 
 
 @cache

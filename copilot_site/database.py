@@ -6,8 +6,8 @@ from urllib.parse import unquote, urlsplit
 from copilot_site.home import Home
 
 
-def database(url: str | None, *, home: Home, pool: int, role: str | None) -> dict[str, Any]:
-    """Django's DATABASES entry. pool: connections kept open by this process, 0 for none. role: the one that processes take on.
+def database(url: str | None, *, home: Home, role: str | None) -> dict[str, Any]:
+    """Django's DATABASES entry. role: the one that processes take on.
 
     Without an address the entry leads to a socket that does not exist; the first query's error then names the reason.
     """
@@ -23,9 +23,12 @@ def database(url: str | None, *, home: Home, pool: int, role: str | None) -> dic
         "OPTIONS": {"prepare_threshold": 2}
         | dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair),
     }
-    if pool:  # ASGI only: under Celery prefork a pool would be shared by forked children
-        entry["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL leaves the pool full of dead connections
-        entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool, "timeout": 10}
     if role:  # not Django's assume_role: with a pool it never gets a connection
         entry["OPTIONS"]["options"] = f"{entry['OPTIONS'].get('options', '')} -c role={role}".strip()
     return entry
+
+
+def keep_open(entry: dict[str, Any], connections: int) -> None:
+    """Let a process keep connections open. For ASGI only: under Celery prefork, forked children would share the pool."""
+    entry["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL leaves the pool full of dead connections
+    entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": connections, "timeout": 10}

@@ -14,37 +14,26 @@ class DirectoryConfig(BaseModel):
         description="ldaps://host or ldap://host (by StartTLS) of the company's directory; unset: none. Needs python-ldap.",
     )
     ldap_ca: Path | None = Field(
-        default=None, description="PEM file of who signed its certificate; unset: whom this system trusts."
+        default=None,
+        description="PEM file of the authority that signed its certificate; unset: the system's authorities.",
     )
     ldap_bind_dn: str | None = Field(default=None, description="Account that reads the directory: cn=copilot,dc=….")
     ldap_bind_password: SecretStr | None = Field(default=None, description="Its password.")
-    ldap_people_base: str | None = Field(default=None, description="Where people are: ou=people,dc=….")
+    ldap_people_base: str | None = Field(default=None, description="Base of people: ou=people,dc=….")
     ldap_people_filter: str = Field(
-        default="(objectClass=person)", description="Who of them may sign in; whoever it finds no more is disabled."
+        default="(objectClass=person)",
+        description="Filter of people who may sign in; accounts that it no longer finds are disabled.",
     )
     ldap_username_attribute: str = Field(
-        default="uid", description="What people type as their name; Active Directory: sAMAccountName."
+        default="uid", description="Attribute of the sign-in name; Active Directory: sAMAccountName."
     )
     ldap_id_attribute: str = Field(
-        default="entryUUID", description="What an entry is called for ever; Active Directory: objectGUID."
+        default="entryUUID", description="Attribute of the permanent id; Active Directory: objectGUID."
     )
-    ldap_first_name_attribute: str = Field(default="givenName", description="A person's first name.")
-    ldap_last_name_attribute: str = Field(default="sn", description="Their family name.")
-    ldap_mail_attribute: str = Field(default="mail", description="Their address.")
     ldap_unit_attribute: str | None = Field(
-        default=None, description="Their department, mapped as “unit=…” under “Claim mappings”; unset: none."
+        default=None, description="Attribute of the department, mapped as “unit=…” under “Claim mappings”; unset: none."
     )
-    ldap_groups_base: str | None = Field(default=None, description="Where groups are: ou=groups,dc=…; unset: none.")
-    ldap_groups_filter: str = Field(
-        default="(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames)(objectClass=posixGroup)(objectClass=group))",
-        description="Which entries there are groups.",
-    )
-    ldap_group_name_attribute: str = Field(
-        default="cn", description="A group's name, as it stands under “Claim mappings”."
-    )
-    ldap_sync_minutes: int = Field(
-        default=60, ge=5, le=1440, description="Minutes between two looks for who is gone and whose groups changed."
-    )
+    ldap_groups_base: str | None = Field(default=None, description="Base of groups: ou=groups,dc=…; unset: none.")
 
     @field_validator("ldap_url")
     @classmethod
@@ -68,7 +57,7 @@ class DirectoryConfig(BaseModel):
             )
         return base
 
-    @field_validator("ldap_people_filter", "ldap_groups_filter")
+    @field_validator("ldap_people_filter")
     @classmethod
     def _filter_is_one(cls, text: str) -> str:
         if not (text.startswith("(") and text.endswith(")") and text.count("(") == text.count(")")):

@@ -33,7 +33,7 @@ from copilot_site.lib.confinement.isolation import isolation, why_none
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.mail_trial import fault_of_mail
 from copilot_site.lib.storage_trial import fault_of
-from copilot_site.lib.web_process import OTHERS, POOL, needed
+from copilot_site.lib.web_process import OTHERS, POOL
 from copilot_site.sign_in_checks import company_directory, company_sign_ins
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary
@@ -121,7 +121,7 @@ def postgres(using: BaseDatabaseWrapper | None = None) -> Finding:
 
 
 def connections() -> Finding:
-    """PostgreSQL gives as many connections as all processes of the system may hold at once."""
+    """Count the web processes that PostgreSQL has connections for; there must be room for one."""
     name = "Connections"
     try:
         with connection.cursor() as cursor:
@@ -129,11 +129,10 @@ def connections() -> Finding:
             given = int(cursor.fetchone()[0])
     except DatabaseError as error:
         return Finding(name, False, str(error).splitlines()[0], "Mend PostgreSQL first.")
-    pool = load_config().db_pool or POOL
-    most = needed(settings.WEB_PROCESSES, pool)
-    held = f"{given}; {settings.WEB_PROCESSES} × {pool} of web processes and {OTHERS} of others may be held"
-    mend = f"Set max_connections of PostgreSQL to {most} or more, lower COPILOT_WEB_PROCESSES, or put PgBouncer in between."
-    return Finding(name, given >= most, held, mend)
+    room = max(0, (given - OTHERS) // POOL)
+    held = f"{given}, enough for {room} web processes of {POOL} beside {OTHERS} of others"
+    mend = f"Set max_connections of PostgreSQL to {POOL + OTHERS} or more, or put PgBouncer in between."
+    return Finding(name, room > 0, held, mend)
 
 
 def pgvector(using: BaseDatabaseWrapper | None = None) -> Finding:
@@ -229,11 +228,7 @@ def model() -> Finding:
 
 def reranking() -> Finding:
     """The reranker scores a passage; without it the first ranking stands."""
-    mend = "Check COPILOT_RERANKER and COPILOT_RERANKER_MODEL; until then hits keep the order they were found in."
-    if settings.RERANKER == "maxsim" and settings.EMBEDDER != "bundled":
-        return Finding(
-            "Reranker", False, "maxsim needs token vectors, which this embedder has none of", mend, optional=True
-        )
+    mend = "Check COPILOT_RERANKER_MODEL; until then hits keep the order they were found in."
     chosen = reranker()
     try:
         if isinstance(chosen, CrossEncoderReranker):
@@ -284,7 +279,7 @@ def files() -> Finding:
     try:
         storage = storages["default"]
     except InvalidStorageError as error:
-        mend = "Install it (`pip install -r requirements/s3.txt`), or set COPILOT_STORAGE=local."
+        mend = "Install it (`pip install -r requirements/s3.txt`), or unset COPILOT_S3_BUCKET."
         return Finding("File storage", False, str(error), mend)
     kind, fault = type(storage).__name__, fault_of(storage)
     if fault:

@@ -6,13 +6,12 @@ Which route is of which kind is in `copilot_site.pools`.
 from collections.abc import Hashable
 from typing import Final
 
-from django.conf import settings
-
 from copilot_site.lib.fair_queue import FairQueue
 from copilot_site.lib.seats import Share
 from copilot_site.lib.web_process import EXPORTS, PAGES, TRANSFERS
 from copilot_site.pools import EXPORT, PAGE, TRANSFER
 
+TRANSFERS_PER_PERSON: Final = 1  # of 4: each keeps a processor, a disk or another server busy
 PAGES_PER_PERSON: Final = 2  # a page and what it fetches beside itself
 PER_ADDRESS: Final = 1  # of all together that come from one address without showing who they are
 
@@ -31,6 +30,6 @@ def shares() -> dict[str, Share]:
 
     return {
         PAGE: Share(queue(PAGES, PAGES_PER_PERSON, 400), wait_s=15.0),
-        TRANSFER: Share(queue(TRANSFERS, settings.TRANSFERS_PER_PERSON, 200), wait_s=60.0),
+        TRANSFER: Share(queue(TRANSFERS, TRANSFERS_PER_PERSON, 200), wait_s=60.0),
         EXPORT: Share(queue(EXPORTS, 1, 20), wait_s=60.0),
     }

@@ -40,7 +40,7 @@ def company_directory() -> Finding:
         mend = "Check COPILOT_LDAP_PEOPLE_BASE and _PEOPLE_FILTER; `manage.py directory show NAME` tells what is found."
         return Finding(name, False, f"{given.url} answers, and has nobody under {given.people_base}", mend)
     if not has_groups:
-        mend = "Check COPILOT_LDAP_GROUPS_BASE and _GROUPS_FILTER, or unset them."
+        mend = "Check COPILOT_LDAP_GROUPS_BASE, or unset it."
         return Finding(
             name, False, f"{given.url} answers, and has no group under {given.groups_base}", mend, optional=True
         )

@@ -39,8 +39,6 @@ def dangers(config: Config) -> Iterator[str]:
     """One sentence for each thing that an exposed site must not have; nothing for one that only this machine reaches."""
     if not is_exposed(config):
         return
-    if config.debug:
-        yield "COPILOT_DEBUG shows rows and settings to whoever meets an error: unset it, or listen on this machine only."
     if not config.https:
         yield (
             "Others reach this site by plain HTTP, which shows passwords to the network: put a proxy that ends TLS in front and set "
@@ -54,7 +52,6 @@ def dangers(config: Config) -> Iterator[str]:
     for name, url in (
         ("DATABASE_URL", config.database_url),
         ("REDIS_URL", config.redis_url),
-        ("COPILOT_BROKER_URL", config.broker_url),
     ):
         if _has_default_password(url):
             yield f"The password in {name} is one that everybody tries first: give that service a random one."

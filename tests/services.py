@@ -17,7 +17,6 @@ from copilot_site.home import Home
 from tests import database
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = {"COPILOT_DATA"}
 HERE = {
     "PORT": "8000",
     "COPILOT_OUTGOING_ALLOW": "localhost,private",
@@ -36,7 +35,7 @@ def start(stack: ExitStack) -> None:
 
 
 def _start_services(stack: ExitStack) -> None:
-    for name in [name for name in os.environ if name.startswith("COPILOT_") and name not in KEPT]:
+    for name in [name for name in os.environ if name.startswith("COPILOT_")]:
         del os.environ[name]  # the developer's own settings must not decide a test
     clear_remains(Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))

@@ -84,10 +84,7 @@ class Slapd:
         return {
             "url": self.url, "ca": self.ca, "bind_dn": READER, "bind_password": READER_PASSWORD,
             "people_base": PEOPLE, "people_filter": "(objectClass=inetOrgPerson)", "username_attribute": "uid",
-            "id_attribute": "entryUUID", "first_name_attribute": "givenName", "last_name_attribute": "sn",
-            "mail_attribute": "mail", "unit_attribute": "departmentNumber", "groups_base": GROUPS,
-            "groups_filter": "(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames)(objectClass=posixGroup))",
-            "group_name_attribute": "cn", "sync_minutes": 60,
+            "id_attribute": "entryUUID", "unit_attribute": "departmentNumber", "groups_base": GROUPS,
         } | changes  # fmt: skip
 
     def _as_admin(self, act: Any) -> None:

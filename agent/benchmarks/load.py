@@ -41,6 +41,8 @@ QUESTIONS = 200  # different ones
 QUESTIONS_ASKED = "questions"
 DOWNLOADED = 20  # documents, in turn
 # Runs a module of this package in the web process, which must be there first.
+# A line for each request would be measured, too.
+QUIET_UVICORN = "import logging, uvicorn; logging.disable(logging.INFO); uvicorn.main()"
 RUN = "import copilot_site.asgi, runpy, sys; del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__')"
 
 
@@ -218,11 +220,11 @@ def _web_process(*, is_fair: bool) -> Iterator[tuple[str, psutil.Process]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    words = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(settings.BASE_DIR)]
+    words = [sys.executable, "-c", QUIET_UVICORN, "copilot_site.asgi:application", "--app-dir", str(settings.BASE_DIR)]
     words += ["--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
     if not is_fair:
         words = [sys.executable, "-c", RUN, "agent.benchmarks.unfair_web", str(port)]
-    env = os.environ | {"DATABASE_URL": address, "COPILOT_LOG_LEVEL": "WARNING"}
+    env = os.environ | {"DATABASE_URL": address}
     with subprocess.Popen(words, env=env, cwd=settings.BASE_DIR) as process:
         try:
             _wait_for(f"http://127.0.0.1:{port}/readyz", process)

@@ -3,6 +3,7 @@
 Run as a program after `copilot_site.asgi` was imported; its argument is the port.
 """
 
+import logging
 import sys
 from collections.abc import Hashable
 
@@ -26,6 +27,7 @@ def make_unfair() -> None:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.INFO)
     make_unfair()
     uvicorn.run(
         "copilot_site.asgi:application", port=int(sys.argv[1]), access_log=False, lifespan="off", log_level="warning"

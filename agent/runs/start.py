@@ -7,7 +7,8 @@ process; several processes have several, and what they share are the connections
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable
+import os
+from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -50,6 +51,9 @@ from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
 from knowledge.retrieval.search import Scope
 from knowledge.text.normalise import normalise
 
+MAX_RUNS = max(os.cpu_count() or 1, 2)  # at work without a model: each keeps a core busy
+MAX_RUNS_PER_PARTY = 2  # of one person, and of all of their API tokens together: one is read while the next is answered
+MAX_WAITING_RUNS = 200  # some minutes of work; later questions are refused and asked again by the page
 QUESTION_LENGTH = 4_000  # characters: about four pages; what is longer is a document
 
 
@@ -267,12 +271,12 @@ def queue(*, has_model: bool) -> FairQueue:
 
     Nobody has more than half of the places, so that whoever comes beside a flood finds one, or the next one.
     """
-    places = settings.MODEL_RUNS_AT_ONCE if has_model else settings.RUNS_AT_ONCE
+    places = settings.MODEL_RUNS_AT_ONCE if has_model else MAX_RUNS
     half = max(1, places // 2)
     return FairQueue(
         places=places,
-        own_places=lambda party: min(half, _own_places(party)),
-        most_waiting=settings.RUNS_WAITING,
+        own_places=lambda _party: min(half, MAX_RUNS_PER_PARTY),
+        most_waiting=MAX_WAITING_RUNS,
     )
 
 
@@ -285,12 +289,6 @@ def admitted(principal: Principal, *, has_model: bool) -> Ticket:
         return queue(has_model=has_model).enter((principal.user_id, principal.scopes is not None))
     except QueueFull as full:
         raise _refusal(full) from full
-
-
-def _own_places(party: Hashable) -> int:
-    assert isinstance(party, tuple)
-    _user_id, is_program = party
-    return settings.RUNS_PER_PROGRAM if is_program else settings.RUNS_PER_PERSON
 
 
 def _refusal(full: QueueFull) -> Unavailable:

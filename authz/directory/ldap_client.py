@@ -31,6 +31,9 @@ REFUSED = (
     ldap.INVALID_CREDENTIALS, ldap.NO_SUCH_OBJECT, ldap.INAPPROPRIATE_AUTH, ldap.UNWILLING_TO_PERFORM,
     ldap.CONSTRAINT_VIOLATION,
 )  # fmt: skip
+# RFC 2798 and Active Directory name these alike; every kind of group that either has is a group
+FIRST_NAME, LAST_NAME, MAIL, GROUP_NAME = "givenName", "sn", "mail", "cn"
+GROUPS = "(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames)(objectClass=posixGroup)(objectClass=group))"
 MEMBER = "(|(member={dn})(uniqueMember={dn})(memberUid={name}))"
 
 
@@ -50,14 +53,8 @@ class LdapSettings:
     people_filter: str
     username_attribute: str
     id_attribute: str
-    first_name_attribute: str
-    last_name_attribute: str
-    mail_attribute: str
     unit_attribute: str | None
     groups_base: str | None
-    groups_filter: str
-    group_name_attribute: str
-    sync_minutes: int
 
     @classmethod
     def read(cls) -> Self | None:
@@ -121,9 +118,7 @@ class LdapDirectory:
         """Does the people's base hold anybody, and the groups' base any group? True for groups where none are set up."""
         given = self._given
         has_people = bool(self._search(given.people_base, given.people_filter, [given.username_attribute], most=1))
-        groups = not given.groups_base or self._search(
-            given.groups_base, given.groups_filter, [given.group_name_attribute], most=1
-        )
+        groups = not given.groups_base or self._search(given.groups_base, GROUPS, [GROUP_NAME], most=1)
         return has_people, bool(groups)
 
     @property
@@ -133,8 +128,7 @@ class LdapDirectory:
     @cached_property
     def _attributes(self) -> list[str]:
         given = self._given
-        names = [given.username_attribute, given.id_attribute, given.first_name_attribute, given.last_name_attribute,
-                 given.mail_attribute, given.unit_attribute]  # fmt: skip
+        names = [given.username_attribute, given.id_attribute, FIRST_NAME, LAST_NAME, MAIL, given.unit_attribute]
         return [name for name in names if name]
 
     def _person(self, attribute: str, escaped: str) -> Entry | None:
@@ -162,9 +156,9 @@ class LdapDirectory:
             dn=dn,
             external_id=external_id,
             username=username,
-            first_name=first(given.first_name_attribute),
-            last_name=first(given.last_name_attribute),
-            email=first(given.mail_attribute),
+            first_name=first(FIRST_NAME),
+            last_name=first(LAST_NAME),
+            email=first(MAIL),
             units=tuple(texts(given.unit_attribute)),
         )
 
@@ -177,9 +171,7 @@ class LdapDirectory:
     def _groups(self, condition: str) -> dict[str, str]:
         """DN → name of the groups for which this holds."""
         given = self._given
-        rows = self._search(
-            given.groups_base or "", f"(&{given.groups_filter}{condition})", [given.group_name_attribute]
-        )
+        rows = self._search(given.groups_base or "", f"(&{GROUPS}{condition})", [GROUP_NAME])
         named = {dn: next(iter(values.values()), [b""])[0].decode(errors="replace") for dn, values in rows}
         return {dn: name for dn, name in named.items() if name}
 

@@ -21,7 +21,6 @@ from copilot_site.home import Home
 # A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages
 # side by side. An import has many: a process for each reads them one by one, and none waits for another's last passage.
 WORKERS = {"interactive": "interactive,watch", "bulk": "bulk,maintenance,watch"}
-BULK_RELEASE_S = "15"  # between two imports nobody waits for its model
 # As root, Celery warns in eight lines at every start.
 QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
 
@@ -83,13 +82,10 @@ def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
     """Start the workers, beat and the web server; they read where the services are from the environment."""
     environment = os.environ | {"PORT": str(port)} | QUIET
     celery = [sys.executable, "-m", "celery", "--workdir", str(BASE_DIR), "--quiet", "-A"]
-    config = load_config()
-    processes = {"interactive": 1, "bulk": config.worker_concurrency}
-    release = {"bulk": {"COPILOT_EMBED_RELEASE_S": BULK_RELEASE_S}} if config.embed_release_s is None else {}
     for name, queues in WORKERS.items():
-        options = ["-n", f"{name}@%h", "-Q", queues, "-c", str(processes[name]), "--without-gossip", "--without-mingle"]
-        embedder = {"COPILOT_EMBED_THREADS": str(-(-config.embed_threads // processes[name]))} | release.get(name, {})
-        supervisor.start(name, [*celery, "copilot_site", "worker", *options], environment | embedder)
+        options = ["-n", f"{name}@%h", "-Q", queues, "--without-gossip", "--without-mingle"]
+        options += ["-c", "1"] if name == "interactive" else []
+        supervisor.start(name, [*celery, "copilot_site", "worker", *options], environment)
     supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
     options = ["--host", host, "--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]

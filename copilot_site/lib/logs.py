@@ -14,7 +14,7 @@ from django_structlog.middlewares import RequestMiddleware
 
 HEALTH_PATHS = ("/healthz", "/readyz")  # asked every few seconds; the answer says what fails
 
-# Of LOGGING, whatever COPILOT_LOG_LEVEL says.
+# Of LOGGING, whatever the level of the root is.
 LEVELS: dict[str, dict[str, Any]] = {
     # the request middleware logs every request with its id; these would say it again
     "django.server": {"level": "WARNING"},
@@ -22,7 +22,7 @@ LEVELS: dict[str, dict[str, Any]] = {
     "uvicorn.access": {"level": "WARNING", "propagate": False},
     "httpx": {"level": "WARNING"},
     "httpx2": {"level": "WARNING"},
-    # whatever COPILOT_LOG_LEVEL says: these write what is sent, prompts and keys included
+    # whatever the level of the root is: these write what is sent, prompts and keys included
     **{name: {"level": "WARNING"} for name in ("openai", "httpcore", "httpcore2", "urllib3", "websockets")},
     "mcp": {"level": "WARNING"},  # three lines an exchange
     "django.db.backends": {"level": "INFO"},

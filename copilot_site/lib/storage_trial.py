@@ -62,7 +62,7 @@ def _told(storage: Storage, step: str, error: Exception) -> StorageFault:
         return StorageFault(f"there is no bucket {bucket}", f"aws s3 mb s3://{bucket}")
     if isinstance(storage, FileSystemStorage) and isinstance(error, PermissionError):
         return StorageFault(sentence, f"chown -R $(id -un) {storage.location} && chmod -R u+rwX {storage.location}")
-    return StorageFault(sentence, "Mend the folder or COPILOT_STORAGE.")
+    return StorageFault(sentence, "Mend the folder or COPILOT_S3_BUCKET.")
 
 
 def _first_line(error: Exception) -> str:

@@ -18,11 +18,6 @@ POOL: Final = RUNS + SOCKETS + PAGES + TRANSFERS + EXPORTS + HEALTH
 OTHERS: Final = 12  # workers and their children, beat, a command or two, what PostgreSQL keeps for its superuser
 
 
-def needed(web_processes: int, pool: int) -> int:
-    """Connections that the system may hold at once."""
-    return web_processes * pool + OTHERS
-
-
 SWITCH_S = 0.001
 """After how long a thread lets another one run. A question that is taken waits for the database some ten times; with Python's own 5 ms
 it waits each time for every thread that computes. 1 ms costs no throughput that can be measured (ADR 0017)."""

@@ -19,8 +19,8 @@ WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = STATIC_ROOT is None
 def storages() -> dict[str, dict[str, Any]]:
     """Django's STORAGES: uploaded files on disk or in S3, static files plain or collected with hashed names."""
     files: dict[str, Any] = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
-    if config.storage == "s3":
-        options = {"bucket_name": config.s3_bucket, "endpoint_url": config.s3_endpoint, "file_overwrite": False}
+    if config.s3_bucket:
+        options = {"bucket_name": config.s3_bucket, "file_overwrite": False}
         files = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
     hashed = "whitenoise.storage.CompressedManifestStaticFilesStorage"
     plain = "django.contrib.staticfiles.storage.StaticFilesStorage"

@@ -1,11 +1,11 @@
 """Structured logs."""
 
+import sys
 from typing import Any
 
 import structlog
 
 from copilot_site.lib.logs import LEVELS, format_exception_without_values
-from copilot_site.settings.base import config
 
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = (
@@ -18,9 +18,9 @@ _shared: list[Any] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
 _renderer: Any = (
-    structlog.processors.JSONRenderer(ensure_ascii=False)
-    if config.log_format == "json"
-    else structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)
+    structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)
+    if sys.stderr.isatty()  # people read a terminal, collectors read JSON
+    else structlog.processors.JSONRenderer(ensure_ascii=False)
 )
 LOGGING = {
     "version": 1,
@@ -38,7 +38,7 @@ LOGGING = {
     },
     "filters": {"quiet": {"()": "copilot_site.lib.logs.Quiet"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured", "filters": ["quiet"]}},
-    "root": {"handlers": ["stderr"], "level": config.log_level},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": LEVELS,
 }
 structlog.configure(

@@ -5,9 +5,7 @@ from typing import Any
 from copilot_site.settings.base import HOME, config
 from copilot_site.settings.services import REDIS_URL
 
-CELERY_BROKER_URL = (
-    config.broker_url.get_secret_value() if config.broker_url else REDIS_URL.replace("unix://", "redis+socket://")
-)
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://")
 CELERY_TASK_IGNORE_RESULT = True  # progress and results live on rows
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -23,7 +21,7 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # a Valkey whose disk is full refuses every write: wait for it, do not end
 # s; only the last resort: leases and the reaper in the database bring work back within seconds
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if not config.broker_url else {}
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 CELERY_TASK_DEFAULT_QUEUE = "interactive"
 CELERY_BEAT_SCHEDULER = "copilot_site.beat:Schedule"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
@@ -56,10 +54,10 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "tend layer drafts": {"task": "business.tend_layer_drafts", "schedule": 60.0, "options": {"expires": 60}},
     "tend schema vectors": {"task": "business.tend_schema_vectors", "schedule": 600.0, "options": {"expires": 600}},
 }
+DIRECTORY_SYNC_S = 3600.0  # every account is looked up: a load that a directory bears once an hour
 if config.ldap_url:
-    every_s = config.ldap_sync_minutes * 60.0
     CELERY_BEAT_SCHEDULE["sync directory"] = {
-        "task": "authz.sync_directory", "schedule": every_s, "options": {"expires": every_s}
+        "task": "authz.sync_directory", "schedule": DIRECTORY_SYNC_S, "options": {"expires": DIRECTORY_SYNC_S}
     }  # fmt: skip
 # What must not wait behind a worker's long documents goes to `watch`, which every worker serves; the rest may take minutes.
 CELERY_TASK_ROUTES = {

@@ -4,7 +4,7 @@ from copilot_site.settings.base import HOME, config
 from copilot_site.startup_checks import is_exposed
 
 SECRET_KEY = config.secret_key.get_secret_value() if config.secret_key else HOME.secret("secret_key")
-DEBUG = config.debug
+DEBUG = False  # error pages with rows and settings are shown nowhere; the log has the traceback
 IS_EXPOSED = is_exposed(config)  # others than this machine reach the site
 ALLOWED_HOSTS = [host.strip() for host in config.allowed_hosts.split(",") if host.strip()]
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = config.https

@@ -72,7 +72,7 @@ def company_sign_in() -> list[dict[str, Any]]:
         "addresses_verified": config.oidc_addresses_verified,
     }
     secret = config.oidc_client_secret.get_secret_value()
-    names = {"provider_id": "company", "name": config.oidc_name}
+    names = {"provider_id": "company", "name": "Company account"}
     return [{**names, "client_id": config.oidc_client_id, "secret": secret, "settings": options}]
 
 

@@ -1,4 +1,4 @@
-"""The size of passages is a setting, and re-indexing cuts again what it has become."""
+"""Re-indexing cuts passages again where their size has changed."""
 
 from io import StringIO
 from uuid import UUID
@@ -8,7 +8,6 @@ from django.core.management import call_command
 from django.test import override_settings
 
 from authz.principal import Principal
-from copilot_site.config import Config
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Chunk, DocumentVersion, ParseStatus
 from knowledge.retrieval.search import search
@@ -61,8 +60,3 @@ def test_what_would_be_cut_the_same_is_left_alone(version: DocumentVersion) -> N
     before = passages(version)
     assert reindexed().startswith("0 documents cut anew.")
     assert passages(version) == before
-
-
-def test_the_most_is_no_less_than_the_aim() -> None:
-    with pytest.raises(ValueError, match="at least COPILOT_CHUNK_TOKENS"):
-        Config(chunk_tokens=300, chunk_max_tokens=200)

@@ -19,10 +19,13 @@ SCOPES = [TokenScope.CHAT, TokenScope.SEARCH, TokenScope.INGEST]
 
 
 @contextmanager
-def web_process(**env: str) -> Iterator[tuple[str, psutil.Process]]:
-    """uvicorn as `manage.py up` starts it, in a process of its own; yields its address and itself once it answers."""
+def web_process(application: str = "copilot_site.asgi", **env: str) -> Iterator[tuple[str, psutil.Process]]:
+    """uvicorn as `manage.py up` starts it, in a process of its own; yields its address and itself once it answers.
+
+    application: its module.
+    """
     listening = socket.create_server(("127.0.0.1", 0))  # handed on: nobody can take the number before it does
-    words = ["copilot_site.asgi:application", "--fd", str(listening.fileno()), "--no-access-log", "--lifespan", "off"]
+    words = [f"{application}:application", "--fd", str(listening.fileno()), "--no-access-log", "--lifespan", "off"]
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     with running("uvicorn", *words, "--log-level", "warning", env=env, handed_on=[listening]) as process:
         ends = time.monotonic() + PATIENT_S

@@ -29,12 +29,11 @@ Event = dict[str, Any]
 
 
 @contextmanager
-def one_at_a_time(waiting: int, **more: str) -> Iterator[tuple[str, psutil.Process]]:
-    """A web process that answers one question at a time, with a model that never ends its answer; so many may wait."""
+def one_at_a_time(application: str = "copilot_site.asgi") -> Iterator[tuple[str, psutil.Process]]:
+    """A web process that answers one question at a time, with a model that never ends its answer."""
     with serving(chooses=lambda _request: says("", hang="before")) as model:
         env = {"COPILOT_LLM_BASE_URL": model.base_url, "COPILOT_LLM_MODEL": "scripted"}
-        limits = {"COPILOT_MODEL_RUNS_AT_ONCE": "1", "COPILOT_RUNS_WAITING": str(waiting)}
-        with web_process(**env, **limits, **more) as found:
+        with web_process(application, COPILOT_MODEL_RUNS_AT_ONCE="1", **env) as found:
             yield found
 
 
@@ -123,7 +122,7 @@ def test_a_full_queue_refuses_before_anything_is_stored_and_the_rest_is_answered
             found["moved up"] = (await next_of(behind, "queued"))["data"]
         return found
 
-    with one_at_a_time(waiting=2) as (url, _process):
+    with one_at_a_time("tests.integration.load.short_queue") as (url, _process):
         found = asyncio.run(scene(url))
     assert found == {
         "working": "agent_query",
@@ -162,7 +161,7 @@ def test_who_waits_for_a_whole_answer_holds_no_thread_and_no_connection() -> Non
             await asyncio.gather(*waiting, return_exceptions=True)
         return threads, busy
 
-    with one_at_a_time(waiting=50) as (url, process):
+    with one_at_a_time() as (url, process):
         threads, _busy_at_last = asyncio.run(scene(url, process))
         idle = process.num_threads()
     assert threads <= idle + 4, "twenty who wait have no twenty threads"

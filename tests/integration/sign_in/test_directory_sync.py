@@ -180,7 +180,7 @@ def test_the_doctor_says_what_is_there_and_what_is_missing(directory: Slapd, set
     assert (company_directory().ok, "with people and groups" in company_directory().detail) == (True, True)
     settings.LDAP = directory.settings(people_filter="(objectClass=device)")
     assert (company_directory().ok, "has nobody under" in company_directory().detail) == (False, True)
-    settings.LDAP = directory.settings(groups_filter="(objectClass=device)")
+    settings.LDAP = directory.settings(groups_base="ou=people,dc=evenkeel,dc=example")
     assert (company_directory().ok, "has no group under" in company_directory().detail) == (False, True)
 
 

@@ -21,7 +21,7 @@ APP = "copilot_app"
 PROCESSES = ("web", "worker-interactive", "worker-bulk", "beat")
 ENV = {
     "POSTGRES_PASSWORD": "yT5wKq83Zb",
-    "POSTGRES_APP_PASSWORD": "mC9fLx27Rd",
+    "COPILOT_DB_ROLE_PASSWORD": "mC9fLx27Rd",
     "VALKEY_PASSWORD": "hV4sNe61Gp",
     "COPILOT_SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!?",
     "COPILOT_ALLOWED_HOSTS": "knowledge.example.com",

@@ -3,19 +3,20 @@
 from collections.abc import Iterator
 
 import pytest
-from django.test import override_settings
 
+from agent.runs import start
 from agent.runs.run import place_in_words
 from agent.runs.start import admitted, queue
 from authz.principal import Principal
 from copilot_site.lib.errors import TooMany, Unavailable
 
 ANNA, BERT = Principal(1, "anna", frozenset()), Principal(2, "bert", frozenset())
-LIMITS = {"RUNS_AT_ONCE": 4, "RUNS_PER_PERSON": 2, "RUNS_PER_PROGRAM": 1, "RUNS_WAITING": 3}
 
 
 @pytest.fixture(autouse=True)
-def own_queues() -> Iterator[None]:
+def own_queues(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fresh queues in which three may wait. Each test says how many runs are at work: the number of cores must not decide."""
+    monkeypatch.setattr(start, "MAX_WAITING_RUNS", 3)
     queue.cache_clear()
     yield
     queue.cache_clear()
@@ -29,26 +30,29 @@ def served(*people: Principal, has_model: bool = False) -> list[bool]:
     return [admitted(person, has_model=has_model).is_served for person in people]
 
 
-@override_settings(**LIMITS)
-def test_a_person_and_all_of_their_tokens_together_are_a_party_each() -> None:
+def test_a_person_and_all_of_their_tokens_together_are_a_party_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "MAX_RUNS", 6)
     assert served(ANNA, ANNA, ANNA) == [True, True, False]
-    assert served(token_of(ANNA, 1), token_of(ANNA, 2)) == [True, False], "a second token is no second party"
+    tokens = [token_of(ANNA, number) for number in (1, 2, 3)]
+    assert served(*tokens) == [True, True, False], "a further token is no further party"
     assert served(BERT) == [True]
 
 
-@override_settings(**LIMITS | {"RUNS_AT_ONCE": 2})
-def test_nobody_takes_more_than_half_of_the_places() -> None:
+def test_nobody_takes_more_than_half_of_the_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "MAX_RUNS", 2)
     assert served(ANNA, ANNA, BERT) == [True, False, True]
 
 
-@override_settings(**LIMITS | {"RUNS_AT_ONCE": 1})
-def test_runs_with_a_model_do_not_wait_for_those_without() -> None:
+def test_runs_with_a_model_do_not_wait_for_those_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "MAX_RUNS", 1)
     assert served(ANNA, BERT) == [True, False]
     assert served(BERT, has_model=True) == [True]
 
 
-@override_settings(**LIMITS | {"RUNS_AT_ONCE": 1})
-def test_who_finds_no_room_is_told_whether_that_is_their_own_doing_and_when_to_come_back() -> None:
+def test_who_finds_no_room_is_told_whether_that_is_their_own_doing_and_when_to_come_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(start, "MAX_RUNS", 1)
     served(BERT, ANNA, ANNA)
     with pytest.raises(TooMany) as own:
         admitted(ANNA, has_model=False)

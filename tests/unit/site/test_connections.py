@@ -1,9 +1,11 @@
 """What may hold a connection adds up to the pool."""
 
-import pytest
+import os
+import subprocess
+import sys
 
 from agent import threads
-from copilot_site.config import Config
+from copilot_site.config import BASE_DIR
 from copilot_site.lib import web_process as connection_budget
 from copilot_site.lib.web_process import POOL
 from copilot_site.seats import shares
@@ -19,8 +21,12 @@ def test_threads_and_seats_that_may_hold_a_connection_add_up_to_the_pool() -> No
     assert runs + seats + connection_budget.SOCKETS + connection_budget.HEALTH == POOL
 
 
-def test_a_pool_that_is_too_small_stops_the_start() -> None:
-    with pytest.raises(ValueError, match=f"holds up to {POOL} connections"):
-        Config(db_pool=POOL - 1)
-    assert Config(db_pool=POOL).db_pool == POOL
-    assert Config(db_pool=0).db_pool == 0
+def test_a_web_process_keeps_these_connections_and_other_processes_keep_none() -> None:
+    """Forked children of a worker would share a pool."""
+    printing = "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'].get('pool'))"
+    for first, kept in (("import copilot_site.asgi", f"'max_size': {POOL}"), ("", "None")):
+        done = subprocess.run(
+            [sys.executable, "-c", f"{first}\n{printing}"],
+            cwd=BASE_DIR, env=os.environ, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert kept in done.stdout

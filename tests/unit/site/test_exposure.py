@@ -31,7 +31,6 @@ def test_a_production_environment_starts() -> None:
 
 
 DANGERS: list[tuple[dict[str, Any], str]] = [
-    ({"debug": True}, "COPILOT_DEBUG"),
     ({"https": False}, "COPILOT_HTTPS=true"),
     ({"secret_key": "a" * 50}, "COPILOT_SECRET_KEY"),
     ({"secret_key": "abcdefghijkl" * 5}, "COPILOT_SECRET_KEY"),
@@ -40,7 +39,6 @@ DANGERS: list[tuple[dict[str, Any], str]] = [
     ({"DATABASE_URL": "postgresql://copilot:copilot@db/copilot"}, "DATABASE_URL"),
     ({"DATABASE_URL": "postgresql://copilot:Change%6De@db/copilot"}, "DATABASE_URL"),
     ({"REDIS_URL": "redis://:password@valkey/0"}, "REDIS_URL"),
-    ({"broker_url": "amqp://guest:guest@rabbit//"}, "COPILOT_BROKER_URL"),
 ]
 
 

@@ -57,12 +57,10 @@ def test_slow_work_takes_no_seat_of_a_page(method: str, route: str) -> None:
     assert pool_of(method, route) == TRANSFER
 
 
-@pytest.mark.parametrize("per_person", [1, 2])
 @pytest.mark.parametrize("pool", ["pages", "transfers", "exports"])
 def test_a_person_and_the_strangers_of_their_address_leave_a_seat_of_each_pool(
-    pool: str, per_person: int, settings: object
+    pool: str,
 ) -> None:
-    settings.TRANSFERS_PER_PERSON = per_person  # type: ignore[attr-defined]
     queue = shares()[pool].queue
     taken = [queue.enter(party) for party in (7, "10.0.0.1") for _number in range(queue.places)]
     other = queue.enter(8)
