@@ -11,10 +11,9 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from agent.budget import Budget
-from agent.mcp_client.tool import outside_tools
 from agent.models import AgentProfile
 from agent.profiles import Options, Profile
-from agent.tools.base import allowed_names, find
+from agent.tools.base import allowed_names, find, outside_tools
 from authz.folders import group_ids_of
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound

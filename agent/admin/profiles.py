@@ -13,10 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.admin.base import SettingsAdmin
 from agent.budget import Budget
-from agent.mcp_client.tool import outside_tools
 from agent.models import AgentProfile
 from agent.profile_choice import MOST_OPENINGS, lines_of
-from agent.tools.base import current_name, default_names, in_order
+from agent.tools.base import current_name, default_names, in_order, outside_tools
 from authz.governing import governed
 from authz.principal import Principal
 from knowledge.models import KnowledgeBase

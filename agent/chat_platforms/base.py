@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from copilot_site.lib.registry import Registry, load_modules
+from copilot_site.lib.registry import Registry
 
 MOST_MEMBERS = 500  # of a group; for more nothing is answered
 
@@ -120,8 +120,3 @@ class ChatPlatform(Protocol):
 
 
 platforms: Registry[ChatPlatform] = Registry("chat platform")
-
-
-def load() -> None:
-    """Import the platforms. A second call changes nothing."""
-    load_modules("agent.chat_platforms.platforms")

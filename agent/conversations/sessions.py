@@ -9,10 +9,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from agent.conversations.branches import Tree
+from agent.conversations.made_files import kept_files, made_files
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.visibility import under_rights
 from agent.kept_scope import kept
-from agent.models import Message, Role, Session
+from agent.models import MadeFile, Message, Role, Session
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.checks import get_visible
@@ -155,6 +156,17 @@ LONGEST_TITLE, LONGEST_LABEL = 200, 40  # characters, of what a person types
 
 
 @transaction.atomic
+def made_file(principal: Principal, session_id: UUID, file_id: UUID) -> MadeFile:
+    """Return a file that a script made for a conversation, and record the download. Raises NotFound."""
+    session = get_session(principal, session_id)
+    found = kept_files().filter(pk=file_id, message__session=session).first()
+    if found is None or not made_files(principal, [found.message_id]):
+        raise NotFound(_("There is no such file, or it was thrown away: ask again to have it made."))
+    detail: dict[str, object] = {"size_bytes": found.size_bytes}
+    record(principal, Action.SKILL_FILE_DOWNLOADED, found, run_id=str(found.message_id), detail=detail)
+    return found
+
+
 def organise(principal: Principal, session_id: UUID, **changes: str | bool) -> None:
     """Change what is given of `title`, `label`, `is_pinned` and `is_archived`; when it was last asked in stays as it is.
 

@@ -15,11 +15,10 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from agent.conversations.files import made_file
 from agent.conversations.forms import OrganiseForm
 from agent.conversations.keepers import rated_answers, read_questions
 from agent.conversations.presentation.message import ShownCitation
-from agent.conversations.sessions import get_session, messages_of, organise
+from agent.conversations.sessions import get_session, made_file, messages_of, organise
 from agent.conversations.sharing import end_share, read_share, share
 from agent.conversations.transcripts.export import export
 from authz.pages import signed_in

@@ -16,7 +16,6 @@ from agent.evidence import verified_mark
 from agent.fencing import escaped, fenced
 from agent.prompting import count_tokens, dated, prompt
 from agent.run import Finding, Run
-from agent.skills.catalog import READ, Offer, listed
 from agent.state import Turn
 from agent.tools.base import Tool
 
@@ -25,25 +24,26 @@ FENCE_TOKENS = 40  # of the marks around a passage
 
 
 async def opening(
-    run: Run, offered: Sequence[Tool], skills: Sequence[Offer], evidence: Mapping[int, Finding]
+    run: Run, offered: Sequence[Tool], briefings: Sequence[str], evidence: Mapping[int, Finding]
 ) -> list[Turn]:
-    """The first messages of a run. offered: the tools the model may call, none where it only writes. evidence: by number."""
-    system = Turn(role="system", content=_orders(run, offered, skills))
+    """Return the first messages of a run.
+
+    offered: the tools the model may call, none where it only writes. briefings: what the orders say of them. evidence: by number.
+    """
+    system = Turn(role="system", content=_orders(run, offered, briefings))
     tables = await sync_to_async(tables_for)(run) if any(tool.name == "database_query" for tool in offered) else ""
     run.told_inside += [tables] if tables else []
     return [system, *run.history, Turn(role="user", content=_question(run, evidence, tables))]
 
 
-def _orders(run: Run, offered: Sequence[Tool], skills: Sequence[Offer]) -> str:
+def _orders(run: Run, offered: Sequence[Tool], briefings: Sequence[str]) -> str:
     language = asked_in(run)
     names = ["answer", *(["tools"] if offered else [])]
     names += ["answer_outside"] if any(tool.brings == "outside" for tool in offered) else []
     names += ["answer_verified"] if run.verified else []
     names += [f"tone_{run.profile.tone}"] if run.profile.tone else []
     parts = [run.use(prompt(name, language)) for name in names]
-    if skills and any(tool.name == READ for tool in offered):
-        parts.append(f"{run.use(prompt('skills', language))}\n{listed(skills)}")
-    return dated("\n\n".join(parts), timezone.localdate()) + run.attached.told(language, use=run.use)
+    return dated("\n\n".join([*parts, *briefings]), timezone.localdate()) + run.attached.told(language, use=run.use)
 
 
 def _question(run: Run, evidence: Mapping[int, Finding], tables: str) -> str:

@@ -7,7 +7,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from agent.openai_api.answers import Answer
+from agent.openai_api.answers import OpenAIAnswer
 from agent.openai_api.conversation import conversation_after, conversation_of, note_question
 from agent.profile_choice import usable_profiles
 from agent.profiles import Options
@@ -20,7 +20,7 @@ from knowledge.text.language import language_of
 DEFAULT = "copilot"  # the default profile, whatever it is called
 
 
-def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> Answer:
+def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> OpenAIAnswer:
     """given: model, questions in order, and `previous_response_id` where a program names the answer that goes before.
 
     Raises NotFound for a model or an answer that is not theirs, and what `agent.runs.start.begin` raises; nothing is left then.
@@ -37,7 +37,7 @@ def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> A
         raise
     if not before:  # else what was asked before is the conversation's, and the program sent none of it
         note_question(run.message_id, questions)
-    return Answer(run, given["model"], request.build_absolute_uri("/").rstrip("/"))
+    return OpenAIAnswer(run, request.build_absolute_uri("/").rstrip("/"), model=given["model"])
 
 
 def profile_id(principal: Principal, model: str) -> str:

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from agent.conversations.files import made_file
+from agent.conversations.sessions import made_file
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.files import Attachment

@@ -1,6 +1,5 @@
 """What a run is told of skills: names and descriptions; the rest is read when it is needed."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import F, QuerySet
@@ -36,16 +35,6 @@ def version_of(profile: str, name: str) -> SkillVersion:
 
 def is_any_on() -> bool:
     return Skill.objects.exclude(in_use=None).exists()
-
-
-def listed(offered: Iterable[Offer]) -> str:
-    """As the model is told of them: a line each."""
-    return "\n".join(f"- {each.name}: {each.description}" for each in offered)
-
-
-def without_skills(names: Iterable[str]) -> list[str]:
-    """The tools of a run that has no skill."""
-    return [name for name in names if name not in (READ, EXECUTE)]
 
 
 def _in_use() -> QuerySet[SkillVersion]:

@@ -1,19 +1,21 @@
 """What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import getdoc
 from typing import Any, Literal, NamedTuple, Protocol, get_origin
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from agent.egress import Border, border_of
 from agent.outside import WebSummary
 from agent.run import Finding, Run
 from agent.state import ExploreForm, MeantQuery, SqlSummary, State, Turn
 from agent.tool_names import ALIASES, ORDER
-from agent.web.egress import Border, border_of
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
@@ -190,6 +192,9 @@ class Tool(Protocol):
     def why_not(self, principal: Principal) -> Words | None:
         """Why it cannot be used now by this person; None where it can. One cheap look."""
 
+    def briefing(self, run: Run) -> str | None:
+        """Return what the orders of a run say of it, "" for nothing; None where this run has no use for it, and is not told of it."""
+
     def told(self) -> tuple[str, Mapping[str, Any]]:
         """What a model reads of it, and the JSON Schema of its arguments."""
 
@@ -211,6 +216,9 @@ class ToolDefaults:
     def why_not(self, principal: Principal) -> Words | None:
         return None
 
+    def briefing(self, run: Run) -> str | None:
+        return ""
+
     def told(self) -> tuple[str, Mapping[str, Any]]:
         arguments: type[BaseModel] = self.Args  # type: ignore[attr-defined]  # of every tool
         kind: Any = type(self)
@@ -218,6 +226,7 @@ class ToolDefaults:
 
 
 tools: Registry[Tool] = Registry("tool")
+outside_kinds: Registry[Callable[[Iterable[str] | None], Sequence[Tool]]] = Registry("kind of tools outside")
 
 
 def add_tool(tool: Tool) -> Tool:
@@ -254,6 +263,26 @@ def in_order(names: Iterable[str] | None = None) -> list[Tool]:
     places = {name: place for place, name in enumerate(ORDER)}
     chosen = [tool for tool in tools if wanted is None or tool.name in wanted]
     return sorted(chosen, key=lambda tool: (places.get(tool.name, len(ORDER)), tool.name))
+
+
+def outside_tools(names: Iterable[str] | None = None) -> list[Tool]:
+    """Return the tools of services outside that may be used, among `names` (all, when None)."""
+    wanted = None if names is None else list(names)
+    return [tool for kind in outside_kinds for tool in kind(wanted)]
+
+
+def check_names(names: list[str]) -> None:
+    """Raise ValidationError for a name that is no tool, of ours or of a service."""
+    known = {tool.name for tool in outside_tools(names)}
+    for name in names:
+        if name in known:
+            continue
+        if name.startswith(OUTSIDE):
+            raise ValidationError(_("No service has the tool “%(name)s” switched on.") % {"name": name})
+        try:
+            find(name)
+        except ToolMistake as error:
+            raise ValidationError(str(error)) from None
 
 
 def default_names() -> list[str]:

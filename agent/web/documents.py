@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.web.http import Answer, Code, NotRead
+from agent.web_request import Answer, Code, NotRead
 from knowledge.parsers.base import UnreadableFile
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child

@@ -14,7 +14,7 @@ from agent.text.overlap import share_said
 from agent.text.sentences import split
 from agent.web import documents
 from agent.web.hosts import HostRules
-from agent.web.http import Answer, Code, NotRead, request
+from agent.web_request import Answer, Code, NotRead, request
 from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
 from knowledge.text.normalise import cleaned
 

@@ -11,8 +11,8 @@ from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
 from agent.service_keys import KeyLost, opened
 from agent.web.fetching import plain
 from agent.web.hosts import HostRules
-from agent.web.http import NotRead, request
 from agent.web.providers.base import SearchKind, WebHit, kinds
+from agent.web_request import NotRead, request
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.json_input import loads_answer
 from copilot_site.lib.outgoing import AddressRefused, Policy, parsed_host, parsed_url, services_at

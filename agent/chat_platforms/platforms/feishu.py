@@ -28,7 +28,7 @@ from agent.chat_platforms.base import (
     TooLarge,
     platforms,
 )
-from agent.web.http import NotRead, request
+from agent.web_request import NotRead, request
 from copilot_site.lib.json_input import cleaned, loads, loads_answer
 from copilot_site.lib.outgoing import services_at
 

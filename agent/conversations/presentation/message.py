@@ -13,9 +13,8 @@ from agent.conversations.branches import Branches
 from agent.conversations.presentation.attachments import Attachment
 from agent.conversations.presentation.similar_titles import CloseTitle
 from agent.conversations.presentation.steps import Step
-from agent.mcp_client.visibility import SOURCE
 from agent.models import Fault, MadeFile, Role, ToolApproval
-from agent.outside import AskedOutside, host_of
+from agent.outside import SERVICE_SOURCE, AskedOutside, host_of
 from agent.passages.excerpts import Part
 from business.results.shown_query import QueryShown
 from knowledge.places import DocumentPlace
@@ -78,7 +77,7 @@ class ShownQuery:
     @property
     def service(self) -> str:
         """The service outside that brought it; "" where it is a query."""
-        return self.source.removeprefix(SOURCE) if self.source.startswith(SOURCE) else ""
+        return self.source.removeprefix(SERVICE_SOURCE) if self.source.startswith(SERVICE_SOURCE) else ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from agent.cited_answer import laid_out
+from agent.conversations.made_files import made_files
 from agent.conversations.presentation.attachments import Attachment, shown_attachments
 from agent.conversations.presentation.message import (
     ShownCitation,
@@ -20,12 +21,11 @@ from agent.conversations.presentation.message import (
     ShownVerified,
 )
 from agent.events import StopReason
-from agent.mcp_client.visibility import approvals_of
 from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolApproval, VerifiedCitation, WebCitation
 from agent.outside import AskedOutside
 from agent.passages.excerpts import excerpt_of
-from agent.skills.catalog import EXECUTE
-from agent.skills.files import made_files
+from agent.tool_names import EXECUTE_SKILL_SCRIPT
+from agent.tools.approvals import approvals_of
 from agent.verified_match import standing_on
 from authz.principal import Principal
 from business.explore.links import explore_url
@@ -188,7 +188,7 @@ def _output_of(row: Message) -> Mapping[str, Any]:
 
 
 def _ran_scripts(row: Message) -> bool:
-    return any(step.get("tool") == EXECUTE for step in row.state.get("trace_steps", ()))
+    return any(step.get("tool") == EXECUTE_SKILL_SCRIPT for step in row.state.get("trace_steps", ()))
 
 
 def _web_of(row: Message) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from copilot_site.lib.registry import Registry, load_modules
+from copilot_site.lib.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,6 @@ class SearchKind(Protocol):
 
 
 kinds: Registry[SearchKind] = Registry("search kind")
-
-
-def load() -> None:
-    """Import the kinds: every module beside this one. A second call changes nothing."""
-    load_modules("agent.web.providers")
 
 
 def hits_of(rows: Any, *, url: str, title: str, excerpt: str) -> list[WebHit]:

@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from agent.egress import Border
 from agent.models import WebHost
 from agent.tools.base import ToolContext
-from agent.tools.web_fetch import WebFetch, WebFetchArgs
 from agent.web import documents, fetching, http
-from agent.web.egress import Border
 from agent.web.fetching import WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
-from agent.web.http import Code
+from agent.web.web_fetch import WebFetch, WebFetchArgs
+from agent.web_request import Code
 from authz.principal import Principal
 from copilot_site.lib import outgoing, outgoing_http
 from knowledge.retrieval.search import Scope

@@ -8,14 +8,14 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.conversations.made_files import keep
 from agent.fencing import bounded, escaped
 from agent.models import SkillVersion
-from agent.run import Finding
-from agent.skills.catalog import is_any_on, version_of
-from agent.skills.files import keep
+from agent.run import Finding, Run
+from agent.skills.catalog import is_any_on, offers, version_of
 from agent.skills.grounds import are_visible, found_output, grounds_of, grounds_of_run
 from agent.skills.packages import GIVEN, files_in
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from business.results.visibility import Queried
@@ -81,6 +81,9 @@ class ExecuteSkillScript(ToolDefaults):
         if isolation() is None:
             return Words("This machine cannot confine scripts.", "本机无法隔离脚本。")
         return None
+
+    def briefing(self, run: Run) -> str | None:
+        return "" if offers(run.profile.name) else None
 
     async def run(self, ctx: ToolContext, args: ExecuteArgs) -> ToolResult:
         named = [ctx.findings[each].item.evidence_id if each in ctx.findings else each for each in args.evidence_ids]
@@ -173,6 +176,3 @@ def _told(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, 
         findings=[found_output(name, output, grounds)] if is_evidence else [],
         moves_on=bool(made),
     )  # fmt: skip
-
-
-add_tool(ExecuteSkillScript())

@@ -11,7 +11,7 @@ from agent.models import WebSearchProvider
 from agent.outside import AskedOutside, WebPassage, WebSummary
 from agent.threads import outside
 from agent.tools.approvals import NeedsApproval, spend
-from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words
 from agent.web.hosts import HostRules, host_rules
 from agent.web.searching import Service, search, used_service
 from audit.actions import Action, Outcome
@@ -133,6 +133,3 @@ def _told(query: str, service: Service, passages: list[WebPassage]) -> ToolResul
         findings=findings,
         web=WebSummary(asked=[AskedOutside(query=query, provider=service.name, to=service.host)]),
     )
-
-
-add_tool(WebSearch())

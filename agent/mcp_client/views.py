@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from agent.admin.mcp_services import tell_tools
+from agent.mcp_client.admin import tell_tools
 from agent.mcp_client.sign_in import begin_sign_in, finish_sign_in, sign_out
 from agent.models import McpService
 from authz.admin_pages import admin_page, show
