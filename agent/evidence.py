@@ -3,7 +3,7 @@
 import hashlib
 
 from agent.cited_answer import CitedPage, CitedQuery, CitedSpan, CitedVerified
-from agent.events import KnowledgeReference, QueryReference, VerifiedReference, WebReference
+from agent.events import KnowledgeReference, QueryReference, VerifiedReference
 from agent.outside import WebPassage
 from agent.passage_markdown import as_markdown
 from agent.run import Finding
@@ -154,17 +154,6 @@ def cited_page(number: int, passage: WebPassage, sentence: str) -> CitedPage:
         snippet=passage.text[start:end][:SNIPPET],
         read_at=passage.read_at,
         text_hash=passage.hash,
-    )
-
-
-def web_reference(page: CitedPage) -> WebReference:
-    return WebReference(
-        number=page.number,
-        evidence_id=page.evidence_id,
-        url=page.url,
-        title=page.title,
-        snippet=page.snippet,
-        read_at=page.read_at,
     )
 
 

@@ -37,8 +37,7 @@ from agent.models import Role, Session
 from agent.palette.places import places_in
 from agent.profile_choice import assistants_for
 from agent.runs.report import run_report
-from agent.runs.resume import go_on
-from agent.runs.start import QUESTION_LENGTH
+from agent.runs.start import QUESTION_LENGTH, go_on
 from agent.tools.approvals import decide
 from authz.governing import may_oversee
 from authz.pages import signed_in

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from itertools import combinations
 
 from agent.attribution.clauses import Clause, unsaid, without_quantities, words_of
 from agent.attribution.quantities import Quantity, quantities
-from agent.attribution.tables import Condition, Span, Table, day_of, number_of
+from agent.attribution.tables import Condition, Span, Table, number_of
 from agent.attribution.verdict import SUPPORTED, Finding, Verdict, contradicted, unsettled
 from agent.attribution.words import says
-from business.parsing.reader.times import mark_times, place_of
+from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
 
 Amount = tuple[str, Decimal]
@@ -48,7 +47,7 @@ class _Check:
     def finding(self, sentence: str) -> Finding:
         plain, moments = mark_times(normalised(_MAY.sub(" ", sentence)), self.today, None)
         spans = [moment.span for moment in moments]
-        found = [*map(self._time, spans), *self._clauses(plain, spans)]
+        found = [*map(self._time, spans), *self._clauses(plain)]
         for verdict in (Verdict.CONTRADICTED, Verdict.UNSETTLED):
             if hit := next((each for each in found if each.verdict is verdict), None):
                 return hit
@@ -63,21 +62,20 @@ class _Check:
         return normalised(" ".join((self.question, *said, self.table.definitions)))
 
     def _time(self, span: Span) -> Finding:
-        """Each time must be one of the query's, the day of a row, or a year that the question or a condition names."""
+        """Support a time of the query or a given year; contradict a time that begins outside the query's."""
         asked = self.table.spans
-        is_given = span[0] is not None and str(span[0].year) in " ".join((self._given, *self.table.columns))
-        if any(_same(span, each, self.today) for each in asked) or self._rows_on(span) or is_given:
+        if any(_same(span, each, self.today) for each in asked) or self._is_given_year(span):
             return SUPPORTED
-        overlaps = any(_overlap(span, each) and span[0] == each[0] for each in asked)
-        return unsettled("time") if overlaps or not asked else contradicted("time")
+        is_inside = any((each[0] or date.min) <= (span[0] or date.min) < (each[1] or date.max) for each in asked)
+        return unsettled("time") if is_inside or not asked else contradicted("time")
 
-    def _rows_on(self, span: Span) -> list[int]:
-        days = [[day_of(cell) for cell in row] for row in self.table.rows]
-        begin, end = span[0] or date.min, span[1] or date.max
-        within = [any(day and begin <= day < end for day in row) for row in days]
-        return [place for place, is_in in enumerate(within) if is_in]
+    def _is_given_year(self, span: Span) -> bool:
+        """Tell whether a time is a whole year that the question, a condition or a column names."""
+        year = span[0].year if span[0] else 0
+        whole = (date(year, 1, 1), date(year + 1, 1, 1)) if 0 < year < date.max.year else None
+        return span == whole and str(year) in " ".join((self._given, *self.table.columns))
 
-    def _clauses(self, plain: str, spans: Sequence[Span]) -> Iterator[Finding]:
+    def _clauses(self, plain: str) -> Iterator[Finding]:
         rows, is_named, before = list(range(len(self.table.rows))), False, list[tuple[int, str]]()
         texts = [text for text in _ENDS.split(plain) if text.strip()]
         for text in texts:
@@ -86,9 +84,6 @@ class _Check:
             if text is not texts[-1] and not (clause.words or clause.quantities or _PRIVATE.search(text)):
                 before = named  # “Oslo and Rome together”
                 continue
-            own = [spans[place_of(sign)] for sign in text if 0 <= place_of(sign) < len(spans)]
-            dated = [row for span in own if not any(_same(span, each, self.today) for each in self.table.spans)
-                     for row in self._rows_on(span)]  # fmt: skip
             if named:
                 by_column = {column: {v for c, v in named if c == column} for column, _value in named}
                 rows = [
@@ -97,12 +92,9 @@ class _Check:
                     if all(normalised(row[column]) in values for column, values in by_column.items())
                 ]
                 is_named, self.facts = True, self.facts + (len(by_column) > 1)
-                if not rows or (dated and not set(rows) & set(dated)):
+                if not rows:
                     yield contradicted("no such row")
                     return
-                self.facts += bool(dated)
-            elif dated:
-                rows, is_named = dated, True
             if (
                 len({column for column, _value in named}) == 1
                 and self._is_said_of_all(clause)
@@ -233,11 +225,6 @@ class _Check:
                 yield kind, sum(values, Decimal(0))
             if len(values) == 2:
                 yield kind, abs(values[0] - values[1])
-        if len(rows) == 1 and not self._is_cell:
-            here = [(self._unit(place)[0], self._values(place)[rows[0]]) for place in self._numeric]
-            yield from (
-                (kind, abs(one - other)) for (kind, one), (also, other) in combinations(here, 2) if kind == also
-            )
 
     def _cells(self, rows: Sequence[int], columns: Sequence[int]) -> Iterator[Amount]:
         """The amounts in cells, a change without its sign."""
@@ -322,8 +309,3 @@ def _same(said: Span, asked: Span, today: date) -> bool:
     """The same days; a period that still runs may be told as its part so far."""
     runs = asked[1] is None or asked[1] > today
     return said == asked or (said[0] == asked[0] and runs and (said[1] is None or said[1] > today))
-
-
-def _overlap(said: Span, asked: Span) -> bool:
-    begins = max(said[0] or date.min, asked[0] or date.min)
-    return begins < min(said[1] or date.max, asked[1] or date.max)

@@ -25,7 +25,6 @@ _SCOPE = re.compile(r"[，,]\s*([^，\n]+?)\s*可见的数据内|, in the rows o
 _DAYS = re.compile(r"(\d{4}-\d\d-\d\d|…)\s*(?:至|to)\s*(\d{4}-\d\d-\d\d|[^\s；;,，）)]+)")
 _COMPARED = re.compile(r"(?P<field>.+?)\s*(?P<sign>[<>]=?|[≤≥≠]|!=|=)\s*(?P<value>.+)")
 _SINGLE = re.compile(r"^(?P<value>-?[\d,]+(?:\.\d+)?)\s*(?P<rest>.*)$")
-_PERIOD = re.compile(r"(?P<year>(?:19|20)\d\d)-(?:(?P<month>\d\d)(?:-(?P<day>\d\d)(?!\d))?|Q(?P<quarter>[1-4]))")
 _CURRENCY = re.compile(r"\d\s*(CNY|EUR|USD|GBP|JPY|HKD)\b")
 
 
@@ -63,9 +62,6 @@ class Table:
     def spans(self) -> list[Span]:
         return [each.span for each in self.conditions if each.span]
 
-    def numbers(self, column: int) -> list[Decimal | None]:
-        return [number_of(row[column]) for row in self.rows]
-
 
 def number_of(cell: str) -> Decimal | None:
     """The number in a cell: 1,250, -4.2, 1,850 CNY, 42 %; None for a name, a date or an identifier."""
@@ -76,18 +72,6 @@ def number_of(cell: str) -> Decimal | None:
         found = quantities(cell.lower())
         whole = len(found) == 1 and found[0].end - found[0].start == len(cell.strip())
         return found[0].value if whole else None
-
-
-def day_of(cell: str) -> date | None:
-    """The day of a cell, or the first one of its month or quarter; None for what is no time."""
-    found = _PERIOD.match(cell)
-    if found is None:
-        return None
-    month = int(found["month"] or 3 * int(found["quarter"] or 1) - 2)
-    try:
-        return date(int(found["year"]), month, int(found["day"] or 1))
-    except ValueError:
-        return None
 
 
 def table_of(text: str) -> Table | None:

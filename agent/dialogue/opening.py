@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from agent.attribution.answer_language import asked_in
 from agent.attribution.standing import is_unapproved
-from agent.dialogue.tables import tables_for
 from agent.evidence import verified_mark
 from agent.fencing import escaped, fenced
 from agent.prompting import count_tokens, dated, prompt
 from agent.run import Finding, Run
 from agent.state import Turn
 from agent.tools.base import Tool
+from agent.tools.linked_tables import tables_for
 
 EVIDENCE_SHARE = 0.4  # of the model's context for what it is shown first; the rest is for tools and the answer
 FENCE_TOKENS = 40  # of the marks around a passage

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 
 from agent.openai_api import responses
 from agent.openai_api.answers import OpenAIAnswer, frame, frames
-from agent.openai_api.asking import DEFAULT, begun
+from agent.openai_api.conversation import DEFAULT, begun
 from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from agent.profile_choice import usable_profiles
 from agent.rest.sse import ALIVE, EventStream, WhateverIsAccepted

@@ -260,17 +260,7 @@ def _references(shown: ShownMessage) -> References:
             )
             for query in shown.queries
         ],
-        web_references=[
-            WebReference(
-                number=page.number,
-                evidence_id=page.evidence_id,
-                url=page.url,
-                title=page.title,
-                snippet=page.snippet,
-                read_at=page.read_at,
-            )
-            for page in shown.pages
-        ],
+        web_references=[WebReference.model_validate(page, from_attributes=True) for page in shown.pages],
         done=True,
     )
 

@@ -29,8 +29,8 @@ from agent.conversations.attachments import for_question, of_replaced
 from agent.conversations.branches import followed
 from agent.conversations.sessions import get_session
 from agent.events import Event
-from agent.kept_scope import kept
-from agent.models import DayOfUse, Message, Role, Session
+from agent.kept_scope import kept, scope_of, tables_of
+from agent.models import AgentProfile, DayOfUse, Message, Role, Session, ToolApproval
 from agent.outside import AllowedCall
 from agent.profile_choice import profile_of
 from agent.profiles import Options
@@ -310,3 +310,25 @@ def _refusal(full: QueueFull) -> Unavailable:
 
 def _nobody_stops_it() -> None:
     """Whoever listens to it ends it by going away."""
+
+
+async def go_on(principal: Principal, row: ToolApproval) -> Run:
+    """Start the run that makes the allowed call first and goes on with the question, after the answer that asked: on its branch.
+
+    Raises what `start` raises.
+    """
+    options = await in_thread(_options, row)
+    return await start(
+        principal,
+        row.message.session_id,
+        row.question,
+        scope=scope_of(row.scope),
+        language=row.language,
+        options=options,
+        allowed_call=AllowedCall(row.pk, row.tool, row.arguments),
+    )
+
+
+def _options(row: ToolApproval) -> Options:
+    profile = AgentProfile.objects.filter(name=row.profile).first() if row.profile else None
+    return Options(profile_id=str(profile.pk) if profile else "", follows=row.message_id, tables=tables_of(row.scope))

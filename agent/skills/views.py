@@ -20,7 +20,6 @@ from agent.models.skills import Verdict
 from agent.providers.configured import model_names
 from agent.skills import services
 from agent.skills.catalog import EXECUTE, READ
-from agent.skills.looking import seen_version
 from agent.skills.packages import ZIP_BYTES, Package, read_package
 from agent.skills.shipped_skills import shipped_names, shipped_package
 from authz.admin_pages import admin_page, show
@@ -92,7 +91,7 @@ def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> H
         "skill": skill,
         "versions": skill.versions.select_related("by", "reviewed_by"),
         "version": version,
-        "seen": seen_version(skill, version),
+        "seen": services.seen_version(skill, version),
         "profiles": [(each, each.pk in bound, _tells(each)) for each in AgentProfile.objects.order_by("name")],
         "may_review": services.may_review(_by(request)),
         "problem": problem,

@@ -4,7 +4,9 @@ import html
 from collections.abc import Sequence
 from datetime import date
 
+from agent.conversations.history import understood
 from agent.fencing import escaped
+from agent.run import Run
 from agent.verified_answers.matching import verified_examples
 from authz.principal import Principal
 from business.data_scope import DataScope
@@ -12,7 +14,9 @@ from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
 from business.linking.similar import similar
 from business.parsing.base import Example
-from business.sources import OpenSource
+from business.pipeline import Question, nearest, says_of
+from business.sources import OpenSource, named_source, open_sources
+from knowledge.text.language import language_of
 
 
 def tables_of(principal: Principal, opened: OpenSource, question: str, scope: DataScope, *, statement: str = "") -> str:
@@ -36,3 +40,20 @@ def described(
     ]
     blocks += [f'<earlier source="{name}">\n{escaped(statement)}\n</earlier>'] if statement else []
     return "\n".join(blocks)
+
+
+def tables_for(run: Run) -> str:
+    """The linked tables of the sources whose words the question says, or which it goes on from; "" where there are none."""
+    asked = run.state.input.normalized_query
+    earlier = understood(run.principal, run.session_id, before=run.message_id) if run.is_follow_up else None
+    stands_on = earlier.statement if earlier else None
+    text, sources = named_source(asked, open_sources(run.principal, asked, run.data))
+    if earlier is not None and stands_on is not None:
+        about = [opened for opened in sources if opened.source.name == stands_on[0]]
+        text = f"{earlier.question} {text}"
+    else:
+        question = Question(text, language_of(text) or run.language, run.earlier_query)
+        about = [opened for opened in sources if run.asks_tables_alone or says_of(opened, question)]
+        about = nearest(about, question) if about else []
+    statement = stands_on[1] if stands_on else ""
+    return "\n".join(tables_of(run.principal, opened, text, run.data, statement=statement) for opened in about)
