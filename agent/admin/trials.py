@@ -44,7 +44,7 @@ THINKS_ALOUD = _(
 @require_POST
 @admin_page
 def try_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Raises PermissionDenied for whoever may not change language models."""
+    """Try a language model before it is saved. Raises PermissionDenied without the right to change language models."""
     if not request.user.has_perm("agent.change_languagemodel"):
         raise PermissionDenied(gettext("Only administrators of the system set up language models."))
     return tried(request, principal, LanguageModel, LanguageModelForm, Action.MODEL_TESTED, _asked_model)

@@ -98,7 +98,7 @@ class ChatBotAdmin(SettingsAdmin):
 
     @admin.display(description=_("request address"))
     def request_address(self, row: ChatBot) -> str:
-        """What is entered at the platform, where it asks for the address of events."""
+        """Return the address that the administrator enters at the platform for events."""
         return f"{row.site}{reverse('chat-bot-events', args=[row.pk])}" if row.site else "–"
 
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:

@@ -91,7 +91,7 @@ async def _answered(row: ChatMessage) -> None:
 
 
 async def _reply(row: ChatMessage, calls: Calls) -> Reply:
-    """Raises NotHere, PlatformError, and what `start` raises."""
+    """Return what the bot says. Raises NotHere, PlatformError, and what `start` raises."""
     person = await _sender(row, calls)
     if row.text is None:
         raise NotHere(_("I read text only: write your question."))
@@ -120,7 +120,7 @@ async def _sender(row: ChatMessage, calls: Calls) -> User:
 
 
 async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
-    """Everybody in the group, whoever asks among them."""
+    """Return everybody in the group, the sender among them."""
     try:
         return await outside(calls.members_of, row.chat_id) | {row.sender_id}
     except PlatformError as error:
@@ -131,7 +131,7 @@ async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
 
 
 async def _before(principal: Principal, row: ChatMessage, calls: Calls, members: frozenset[str]) -> Principal:
-    """Whoever asks, in front of all members; raises NotHere where one of them is nobody here."""
+    """Return the sender in front of all members. Raises NotHere where a member has no account here."""
     people = await in_thread(accounts_of, await outside(calls.mails_of, members))
     try:
         if people.keys() >= members:
@@ -168,7 +168,7 @@ def _refused(principal: Principal | None, row: ChatMessage, why: str) -> None:
 
 
 def accounts_of(mails: Mapping[str, str]) -> dict[str, User]:
-    """The active account of each id, where exactly one has its address. mails: by id.
+    """Return the active account of each id, where exactly one account has its address. mails: by id.
 
     An address that stands at two accounts is nobody's, though one of them be disabled.
     """
@@ -181,7 +181,7 @@ GOES_ON = timedelta(days=1)  # after the last question, before another conversat
 
 
 def conversation_of(principal: Principal, row: ChatMessage) -> tuple[Session, UUID | None]:
-    """The conversation of this person in this chat, and the answer there that the message comes after; another one after a day.
+    """Return the person's conversation in this chat, and the answer that the message follows; begin a new one after a day.
 
     In a group the message comes after what was said there, whatever its person asked elsewhere in the same conversation.
     """

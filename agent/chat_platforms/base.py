@@ -95,10 +95,10 @@ class Calls(Protocol):
     def bot(self) -> Bot: ...
 
     def mails_of(self, ids: Collection[str]) -> Mapping[str, str]:
-        """The mail addresses that the company's directory there has; whom it does not know, or who has left, is not among them."""
+        """Return the mail addresses that the company's directory there has, by id; ids that it does not know are left out."""
 
     def members_of(self, chat_id: str) -> frozenset[str]:
-        """Everybody in a group, bots left out. Raises TooLarge; never returns a part of them."""
+        """Return everybody in a group but bots. Raises TooLarge; never returns a part of them."""
 
     def reply(self, message_id: str, reply: Reply, *, key: str) -> None:
         """Answer a message. key: the same again is sent once."""
@@ -114,7 +114,7 @@ class ChatPlatform(Protocol):
     def received(
         self, account: Account, headers: Mapping[str, str], body: bytes, *, now: float
     ) -> Challenge | Incoming | None:
-        """What a call says; None where it is nothing to answer. now: in seconds since 1970. Raises NotFromPlatform."""
+        """Read a call; None where there is nothing to answer. now: in seconds since 1970. Raises NotFromPlatform."""
 
     def calls(self, account: Account) -> Calls: ...
 

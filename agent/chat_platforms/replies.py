@@ -21,7 +21,7 @@ _MARK = re.compile(r"\[(\d+)\]")
 
 
 def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
-    """Under the rights of this moment, whatever was said while it was written. Raises NotFound where somebody is gone.
+    """Return the stored answer as a reply, under today's rights. Raises NotFound where the person or the answer is gone.
 
     is_group: whose conversation it is reads it here as well; nobody else could open it.
     """

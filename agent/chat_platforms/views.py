@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 @csrf_exempt  # it is signed, and no browser sends it
 @require_POST
 def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
-    """401, in the same words for all, for what is not signed by the platform; the same message again is taken and not answered again."""
+    """Take a message. Unsigned calls get 401, in the same words for all; a message that comes again is not answered again."""
     row = ChatBot.objects.filter(pk=bot_id).first()
     if row is None:
         raise NotFound(_("There is no such address."))

@@ -113,7 +113,7 @@ class Conversation:
         self.ended, self.is_over = said, True
 
     def _told_apart(self, call: CompleteCall) -> CompleteCall:
-        """The call with an id that no other of this run has; services may use theirs again, or have none."""
+        """Return the call with an id that is unique in this run; services may repeat ids, or send none."""
         if call.id in self.ids:
             call = replace(call, id=f"{call.id}_{len(self.ids) + 1}")
         self.ids.add(call.id)
@@ -138,7 +138,7 @@ class Conversation:
 
 
 async def begin(run: Run) -> Conversation:
-    """The conversation as it begins: what the profile and the person's rights offer, and what was found."""
+    """Begin the conversation with the tools that profile and rights offer, and with what was found."""
     conversation = Conversation(run, [], [], Calls(run, (), ()))
     await conversation.begin_again()
     return conversation

@@ -47,7 +47,7 @@ def _orders(run: Run, offered: Sequence[Tool], briefings: Sequence[str]) -> str:
 
 
 def _question(run: Run, evidence: Mapping[int, Finding], tables: str) -> str:
-    """The evidence, what the data are made of, and the question."""
+    """Return the evidence, what the data are made of, and the question."""
     blocks = [
         fenced(finding.item, number=number, is_unapproved=is_unapproved(finding), verified=verified_mark(finding))
         for number, finding in evidence.items()
@@ -63,7 +63,7 @@ def _language_asked(run: Run) -> list[str]:
 
 
 def fitting(run: Run) -> dict[int, Finding]:
-    """The evidence to begin with, by number: what is verified first, then what is approved, as much as fits."""
+    """Choose the evidence to begin with, by number: verified first, then approved, as much as fits."""
     assert run.model is not None
     left = int(run.model.context_tokens * EVIDENCE_SHARE)
     chosen: dict[int, Finding] = {}

@@ -99,7 +99,7 @@ class OutsideTool(ToolDefaults):
 
 
 def outside_tools(names: Iterable[str] | None = None) -> list[OutsideTool]:
-    """The tools of services that may be used, among `names` (all, when None), by service and in the service's order.
+    """Return the tools of services that may be used, among `names` (all, when None), by service and in the service's order.
 
     Two that would bear one name: the first has it, the other is not there.
     """
@@ -117,12 +117,12 @@ def outside_tools(names: Iterable[str] | None = None) -> list[OutsideTool]:
 
 
 def name_of(service: str, tool: str) -> str:
-    """What models call it."""
+    """Return the name by which models call a tool."""
     return _NO_LETTER.sub("_", f"{OUTSIDE}{service}_{tool}")[:NAME_LENGTH]
 
 
 def said(brought: "types.CallToolResult") -> str:
-    """What a call brought, as text. Pictures, sound and files are named, with their size, and not passed on."""
+    """Return what a call brought as text. Pictures, sound and files are named, with their size, and not passed on."""
     parts = []
     for part in brought.content:
         text = getattr(part, "text", None)

@@ -95,7 +95,7 @@ async def ask(caller: Caller, args: AskArgs) -> Reply:
 
 
 def _conversation(principal: Principal, pk: UUID | None) -> Session:
-    """Raises NotFound. A new one bears no title, and so is in no list of the chat page."""
+    """Find or begin the conversation; a new one has no title, so the chat page does not list it. Raises NotFound."""
     return get_session(principal, pk) if pk else create_session(principal)
 
 

@@ -40,7 +40,7 @@ class OpenAIAnswer(TextAnswer):
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 
     def used(self) -> dict[str, Any]:
-        """The chunk that says what it cost."""
+        """Return the chunk with the tokens used."""
         return {**self._head("chat.completion.chunk"), "choices": [], "usage": self._usage()}
 
     def _head(self, kind: str) -> dict[str, Any]:

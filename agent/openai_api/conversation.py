@@ -30,8 +30,8 @@ RESPONSE = "resp_"  # how the id of an answer begins that is told to programs
 
 
 def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Session, UUID | None]:
-    """The person's conversation in which these were asked last, and the answer there that goes before the next question; where it went
-    on meanwhile, that question begins a branch. Else a new conversation, and None.
+    """Return the person's conversation in which these were asked last, and the answer that the next question follows; begin a new one,
+    and return None, where there is none. Where the conversation went on meanwhile, the question begins a branch.
     """
     known = (
         Message.objects.filter(session__in=sessions_of(principal), asked_key=asked_key(earlier)) if earlier else None
@@ -43,7 +43,7 @@ def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Sessi
 
 
 def conversation_after(principal: Principal, response_id: str) -> tuple[Session, UUID]:
-    """The person's conversation with this answer, and the answer. response_id: as it was told. Raises NotFound for anybody else's."""
+    """Return the person's conversation with this answer, and the answer. response_id: as it was told. Raises NotFound for others'."""
     with suppress(ValueError):
         pk = UUID(response_id.removeprefix(RESPONSE))
         answer = Message.objects.filter(session__in=sessions_of(principal), pk=pk, role=Role.ASSISTANT)
@@ -53,7 +53,7 @@ def conversation_after(principal: Principal, response_id: str) -> tuple[Session,
 
 
 def note_question(answer_id: UUID, questions: Sequence[str]) -> None:
-    """The question of this answer is known from now on by all that a program has asked."""
+    """Store the key of all that the program has asked with the question of this answer."""
     asked = Message.objects.filter(pk=answer_id).values("parent_id")
     Message.objects.filter(pk__in=asked).update(asked_key=asked_key(questions))
 
@@ -67,7 +67,7 @@ DEFAULT = "copilot"  # the default profile, whatever it is called
 
 
 def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> OpenAIAnswer:
-    """given: model, questions in order, and `previous_response_id` where a program names the answer that goes before.
+    """Start a run for a program's question. given: model, questions in order, and `previous_response_id`, the answer that goes before.
 
     Raises NotFound for a model or an answer that is not theirs, and what `agent.runs.start.begin` raises; nothing is left then.
     """
@@ -87,7 +87,7 @@ def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> O
 
 
 def profile_id(principal: Principal, model: str) -> str:
-    """The id of the profile that a program calls a model, "" for the default one. Raises NotFound, for one that is not theirs, too."""
+    """Return the id of the profile that a program calls a model, "" for the default one. Raises NotFound for a missing one or another's."""
     if model == DEFAULT:
         return ""
     usable = usable_profiles(principal)

@@ -14,12 +14,12 @@ from authz.principal import Principal
 
 
 def whole(answer: OpenAIAnswer) -> dict[str, Any]:
-    """A closed answer."""
+    """Return a closed answer."""
     return _response(answer, "incomplete" if answer.finish == "length" else "completed")
 
 
 async def events(principal: Principal, answer: OpenAIAnswer) -> AsyncIterator[bytes]:
-    """The answer as it grows. One that cannot be told to its end is `response.failed`, without what was said before."""
+    """Yield the answer as it grows. One that cannot be told to its end is `response.failed`, without what was said before."""
     numbers = count()
 
     def event(kind: str, **more: Any) -> bytes:
@@ -84,7 +84,7 @@ def _text(answer: OpenAIAnswer) -> dict[str, Any]:
 
 
 def _annotations(answer: OpenAIAnswer) -> list[Mapping[str, Any]]:
-    """Those of a chat completion, laid flat."""
+    """Return the annotations of a chat completion, laid flat."""
     return [{"type": note["type"], **note["url_citation"]} for note in answer.annotations]
 
 

@@ -56,7 +56,7 @@ class ExecuteArgs(ToolArgs):
 
     @property
     def is_written(self) -> bool:
-        """Whether the model wrote something for the script, and did not only name what it works on."""
+        """Return whether the model wrote something for the script beyond naming what it works on."""
         return bool(self.input or self.args)
 
 
@@ -97,7 +97,7 @@ class ExecuteSkillScript(ToolDefaults):
 
 
 def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[str, bytes], list[Queried]]:
-    """The files that the script finds, and what all that it is given stands on: what the model writes may repeat whatever it has read.
+    """Return the files for the script, and the sources of all that it is given; what the model writes may repeat whatever it has read.
 
     Raises ToolMistake, NotFound, InvalidInput.
     """
@@ -147,7 +147,7 @@ def _dumped(value: object) -> bytes:
 
 
 def _told(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, grounds: list[Queried]) -> ToolResult:
-    """What it printed is evidence only where it was given nothing but evidence: else the model would quote itself."""
+    """Return the result. Output is evidence only where the script was given nothing but evidence: else the model would quote itself."""
     is_well = ran.status == 0 and ran.stopped is None
     made = keep(UUID(ctx.run_id), ran.files, grounds) if is_well and ctx.run_id else []
     detail: dict[str, object] = {

@@ -29,20 +29,20 @@ def may_review(user: User) -> bool:
 
 
 def seen_skills(user: User) -> QuerySet[Skill]:
-    """All of them, for whoever may add or review some. Raises NotFound for anybody else."""
+    """Return all skills, for people who may add or review some. Raises NotFound for others."""
     if not (may_add(user) or may_review(user)):
         raise NotFound(_("There are no skills that you look after."))
     return Skill.objects.select_related("in_use").prefetch_related("profiles", "versions")
 
 
 def files_of(version: SkillVersion) -> dict[str, bytes]:
-    """For whoever reviews it. Raises InvalidInput where they are not those that were uploaded."""
+    """Return the files of a version for its review. Raises InvalidInput where they are not those that were uploaded."""
     return files_in(bytes(version.archive), version.sha256)
 
 
 @transaction.atomic
 def add_version(user: User, package: Package) -> SkillVersion:
-    """A first or further version, which waits for a review; what is in use stays. Raises PermissionDenied, InvalidInput (it is there)."""
+    """Add a version, which waits for a review; the version in use stays. Raises PermissionDenied, InvalidInput (it is there)."""
     if not may_add(user):
         raise PermissionDenied(_("You may not add skills."))
     skill, _is_new = Skill.objects.get_or_create(name=package.name)
@@ -96,7 +96,7 @@ def switch(user: User, skill: Skill, version: SkillVersion | None) -> None:
 
 @transaction.atomic
 def bind(user: User, skill: Skill, profiles: Collection[AgentProfile]) -> None:
-    """The profiles whose runs are told of it, and no others. Raises PermissionDenied."""
+    """Set the profiles whose runs are told of the skill. Raises PermissionDenied."""
     _require_review(user)
     skill.profiles.set(profiles)
     _record(user, Action.SKILL_BOUND, skill, profiles=sorted(profile.name for profile in profiles))
@@ -104,7 +104,7 @@ def bind(user: User, skill: Skill, profiles: Collection[AgentProfile]) -> None:
 
 @transaction.atomic
 def delete_skill(user: User, skill: Skill) -> None:
-    """With all its versions. Raises PermissionDenied."""
+    """Delete a skill with all its versions. Raises PermissionDenied."""
     _require_review(user)
     _record(user, Action.SKILL_DELETED, skill)
     skill.delete()
@@ -156,7 +156,7 @@ class SeenVersion:
 
 
 def seen_version(skill: Skill, version: SkillVersion) -> SeenVersion:
-    """For whoever reviews it. Raises InvalidInput where the files are not those that were uploaded."""
+    """Return a version for its review. Raises InvalidInput where the files are not those that were uploaded."""
     files = files_of(version)
     before = files_of(skill.in_use) if skill.in_use and skill.in_use != version else None
     seen = tuple(_seen(path, files[path], before) for path in sorted(files))

@@ -47,7 +47,7 @@ class BindForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
-    """Every skill; a POST adds a version: of the zip `package`, or of the skill of ours that `shipped` names."""
+    """List the skills; a POST adds a version: of the zip `package`, or of the skill of ours that `shipped` names."""
     rows = services.seen_skills(_by(request))
     form, problem = SkillForm(), ""
     if request.method == "POST":
@@ -76,7 +76,7 @@ def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> HttpResponseBase:
-    """A skill, and the files of its newest version or of the one that `version` numbers; a POST does what `do` names."""
+    """Show a skill with the files of its newest version, or of version number `version`; a POST does what `do` names."""
     skill = _skill(request, skill_id)
     problem = ""
     if request.method == "POST":
@@ -140,7 +140,7 @@ def _by(request: HttpRequest) -> User:
 
 
 def _package(request: HttpRequest, form: SkillForm) -> Package:
-    """Raises InvalidInput, NotFound."""
+    """Return the uploaded or the shipped package. Raises InvalidInput, NotFound."""
     if name := request.POST.get("shipped", ""):
         return shipped_package(name)
     file: UploadedFile[Any] = checked(form)["package"]
@@ -155,7 +155,7 @@ def _skill(request: HttpRequest, skill_id: UUID) -> Skill:
 
 
 def _version(skill: Skill, number: str) -> SkillVersion:
-    """The newest one without a number. Raises InvalidInput for one that is not there."""
+    """Return a version by its number, the newest without one. Raises InvalidInput for one that is not there."""
     rows = list(skill.versions.all())
     found = next((each for each in rows if not number or str(each.number) == number), None)
     if found is None:
@@ -168,5 +168,5 @@ def _waiting(skill: Skill) -> int:
 
 
 def _tells(profile: AgentProfile) -> bool:
-    """Whether it has the tools without which no skill is told of."""
+    """Return whether a profile has the tools that skills need."""
     return {READ, EXECUTE} <= set(profile.allowed_tools or ())

@@ -62,7 +62,9 @@ async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterato
         if limit and limit not in HARD and not conversation.must_write:
             limit_reached(run, limit)
             conversation.ask_to_write()
-        if await sync_to_async(keep_visible)(run):  # before each call: nothing is read between it and the model's reading
+        if await sync_to_async(keep_visible)(
+            run
+        ):  # before each call: nothing is read between it and the model's reading
             if writer.has_parts:  # what it wrote may stand on what went
                 raise EvidenceGone(changed(run.language))
             await conversation.begin_again()

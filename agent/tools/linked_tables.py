@@ -20,7 +20,7 @@ from knowledge.text.language import language_of
 
 
 def tables_of(principal: Principal, opened: OpenSource, question: str, scope: DataScope, *, statement: str = "") -> str:
-    """The tables of one source that a question is about, with examples of what was asked of it. statement: the SQL that the answer
+    """Describe the tables of one source that a question is about, with examples of what was asked of it. statement: the SQL that the answer
     before stands on, "" for none.
     """
     examples = verified_examples(principal, opened.source, scope)
@@ -32,7 +32,7 @@ def tables_of(principal: Principal, opened: OpenSource, question: str, scope: Da
 def described(
     linker: Linker, question: str, *, source: str, today: date, examples: Sequence[Example] = (), statement: str = ""
 ) -> str:
-    """What of a layer a question is about, fenced for a model."""
+    """Describe the part of a layer that a question is about, fenced for a model."""
     name = html.escape(source)
     blocks = [f'<tables source="{name}" today="{today}">\n{escaped(schema_prompt(linker.link(question)))}\n</tables>']
     blocks += [
@@ -43,7 +43,7 @@ def described(
 
 
 def tables_for(run: Run) -> str:
-    """The linked tables of the sources whose words the question says, or which it goes on from; "" where there are none."""
+    """Describe the linked tables of the sources that the question names or follows up on; "" where there are none."""
     asked = run.state.input.normalized_query
     earlier = understood(run.principal, run.session_id, before=run.message_id) if run.is_follow_up else None
     stands_on = earlier.statement if earlier else None

@@ -32,7 +32,7 @@ def _self_run_first(kind: SearchKind) -> tuple[bool, str]:
 
 
 def _usual() -> str:
-    """Where each service is, for whoever has no address of their own."""
+    """Return the usual address of each service."""
     return ", ".join(f"{kind.label}: {kind.address}" for kind in kinds if kind.address)
 
 

@@ -18,7 +18,7 @@ NAMES = {  # what each type is called there
 
 
 def read(answer: Answer) -> tuple[str, str]:
-    """Title and text of a file, without what people do not see in it; "" for a scan. Raises NotRead."""
+    """Return title and text of a file, without what people do not see in it; "" for a scan. Raises NotRead."""
     name = NAMES[answer.type]
     with TemporaryDirectory(prefix="copilot-page-") as folder:
         path = Path(folder) / name

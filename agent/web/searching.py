@@ -48,13 +48,13 @@ class Service:
 
 
 def used_service() -> Service | None:
-    """The service that is used; None where none is. Raises SearchFailed where its key cannot be read."""
+    """Return the service that is used, or None. Raises SearchFailed where its key cannot be read."""
     row = WebSearchProvider.objects.filter(is_used=True).first()
     return service_of(row) if row is not None else None
 
 
 def service_of(row: WebSearchProvider) -> Service:
-    """Of a row, stored or not. Raises SearchFailed where its key cannot be read."""
+    """Make a service of a row, stored or not. Raises SearchFailed where its key cannot be read."""
     try:
         key = opened(row.encrypted_key, row.base_url)
     except KeyLost as error:
@@ -66,7 +66,7 @@ def service_of(row: WebSearchProvider) -> Service:
 
 
 def search(service: Service, query: str, rules: HostRules) -> list[WebPassage]:
-    """What the service says of the pages that may be read, best first, each once. Waits: call it in a thread. Raises SearchFailed."""
+    """Return what the service says of the pages that may be read, best first, each once. Waits: call it in a thread. Raises SearchFailed."""
     found: dict[str, WebPassage] = {}
     for hit in _hits(service, query):
         excerpt = plain(_text(hit.excerpt))[:MOST_EXCERPT]

@@ -84,7 +84,7 @@ class WebFetch(ToolDefaults):
 
 
 def _ready(ctx: ToolContext, items: Sequence[FetchItem]) -> HostRules:
-    """The rules of this moment; which hosts are asked is recorded before they are."""
+    """Record which hosts will be asked, and return the rules of this moment."""
     urls = [item.url.strip() for item in items]
     hosts = sorted({host_of(url) for url in urls if ctx.border.may_open(url)} - {""})
     if hosts:

@@ -81,7 +81,7 @@ class WebSearch(ToolDefaults):
         return told if ctx.border.has_looked else replace(told, output=f"{told.output}\n{ALSO_INSIDE}")
 
     async def _look(self, ctx: ToolContext, query: str) -> None:
-        """Raises InsideFirst, KeptInside."""
+        """Check that the query may leave. Raises InsideFirst, KeptInside."""
         if not ctx.border.has_looked:
             raise InsideFirst("Search the company's documents with knowledge_search before you search the web.")
         if held := ctx.border.kept_back(query):
@@ -92,7 +92,7 @@ class WebSearch(ToolDefaults):
 
 
 def _noted(ctx: ToolContext, query: str, service: Service) -> HostRules:
-    """The rules of this moment; what leaves now, and to whom, is recorded before it does."""
+    """Record what leaves now and to whom, and return the rules of this moment."""
     detail = {"query": query, "provider": service.name, "host": service.host}
     ctx.record(ctx.principal, Action.WEB_SEARCHED, run_id=ctx.run_id, detail=detail)
     return host_rules()

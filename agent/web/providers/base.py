@@ -41,14 +41,14 @@ class SearchKind(Protocol):
         """base_url: without a slash at its end. language: `en` or `zh`."""
 
     def hits(self, answer: Any) -> list[WebHit]:
-        """What an answer's JSON says, best first. Raises KeyError, TypeError or ValueError where it is another format."""
+        """Return the hits of an answer's JSON, best first. Raises KeyError, TypeError or ValueError where it is another format."""
 
 
 kinds: Registry[SearchKind] = Registry("search kind")
 
 
 def hits_of(rows: Any, *, url: str, title: str, excerpt: str) -> list[WebHit]:
-    """Rows with these names for their parts. Raises TypeError for what is no list of objects; a row without an address is left out."""
+    """Return the hits of rows with these names for their parts, without rows that have no address. Raises TypeError for another format."""
     if not isinstance(rows, list):
         raise TypeError("the results are no list")
     return [
