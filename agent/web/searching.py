@@ -66,7 +66,7 @@ def service_of(row: WebSearchProvider) -> Service:
 
 
 def search(service: Service, query: str, rules: HostRules) -> list[WebPassage]:
-    """Return what the service says of the pages that may be read, best first, each once. Waits: call it in a thread. Raises SearchFailed."""
+    """Return what the service says of pages that may be read, best first, each once. Waits: call it in a thread. Raises SearchFailed."""
     found: dict[str, WebPassage] = {}
     for hit in _hits(service, query):
         excerpt = plain(_text(hit.excerpt))[:MOST_EXCERPT]
