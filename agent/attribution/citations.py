@@ -56,7 +56,7 @@ class Citations:
     def compare(
         self, found: Iterable[tuple[ShownPassage, float]], sentences: Iterable[CitedSentence], *, today: date
     ) -> CitedAnswer:
-        """The answer with the passages that contradict what it cites among its sources."""
+        """Return the answer with the passages that contradict what it cites among its sources."""
         found = list(found)
         compared = with_disagreements(self.answer(sentences), found, today=today)
         passages = {passage.chunk_id: passage for passage, _score in found}
@@ -77,7 +77,7 @@ class Citations:
         )
 
     def event(self, *, done: bool) -> References:
-        """All sources so far."""
+        """Return all sources so far."""
         pages = [WebReference.model_validate(page, from_attributes=True) for page in self.pages.values()]
         return References(
             knowledge_references=list(self.passages),

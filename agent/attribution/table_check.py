@@ -29,7 +29,7 @@ _SIGNS = {"up": 1, "down": -1}
 
 
 def check_table(sentence: str, table: Table, *, question: str, today: date) -> Finding:
-    """What the table says of the sentence. today: what relative times count from."""
+    """Return what the table says of the sentence. today: what relative times count from."""
     return _Check(table, question, today).finding(sentence)
 
 
@@ -57,7 +57,7 @@ class _Check:
 
     @property
     def _given(self) -> str:
-        """What may be repeated although no row says it."""
+        """Return what may be repeated although no row says it."""
         said = [each.text for each in self.table.conditions if each.span is None]
         return normalised(" ".join((self.question, *said, self.table.definitions)))
 
@@ -107,7 +107,7 @@ class _Check:
         return "all" in clause.classes and all(each.value == len(self.table.rows) for each in clause.quantities)
 
     def _named(self, text: str) -> list[tuple[int, str]]:
-        """The cells that a text names, as column and value; a value that lies in a longer one that it names is none."""
+        """Return the cells that a text names, as column and value; a value that lies in a longer one that it names is none."""
         cells = {(c, normalised(v)) for row in self.table.rows for c, v in enumerate(row) if number_of(v) is None}
         found: list[tuple[int, str]] = []
         for column, value in sorted(cells, key=lambda cell: -len(cell[1])):
@@ -117,7 +117,7 @@ class _Check:
         return found
 
     def _bare(self, text: str) -> str:
-        """A clause without times and without the names of cells, whose digits are no amounts."""
+        """Return a clause without times and without the names of cells, whose digits are no amounts."""
         for _column, value in self._named(text):
             text = re.sub(_bordered(value), " ", text)
         return _PRIVATE.sub(" ", text)
@@ -198,7 +198,7 @@ class _Check:
     def _missing(
         self, said: Quantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
     ) -> Finding:
-        """A number that the rows do not give: wrong where they give another one of its kind, else open."""
+        """Return the finding for a number that the rows do not give: wrong where they give another one of its kind, else open."""
         others = [row for row in range(len(self.table.rows)) if row not in rows]
         if self.table.is_single and said.dimension in ("", self.table.unit):
             return contradicted("number") if self.facts == 0 else unsettled("another number")
@@ -216,7 +216,7 @@ class _Check:
         return unsettled(f"number {said.value.normalize():f}")
 
     def _amounts(self, rows: Sequence[int], columns: Sequence[int], *, is_named: bool) -> Iterator[Amount]:
-        """What can be said of rows: their cells where they are named, sums, the difference of two, their share of all."""
+        """Yield what can be said of rows: their cells where they are named, sums, the difference of two, their share of all."""
         if is_named or len(self.table.rows) == 1:
             yield from self._cells(rows, columns)
         for place in columns:
@@ -227,7 +227,7 @@ class _Check:
                 yield kind, abs(values[0] - values[1])
 
     def _cells(self, rows: Sequence[int], columns: Sequence[int]) -> Iterator[Amount]:
-        """The amounts in cells, a change without its sign."""
+        """Yield the amounts in cells, a change without its sign."""
         yield from ((self._unit(place)[0], abs(self._values(place)[row])) for place in columns for row in rows)
         texts = (normalised(cell) for row in rows for cell in self.table.rows[row])
         yield from ((each.dimension, each.value) for text in texts for each in quantities(text) if each.dimension)
@@ -246,7 +246,7 @@ class _Check:
         return bool(name) and not unsaid(name, clause.text)
 
     def _unit(self, place: int) -> Amount:
-        """The dimension of a column's numbers, and one of them in its base unit."""
+        """Return the dimension of a column's numbers, and one of them in its base unit."""
         name = self.table.columns[place].lower().replace("_", " ")
         if says(name, "share") and name != "part":
             return "percent", Decimal(1)
@@ -261,14 +261,14 @@ class _Check:
         return [(number_of(row[place]) or Decimal(0)) * factor for row in self.table.rows]
 
     def _words(self, plain: str) -> Finding | None:
-        """The first word that neither the table nor the question explains."""
+        """Return the first word that neither the table nor the question explains."""
         names = [name.replace("_", " ") for name in self.table.columns]
         parts = (self.table.head, self.table.scope, *names, *(cell for row in self.table.rows for cell in row))
         left = unsaid(words_of(without_quantities(self._bare(plain))), f"{self._given} {normalised(' '.join(parts))}")
         return unsettled(f"word {left[0]}") if left else None
 
     def _conditions(self, said: str, spans: Sequence[Span]) -> Finding | None:
-        """The first condition that the sentence must say and does not; of rows that it names, their time may be left out."""
+        """Return the first condition that the sentence must say and does not; of rows that it names, their time may be left out."""
         is_counted = self.table.is_single or self.is_counted
         for each in self.table.conditions:
             if each.span is not None:
@@ -290,7 +290,7 @@ class _Check:
 
 
 def _bordered(value: str) -> str:
-    """A pattern of a value in which no part of a word or number counts, but for the ending of several."""
+    """Return a pattern of a value in which no part of a word or number counts, but for the ending of several."""
     before, after = (
         r"(?<![a-z\d])" if value[0].isascii() else "",
         r"(?:e?s)?(?![a-z\d])" if value[-1].isascii() else "",
@@ -299,13 +299,13 @@ def _bordered(value: str) -> str:
 
 
 def _is(said: Quantity, amount: Amount) -> bool:
-    """Whether the number says this amount. One without a unit may be of money; nothing else may lack its own."""
+    """Return whether the number says this amount. One without a unit may be of money; nothing else may lack its own."""
     kind, value = amount
     is_kind = said.dimension == kind or (not said.dimension and (kind.startswith("money") or kind == "percent"))
     return is_kind and said.fits(value)
 
 
 def _same(said: Span, asked: Span, today: date) -> bool:
-    """The same days; a period that still runs may be told as its part so far."""
+    """Return whether both are the same days; a period that still runs may be told as its part so far."""
     runs = asked[1] is None or asked[1] > today
     return said == asked or (said[0] == asked[0] and runs and (said[1] is None or said[1] > today))

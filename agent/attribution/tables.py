@@ -64,7 +64,7 @@ class Table:
 
 
 def number_of(cell: str) -> Decimal | None:
-    """The number in a cell: 1,250, -4.2, 1,850 CNY, 42 %; None for a name, a date or an identifier."""
+    """Return the number in a cell: 1,250, -4.2, 1,850 CNY, 42 %; None for a name, a date or an identifier."""
     plain = cell.strip().replace(",", "").replace("−", "-").rstrip(" %％")
     try:
         return Decimal(plain)
@@ -75,7 +75,7 @@ def number_of(cell: str) -> Decimal | None:
 
 
 def table_of(text: str) -> Table | None:
-    """The first table of a text with all that is said around it; None where there is neither table nor a result of one value."""
+    """Return the first table of a text with all that is said around it; None where there is neither table nor a result of one value."""
     head, columns, rows = _markdown(text)
     listed = _LINE.search(text)
     nothing = _NOTHING.search(head)
@@ -101,7 +101,7 @@ def table_of(text: str) -> Table | None:
 
 
 def _markdown(text: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """What stands before the first table, its columns and its rows; of a text without one the first paragraph alone."""
+    """Return what stands before the first table, its columns and its rows; of a text without one the first paragraph alone."""
     for block in blocks_in(text):
         if block.kind == "table" and block.is_headed:
             columns, _rule, *rows = map(cells_in, text[block.start : block.end].strip("\n").split("\n"))

@@ -67,7 +67,7 @@ def decide(principal: Principal, approval_id: UUID, *, is_allowed: bool) -> Tool
 
 
 def spend(ctx: ToolContext, tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether this call was allowed by the person it is made for; it is not any more after that."""
+    """Return whether this call was allowed by the person it is made for; it is not any more after that."""
     if ctx.approval_id is None:
         return False
     allowed = ToolApproval.objects.filter(

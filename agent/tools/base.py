@@ -187,7 +187,7 @@ class Tool(Protocol):
 
     @property
     def Args(self) -> type[ToolArgs]:  # noqa: N802 - a class, named as one
-        """What the model may write."""
+        """Return what the model may write."""
 
     def why_not(self, principal: Principal) -> Words | None:
         """Return why this person cannot use it now; None where they can. Must be cheap."""
