@@ -15,7 +15,7 @@ class Attached:
     names: Mapping[UUID, str] = field(default_factory=dict)
 
     def told(self, language: str, *, use: Callable[[Prompt], str]) -> str:
-        """What a model is told of them behind its other orders; "" where there is none. use: notes a prompt, gives its text."""
+        """Return what a model is told of them behind its other orders; "" where there is none. use: notes a prompt, gives its text."""
         if not self.names:
             return ""
         ordered = sorted(self.names, key=lambda pk: pk not in self.asked_with)

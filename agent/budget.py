@@ -68,7 +68,7 @@ class Spent:
         return max(0.0, budget.seconds - (time.monotonic() - self.began))
 
     def limit_reached(self, budget: Budget) -> Limit | None:
-        """The first limit that forbids another call of the model; None while there is room."""
+        """Return the first limit that forbids another call of the model; None while there is room."""
         reached = {
             Limit.SECONDS: self.seconds_left(budget) <= 0,
             Limit.COST: budget.cost is not None and self.cost >= budget.cost,

@@ -108,7 +108,7 @@ class CitedAnswer:
 
     @property
     def evidence_ids(self) -> list[str]:
-        """What it stands on, by number."""
+        """Return what it stands on, by number."""
         numbered = [(each.number, each.evidence_id) for each in self.citations]
         numbered += [(each.number, each.evidence_id) for each in self.queries]
         numbered += [(each.number, each.evidence_id) for each in self.pages]
@@ -116,7 +116,7 @@ class CitedAnswer:
         return [evidence_id for _number, evidence_id in sorted(numbered)]
 
     def without(self, numbers: Collection[int]) -> "CitedAnswer":
-        """What stays of it when these sources are gone: the sentences that cite none of them, and results that they cite."""
+        """Return what stays of it when these sources are gone: the sentences that cite none of them, and results that they cite."""
         kept = tuple(each for each in self.sentences if not set(each.citations) & set(numbers))
         cited = {number for each in kept for number in each.citations}
         return replace(
@@ -131,7 +131,7 @@ class CitedAnswer:
 
     @property
     def text(self) -> str:
-        """The answer with its marks, as it is streamed and stored."""
+        """Return the answer with its marks, as it is streamed and stored."""
         return laid_out((each.gap, each.marked) for each in self.sentences)
 
 
@@ -139,7 +139,7 @@ CODE_GAP = "    "  # that opens a line of code, as Markdown has it; its own inde
 
 
 def code_indent(gap: str) -> str | None:
-    """The indentation of the line of code that a gap opens; None where it opens none."""
+    """Return the indentation of the line of code that a gap opens; None where it opens none."""
     opening = gap.lstrip("\n")
     return opening.removeprefix(CODE_GAP) if opening.startswith(CODE_GAP) else None
 

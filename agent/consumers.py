@@ -216,7 +216,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
 
     @classmethod
     async def decode_json(cls, text_data: str) -> Any:
-        """What is not JSON is an empty message: the answer then names the missing field."""
+        """Read JSON; take anything else as an empty message, so that the answer names the missing field."""
         try:
             return loads(text_data)
         except ValueError:

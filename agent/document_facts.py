@@ -73,7 +73,7 @@ def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
 def found_rows(
     documents: Sequence[Document], sql: str, *, columns: Sequence[str], rows: Sequence[Sequence[Any]], text: str
 ) -> Finding:
-    """The result of a query on tables of these documents as one piece of evidence. text: the result as a model reads it."""
+    """Return the result of a query on tables of these documents as one piece of evidence. text: the result as a model reads it."""
     query = QueryShown(
         query_id=f"q_{hashlib.sha256(sql.encode()).hexdigest()[:12]}",
         question="",
@@ -92,7 +92,7 @@ def found_rows(
 
 
 def queried_documents(ids: Iterable[UUID]) -> Queried:
-    """What stands on all of these documents, and on nothing else."""
+    """Return what stands on all of these documents, and on nothing else."""
     return Queried.of_tables(SOURCE, [f"{_PREFIX}{pk}" for pk in ids])
 
 
@@ -113,7 +113,7 @@ def _evidence(query: QueryShown, text: str, *, title: str) -> EvidenceItem:
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Those of the cards whose documents this person may all see now."""
+    """Return those of the cards whose documents this person may all see now."""
     cards = {one: ids for one in queried if one.source == SOURCE and (ids := _documents(one))}
     if not cards:
         return set()
@@ -134,7 +134,7 @@ def _row(facts: Facts, language: str, fields: Sequence[str]) -> tuple[str | int 
 
 
 def _counted(facts: Sequence[Facts], language: str) -> str:
-    """How many documents there are, and how many of each status: what a question about all of them is answered with."""
+    """Return how many documents there are, and how many of each status: what a question about all of them is answered with."""
     counts = Counter(ParseStatus(each.newest.parse_status) for each in facts)
     passages = sum(each.chunks for each in facts)
     names = STATUSES[language]
@@ -147,7 +147,7 @@ def _counted(facts: Sequence[Facts], language: str) -> str:
 
 
 def _fields(facts: Facts) -> str:
-    """What the fields of its base say of a document; "" where they say nothing."""
+    """Return what the fields of its base say of a document; "" where they say nothing."""
     said = "; ".join(
         f"{one_line(name)}: {one_line(str(value))}" for name, value in sorted(facts.document.metadata.items())
     )

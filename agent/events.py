@@ -111,7 +111,7 @@ class StreamEvent(BaseModel):
     assistant_message_id: str = ""
 
     def placed(self, seq: int, session_id: UUID, message_id: UUID) -> Self:
-        """The same event with its place in a run."""
+        """Return the same event with its place in a run."""
         ids = {"id": str(message_id), "session_id": str(session_id), "assistant_message_id": str(message_id)}
         return self.model_copy(update={"seq": seq, **ids})
 

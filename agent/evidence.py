@@ -3,7 +3,7 @@
 import hashlib
 
 from agent.cited_answer import CitedPage, CitedQuery, CitedSpan, CitedVerified
-from agent.events import KnowledgeReference, QueryReference, VerifiedReference, WebReference
+from agent.events import KnowledgeReference, QueryReference, VerifiedReference
 from agent.outside import WebPassage
 from agent.passage_markdown import as_markdown
 from agent.run import Finding
@@ -67,7 +67,7 @@ def found_outside(passage: WebPassage, score: float | None = None) -> Finding:
 
 
 def found_verified(match: VerifiedMatch) -> Finding:
-    """A verified answer as evidence: its question is its title, and its text is data like a document's."""
+    """Return a verified answer as evidence: its question is its title, and its text is data like a document's."""
     hashed = text_hash(match.text)
     item = EvidenceItem(
         evidence_id=f"verified:{match.answer_id}:{hashed[:8]}",
@@ -82,13 +82,13 @@ def found_verified(match: VerifiedMatch) -> Finding:
 
 
 def verified_mark(finding: Finding) -> str:
-    """What the fence of a verified answer says: who verified it and when; "" for other evidence."""
+    """Return who verified an answer and when, for its fence; "" for other evidence."""
     match = finding.verified
     return ", ".join(filter(None, (match.by, match.on.isoformat()))) if match else ""
 
 
 def cited_verified(number: int, finding: Finding) -> CitedVerified:
-    """What a number stands for that somebody verified."""
+    """Return the citation of a verified answer."""
     match = finding.verified
     assert match is not None
     return CitedVerified(number, finding.item.evidence_id, match.answer_id, match.by, match.on, finding.item.hash)
@@ -109,7 +109,7 @@ def verified_reference(number: int, finding: Finding) -> VerifiedReference:
 
 
 def reference(number: int, passage: ShownPassage, score: float, *, start: int, end: int) -> KnowledgeReference:
-    """A source as clients see it; the snippet is the cited span."""
+    """Return a source as clients see it; the snippet is the cited span."""
     return KnowledgeReference(
         number=number,
         evidence_id=evidence_id(passage),
@@ -125,7 +125,7 @@ def reference(number: int, passage: ShownPassage, score: float, *, start: int, e
 
 
 def cited_query(number: int, finding: Finding) -> CitedQuery:
-    """What a number stands for that is no passage."""
+    """Return the citation of a query's result."""
     item = finding.item
     db, title = item.source.db or "", item.source.title or ""
     return CitedQuery(number, item.evidence_id, db, title, text_hash(item.text), finding.query)
@@ -144,7 +144,7 @@ def query_reference(number: int, finding: Finding) -> QueryReference:
 
 
 def cited_page(number: int, passage: WebPassage, sentence: str) -> CitedPage:
-    """What a number stands for that is from outside. sentence: which the words that are kept of the page are nearest to."""
+    """Return the citation of a page outside. sentence: the words of the page that are nearest to it are kept."""
     start, end = nearest(sentence, passage.text)
     return CitedPage(
         number=number,
@@ -157,19 +157,8 @@ def cited_page(number: int, passage: WebPassage, sentence: str) -> CitedPage:
     )
 
 
-def web_reference(page: CitedPage) -> WebReference:
-    return WebReference(
-        number=page.number,
-        evidence_id=page.evidence_id,
-        url=page.url,
-        title=page.title,
-        snippet=page.snippet,
-        read_at=page.read_at,
-    )
-
-
 def cited_span(number: int, passage: ShownPassage, score: float, *, start: int = 0, end: int = 0) -> CitedSpan:
-    """What a number stands for. end: 0 for the whole passage."""
+    """Return the citation of a passage. end: 0 for the whole passage."""
     return CitedSpan(
         number=number,
         evidence_id=evidence_id(passage),
@@ -185,5 +174,5 @@ def cited_span(number: int, passage: ShownPassage, score: float, *, start: int =
 
 
 def result_told(finding: Finding) -> str:
-    """The result of a query in one line where it has a table of its own, or as it is."""
+    """Return the result of a query in one line where it has a table of its own, or as it is."""
     return finding.query.meaning.headline if finding.query else finding.item.text[:RESULT_CHARACTERS]

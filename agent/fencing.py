@@ -18,7 +18,7 @@ def escaped(text: str) -> str:
 
 
 def bounded(text: str, most: int = MOST_CHARACTERS) -> str:
-    """The text, or its head and tail with a line between them that says how much is left out."""
+    """Return the text, or its head and tail with a line between them that says how much is left out."""
     if len(text) <= most:
         return text
     note = f"\n… [{len(text) - most} characters left out here: ask for less at a time] …\n"
@@ -34,7 +34,7 @@ def fenced_facts(kind: str, lines: Iterable[str]) -> str:
 
 
 def unfenced(output: str) -> str:
-    """What an output says, without our fences: titles and places in them, the evidence, and whatever stands beside it."""
+    """Return what an output says, without our fences: titles and places in them, the evidence, and whatever stands beside it."""
     return html.unescape(_FENCE.sub(r"\1", output))
 
 
@@ -46,7 +46,7 @@ def as_written(output: str) -> str:
 def fenced(
     item: EvidenceItem, *, place: str = "", number: int | None = None, is_unapproved: bool = False, verified: str = ""
 ) -> str:
-    """A piece of evidence as data: the fence says what it is and where it stands, never that it is to be obeyed.
+    """Return a piece of evidence as data: the fence says what it is and where it stands, never that it is to be obeyed.
 
     number: for whoever writes, and cites by it; ids are for whoever calls tools. verified: by whom and when, "" for nobody.
     """

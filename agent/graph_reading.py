@@ -53,7 +53,7 @@ class ReadPassage(BaseModel):
 def read_passages(
     passages: Sequence[str], *, types: GraphTypes, language: str, most: Decimal | None, used: Used
 ) -> list[Said]:
-    """A `ModelReader`: with the model of this installation. Raises NoModel."""
+    """Return a `ModelReader`: with the model of this installation. Raises NoModel."""
     try:
         served = served_model()
     except (ModelError, InvalidInput) as error:
@@ -97,7 +97,7 @@ async def _one(model: ChatModel, passage: str, types: GraphTypes, language: str)
 
 
 def standing_in(passage: str, read: ReadPassage, types: GraphTypes) -> Said:
-    """What of a model's answer stands in the passage, word by word, and is of the types that were asked for."""
+    """Return what of a model's answer stands in the passage, word by word, and is of the types that were asked for."""
     said = Said()
     named = {
         folded(each.name): each for each in read.entities[:MOST] if each.type in types.entities and folded(each.name)

@@ -24,7 +24,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def without_injections(text: str) -> str:
-    """The text without the sentences that give orders to whoever answers, and without comments that no reader sees."""
+    """Return the text without the sentences that give orders to whoever answers, and without comments that no reader sees."""
     plain = _COMMENT.sub(" ", text)
     if not _ORDER.search(plain):
         return plain
@@ -32,7 +32,7 @@ def without_injections(text: str) -> str:
 
 
 def injections_in(text: str) -> str:
-    """The sentences that `without_injections` takes out."""
+    """Return the sentences that `without_injections` takes out."""
     if not _ORDER.search(text) and not _COMMENT.search(text):
         return ""
     hidden = "\n".join(_COMMENT.findall(text))

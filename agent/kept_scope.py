@@ -13,7 +13,7 @@ _FIELDS = ("knowledge_base_ids", "folder_ids", "document_ids")
 
 
 def kept(scope: Scope, tables: Iterable[TableName] = ()) -> dict[str, Any]:
-    """The ids of each kind that narrows it, what fields must say, and tables; nothing of a scope that narrows nothing."""
+    """Return the ids of each kind that narrows it, what fields must say, and tables; nothing of a scope that narrows nothing."""
     said: dict[str, Any] = {field: [str(pk) for pk in getattr(scope, field)] for field in _FIELDS}
     said["metadata"] = [kept_condition(each) for each in scope.metadata]
     said["tables"] = [asdict(each) for each in tables]
@@ -26,12 +26,12 @@ def kept_condition(condition: Condition) -> dict[str, Any]:
 
 
 def scope_of(row: Mapping[str, Any]) -> Scope:
-    """What of documents `kept` was made of."""
+    """Return what of documents `kept` was made of."""
     bases, folders, documents = (tuple(map(UUID, row.get(field, ()))) for field in _FIELDS)
     metadata = tuple(Condition(**each) for each in row.get("metadata", ()))
     return Scope(knowledge_base_ids=bases, folder_ids=folders, document_ids=documents, metadata=metadata)
 
 
 def tables_of(row: Mapping[str, Any]) -> tuple[TableName, ...]:
-    """The tables that `kept` was made of."""
+    """Return the tables that `kept` was made of."""
     return tuple(TableName(**each) for each in row.get("tables", ()))

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from copilot_site.lib.one_line import Line, one_line
 
 TITLE_CHARACTERS = 300
+SERVICE_SOURCE = "mcp:"  # begins the source of what a service outside brought; no data source has a colon in its name
 
 
 @dataclass(frozen=True)

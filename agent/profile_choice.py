@@ -10,10 +10,9 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from agent.budget import Budget
-from agent.mcp_client.tool import outside_tools
 from agent.models import AgentProfile
 from agent.profiles import Options, Profile
-from agent.tools.base import allowed_names, find
+from agent.tools.base import allowed_names, find, outside_tools
 from authz.folders import group_ids_of
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
@@ -41,7 +40,7 @@ class Assistant:
 
 
 def usable_profiles(principal: Principal) -> QuerySet[AgentProfile]:
-    """Those that are everybody's, and those of the groups and units this person is in, by name; none for nobody."""
+    """Return those that are everybody's, and those of the groups and units this person is in, by name; none for nobody."""
     if principal.is_nobody:
         return AgentProfile.objects.none()
     mine = AgentProfile.groups.through.objects.filter(group_id__in=group_ids_of(principal)).values("agentprofile_id")
@@ -49,7 +48,7 @@ def usable_profiles(principal: Principal) -> QuerySet[AgentProfile]:
 
 
 def assistants_for(principal: Principal, language: str) -> list[Assistant]:
-    """What this person chooses from, the default one first."""
+    """Return what this person chooses from, the default one first."""
     rows = sorted(usable_profiles(principal), key=lambda row: not row.is_default)
     return [
         Assistant(row.pk, row.name, row.description, row.icon, openings_of(row, language), row.is_default)
@@ -66,7 +65,7 @@ def openings_of(row: AgentProfile, language: str) -> tuple[str, ...]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text that say something."""
+    """Return the lines of a text that say something."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
@@ -95,7 +94,7 @@ def _for_all(profile: Profile) -> Profile:
 
 
 def _on_the_web(profile: Profile, *, searches: bool) -> Profile:
-    """The profile for a question that is to ask the web, or not to. Raises InvalidInput where the profile does not switch it on."""
+    """Return the profile for a question that is to ask the web, or not to. Raises InvalidInput where the profile does not switch it on."""
     names = allowed_names(profile.tools)
     if not searches:
         return replace(profile, tools=tuple(name for name in names if find(name).brings != "outside"))
@@ -121,7 +120,7 @@ def _stored(principal: Principal, profile_id: str) -> Profile:
 
 
 def profile_from(row: AgentProfile, knowledge_base_ids: Iterable[UUID]) -> Profile:
-    """What a row says, saved or not; the bases that it narrows to come beside it, because an unsaved one has none."""
+    """Return what a row says, saved or not; the bases that it narrows to come beside it, because an unsaved one has none."""
     limits: dict[str, Any] = {
         "steps": row.most_steps,
         "tool_calls": row.most_tool_calls,

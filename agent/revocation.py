@@ -48,7 +48,7 @@ class Grounds:
 async def guarded(
     run: Run, events: AsyncIterator[Event | tuple[Event, ...]], *, alone: bool = False
 ) -> AsyncIterator[Event]:
-    """The events, let out only while all they may stand on may be read; those that come together are looked at once.
+    """Yield the events, let out only while all they may stand on may be read; those that come together are looked at once.
 
     One of quotations that may not be read is held back: `run.is_held_back` tells the state, which goes on from the rest. Any other
     raises EvidenceGone. alone: each is looked at by itself, for whoever may take long between two and is not looked at again.
@@ -64,7 +64,7 @@ async def guarded(
 
 
 def may_leave(run: Run) -> bool:
-    """Whether all that the run's next words may stand on may be read; raises EvidenceGone where it may not, and what was not
+    """Return whether all that the run's next words may stand on may be read; raises EvidenceGone where it may not, and what was not
     read is not to be told from it.
     """
     lost = _lost(run)
@@ -78,7 +78,7 @@ def may_leave(run: Run) -> bool:
 
 
 def grounds_of(run: Run, event: Event) -> Grounds:
-    """What this event, which the run yields now, stands on; for whoever keeps it and shows it later."""
+    """Return what this event, which the run yields now, stands on; for whoever keeps it and shows it later."""
     if _is_ours(run, event) or run.stop_reason != StopReason.OK:
         return Grounds()
     return Grounds(frozenset(_stands_on(run)), frozenset(one.key for one in _queried(run)))
@@ -98,7 +98,7 @@ def may_read(principal: Principal, grounds: Collection[Grounds]) -> list[bool]:
 
 
 def _is_ours(run: Run, event: Event) -> bool:
-    """Whether it has words of the person and of ours alone. A model that completes their question has read the earlier answers."""
+    """Return whether it has words of the person and of ours alone. A model that completes their question has read the earlier answers."""
     if isinstance(event, AgentQuery):
         return event.content == run.question or not _reads(run)
     return isinstance(event, OURS)
@@ -164,7 +164,7 @@ def _queried(run: Run) -> set[Queried]:
 
 
 def _lost_data(run: Run) -> set[Queried]:
-    """Those of them that the person, as they were read last, may not be shown any more."""
+    """Return those of them that the person, as they were read last, may not be shown any more."""
     queried = _queried(run)
     return queried - visible_queries(run.principal, queried)
 
@@ -180,7 +180,7 @@ def _stands_on(run: Run) -> set[UUID]:
 
 
 def _reads(run: Run) -> bool:
-    """Whether a model is part of the run: what it has read may be in all that it says. Shown passages are no words of its."""
+    """Return whether a model is part of the run: what it has read may be in all that it says. Shown passages are no words of its."""
     return not run.is_by_words and not (run.answer is not None and run.answer.kind)
 
 
@@ -198,7 +198,7 @@ def _remembered(run: Run) -> set[UUID]:
 
 
 def _remembered_results(run: Run) -> set[Queried]:
-    """The same of results."""
+    """Return the results of the earlier answers that a model is told."""
     return {queried for turn in run.history for queried in turn.queried}
 
 
@@ -215,6 +215,6 @@ def _gone(run: Run) -> EvidenceGone:
 
 
 def changed(language: str) -> str:
-    """What is said instead of what may not be read any more."""
+    """Return what is said instead of what may not be read any more."""
     with override(language):
         return str(texts.RIGHTS_CHANGED)

@@ -48,12 +48,12 @@ class Finding:
 
     @property
     def is_result(self) -> bool:
-        """Whether it is the result of a query."""
+        """Return whether it is the result of a query."""
         return self.item.type == "sql_result"
 
     @property
     def queried(self) -> Queried | None:
-        """What of a data source it stands on, or which verified answer; None for what stands in a document or nowhere."""
+        """Return what of a data source it stands on, or which verified answer; None for what stands in a document or nowhere."""
         source = self.item.source
         if self.verified is not None:
             return standing_on(self.verified.answer_id)
@@ -141,28 +141,28 @@ class Run:
 
     @property
     def base_ids(self) -> tuple[UUID, ...]:
-        """The bases that its profile keeps it in, with the place of its files; none where it is not kept."""
+        """Return the bases that its profile keeps it in, with the place of its files; none where it is not kept."""
         ids = self.profile.knowledge_base_ids
         return (*ids, ATTACHMENTS) if ids and self.attached.names else ids
 
     @property
     def data(self) -> DataScope:
-        """What of the data it is asked of."""
+        """Return what of the data it is asked of."""
         return DataScope(self.tables, self.scope, self.base_ids)
 
     @property
     def verified(self) -> Finding | None:
-        """The verified answer that was found for the question."""
+        """Return the verified answer that was found for the question."""
         return next((each for each in self.findings.values() if each.verified), None)
 
     @property
     def asks_tables_alone(self) -> bool:
-        """Whether the person chose tables, and nothing of the documents."""
+        """Return whether the person chose tables, and nothing of the documents."""
         return set(self.chosen) == {"tables"}
 
     @property
     def is_follow_up(self) -> bool:
-        """Whether there are earlier questions, on the way to this one."""
+        """Return whether there are earlier questions, on the way to this one."""
         return self.follows is not None
 
     async def close_models(self) -> None:
@@ -174,18 +174,18 @@ class Run:
             await model.aclose()
 
     def subtask(self, tool: str) -> Subtask | None:
-        """The step of the plan that this tool is asked; None where the question has no steps."""
+        """Return the step of the plan that this tool is asked; None where the question has no steps."""
         return next((step for step in self.state.plan.subtasks if step.tool == tool), None)
 
     @property
     def asked_of_documents(self) -> str:
-        """What documents are asked: the first step, or the whole question."""
+        """Return what documents are asked: the first step, or the whole question."""
         step = self.subtask("knowledge_search")
         return step.question if step else self.state.input.normalized_query
 
     @property
     def is_by_words(self) -> bool:
-        """Whether no model reads or writes: none is set up, or it gave up."""
+        """Return whether no model reads or writes: none is set up, or it gave up."""
         return self.model is None or self.model_gave_up
 
     def add(self, findings: Iterable[Finding]) -> None:
@@ -199,7 +199,7 @@ class Run:
 
     @property
     def numbered(self) -> dict[int, Finding]:
-        """The evidence by the numbers that a model cites it by; what may not be read any more has left its number empty."""
+        """Return the evidence by the numbers that a model cites it by; what may not be read any more has left its number empty."""
         return {self.numbers[key]: finding for key, finding in self.findings.items()}
 
     def deliver(self, answer: CitedAnswer, confidence: float) -> None:
@@ -227,7 +227,7 @@ class Run:
         )
 
     def use(self, prompt: Prompt) -> str:
-        """The text of a prompt; its hash is kept."""
+        """Return the text of a prompt; its hash is kept."""
         self.prompts[prompt.name] = prompt.hash
         return prompt.text
 
@@ -237,6 +237,6 @@ class Run:
             self.notices.append(sentence)
 
     def fresh_notices(self) -> list[Reflection]:
-        """What was told since the last time, as events."""
+        """Return what was told since the last time, as events."""
         fresh, self._told = self.notices[self._told :], len(self.notices)
         return [Reflection(content=sentence, done=True) for sentence in fresh]

@@ -67,12 +67,12 @@ class KeyLost(Exception):
 
 
 def sealed(key: str, address: str, *, of: str = "language model") -> str:
-    """The key as it is stored, for this address and this kind of service alone; "" stays ""."""
+    """Return the key as it is stored, for this address and this kind of service alone; "" stays ""."""
     return seal(key, purpose=_purpose(of, address), secrets=[settings.SECRET_KEY])
 
 
 def opened(stored: str, address: str, *, of: str = "language model") -> str:
-    """The key again, for the address that it was stored for. Raises KeyLost."""
+    """Return the key again, for the address that it was stored for. Raises KeyLost."""
     try:
         return unseal(stored, purpose=_purpose(of, address), secrets=[settings.SECRET_KEY])
     except SealBroken:

@@ -2,48 +2,39 @@
 
 from uuid import UUID
 
-from asgiref.sync import async_to_sync
 from celery import shared_task
 from django.utils import timezone
 
-from agent.chat_platforms.messages import left
-from agent.conversations import attachments
+from agent.conversations import attachments, made_files
 from agent.models import SetRun
+from agent.parts import part_modules
 from agent.question_sets.selectors import take_up
 from agent.runs.reaper import close_abandoned
-from agent.skills.files import throw_away
 from agent.verified_answers.review import flag_changed
 from agent.verified_answers.wordings import embed_missing
 
 LOOKED_EVERY_S = 10  # at what was left, as beat sends it
+PARTS = part_modules("tasks")  # imported here, so that workers know their tasks
 
 
 @shared_task(name="agent.reap_runs")
 def reap_runs() -> None:
     """Close what a dead process left open, and take up the evaluations and the messages of chat platforms that one left."""
     close_abandoned()
-    for message_id in left():
-        answer_chat_message.apply_async(args=(str(message_id),), queue="interactive", expires=LOOKED_EVERY_S)
+    for part in PARTS:
+        part.take_up()
     for run_id in take_up():
         evaluate_next.apply_async(args=(str(run_id),), queue="bulk")
 
 
 @shared_task(name="agent.evaluate_next")
 def evaluate_next(run_id: str) -> None:
-    """One question of a run over an evaluation set, and the next one as a task of its own: imports come in between."""
-    from agent.question_sets.runner import ask_next  # all that answers a question: workers that run none do without
+    """Ask one question of a run over an evaluation set, and queue the next one as a task of its own: imports come in between."""
+    from agent.question_sets.runner import ask_next  # imports the whole agent, which most workers never need
 
     if ask_next(UUID(run_id)):
         SetRun.objects.filter(pk=run_id).update(queued_at=timezone.now())
         evaluate_next.apply_async(args=(run_id,), queue="bulk")
-
-
-@shared_task(name="agent.answer_chat_message")
-def answer_chat_message(message_id: str) -> None:
-    """Answer a message of a chat platform that the process which took it does not answer."""
-    from agent.chat_platforms.answering import answer  # all that answers a question, as above
-
-    async_to_sync(answer)(UUID(message_id))
 
 
 @shared_task(name="agent.review_verified_answers")
@@ -56,5 +47,5 @@ def review_verified_answers() -> None:
 @shared_task(name="agent.throw_files_away")
 def throw_files_away() -> None:
     """Delete the files that scripts made, and those of conversations, which are too old; and those whose conversation is gone."""
-    throw_away()
+    made_files.throw_away()
     attachments.throw_away()

@@ -72,7 +72,7 @@ def _here() -> _Queues:
 
 
 def is_waited_for() -> bool:
-    """Whether somebody's thread waits for this loop, perhaps in a transaction of its own."""
+    """Return whether somebody's thread waits for this loop, perhaps in a transaction of its own."""
     return asyncio.get_running_loop() in AsyncToSync.loop_thread_executors
 
 

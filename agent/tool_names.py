@@ -8,6 +8,7 @@ ORDER = (
     "get_document_info", "database_query", "data_analysis", "data_schema", "web_search", "web_fetch", "execute_skill_script",
     "read_skill", "calculate",
 )  # fmt: skip
+EXECUTE_SKILL_SCRIPT = "execute_skill_script"  # its answers may offer files
 ALIASES: Mapping[str, str] = {
     "rag_retriever": "knowledge_search",
     "search_knowledge": "knowledge_search",

@@ -1,11 +1,11 @@
 from django.urls import URLPattern, path
 
 from agent import verified_views, views
-from agent.chat_platforms.views import receive
 from agent.consumers import ChatConsumer
 from agent.conversations import attachment_views
 from agent.conversations import views as conversation_views
 from agent.palette import views as palette_views
+from agent.parts import part_modules
 from agent.query_results import views as query_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
@@ -54,10 +54,10 @@ urlpatterns = [
         name="attachment-file-into",
     ),
     path("chat/<uuid:session_id>/files/<uuid:file_id>/", conversation_views.file_download, name="made-file"),
-    path("hooks/chat/<uuid:bot_id>", receive, name="chat-bot-events"),
     path(f"{QUERY}/table.csv", query_views.download, name="query-table"),
     path(f"{QUERY}/again/", query_views.again, name="query-run-again"),
     path(f"{QUERY}/correct/", query_views.correction, name="query-correct"),
+    *(url for part in part_modules("urls") for url in part.urlpatterns),
 ]
 
 

@@ -40,7 +40,7 @@ class VerifiedMatch:
 
     @property
     def told(self) -> str:
-        """Who verified it and when, in the language of the moment."""
+        """Return who verified it and when, in the language of the moment."""
         said = {"name": self.by or _("a former colleague"), "day": self.on.isoformat(), "question": self.question}
         if self.is_same:
             return _("Verified by %(name)s on %(day)s.") % said
@@ -48,5 +48,5 @@ class VerifiedMatch:
 
 
 def standing_on(answer_id: UUID) -> Queried:
-    """What stands on a verified answer, for whoever looks at its rights before showing it."""
+    """Return what stands on a verified answer, for whoever looks at its rights before showing it."""
     return Queried.of_tables(SOURCE, [str(answer_id)])

@@ -105,7 +105,7 @@ class ImportForm(forms.Form):
 
 
 def _document_id(line: str) -> UUID:
-    """The id in an address of a document, or the id itself."""
+    """Return the id in an address of a document, or the id itself."""
     for part in reversed(line.split("?", maxsplit=1)[0].split("/")):
         try:
             return UUID(part)
@@ -117,7 +117,7 @@ def _document_id(line: str) -> UUID:
 @require_safe
 @signed_in
 def answers(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """What this person keeps, to be reviewed first; `?source=` the id of a data source, for its queries alone."""
+    """Show what this person keeps, to be reviewed first; `?source=` the id of a data source, for its queries alone."""
     rows = kept_answers(principal)
     if source := request.GET.get("source", ""):
         rows = rows.filter(source_id=_id(source))
@@ -236,7 +236,7 @@ def _worded(
 
 
 def _message(request: HttpRequest, principal: Principal, given: str) -> tuple[str, ShownMessage]:
-    """An answer of one's own, or, for those who oversee answers, of anybody, with its question; what may be read of it now."""
+    """Return an answer of one's own, or, for those who oversee answers, of anybody, with its question; what may be read of it now."""
     message_id = _id(given)
     own = Message.objects.filter(pk=message_id, session__user_id=principal.user_id, role="assistant")
     message = own.select_related("parent").first()
@@ -249,13 +249,13 @@ def _message(request: HttpRequest, principal: Principal, given: str) -> tuple[st
 
 
 def _taken(question: str, shown: ShownMessage) -> dict[str, Any]:
-    """What the form begins with. Raises InvalidInput for an answer that cannot be saved as a text."""
+    """Return what the form begins with. Raises InvalidInput for an answer that cannot be saved as a text."""
     documents = dict.fromkeys(str(each.passage.document_id) for each in shown.citations)
     return {"question": question, "text": _text_of(shown), "documents": "\n".join(documents)}
 
 
 def _text_of(message: ShownMessage) -> str:
-    """What an answer says, to be saved. Raises InvalidInput for one that cannot be verified as a text."""
+    """Return what an answer says, to be saved. Raises InvalidInput for one that cannot be verified as a text."""
     if message.queries:
         raise InvalidInput(_("This answer has figures, which change: verify its query instead, with “Correct”."))
     if message.masked_count or not message.citations or message.pages:

@@ -37,8 +37,7 @@ from agent.models import Role, Session
 from agent.palette.places import places_in
 from agent.profile_choice import assistants_for
 from agent.runs.report import run_report
-from agent.runs.resume import go_on
-from agent.runs.start import QUESTION_LENGTH
+from agent.runs.start import QUESTION_LENGTH, go_on
 from agent.tools.approvals import decide
 from authz.governing import may_oversee
 from authz.pages import signed_in
@@ -52,7 +51,7 @@ PAGE_SIZE = 50  # conversations
 
 
 def address_of(session_id: UUID, message_id: UUID) -> str:
-    """Where a message is shown, with the branch that it is on."""
+    """Return where a message is shown, with the branch that it is on."""
     return f"{reverse('conversation-at', args=[session_id, message_id])}#m-{message_id}"
 
 
@@ -92,7 +91,7 @@ def chat(
 @require_safe
 @signed_in
 def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """The conversations of the person, or those in whose title or questions the words of `?q=` stand; `?label=` filed under it,
+    """Show the conversations of the person, or those in whose title or questions the words of `?q=` stand; `?label=` filed under it,
     `?archived=1` put away.
     """
     words = request.GET.get("q", "").strip()[:QUESTION_LENGTH]
@@ -113,7 +112,7 @@ def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBas
 @require_POST
 @signed_in
 def begin(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """A new conversation, made when its first question is sent; or its page, where somebody begins with a document or a folder."""
+    """Show a new conversation, made when its first question is sent; or its page, where somebody begins with a document or a folder."""
     about = checked(AboutForm(request.POST))
     session = create_session(principal, **about)
     if any(about.values()):
@@ -124,7 +123,7 @@ def begin(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_safe
 @signed_in
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """An answer as HTML with its question before it, to take the place of what was typed and streamed, and the menu as it is now."""
+    """Show an answer as HTML with its question before it, to take the place of what was typed and streamed, and the menu as it is now."""
     session = get_session(principal, session_id)
     turn = turn_page(principal, session, message_id)
     context = {"turn": turn, **_of_menu(principal, session, turn), **_of_messages(principal)}
@@ -132,7 +131,7 @@ def message(request: HttpRequest, principal: Principal, session_id: UUID, messag
 
 
 def _of_messages(principal: Principal) -> dict[str, object]:
-    """What the templates of messages know besides: the sources that this person corrects, and whether they can verify answers."""
+    """Return what the templates of messages know besides: the sources that this person corrects, and whether they can verify answers."""
     return {
         "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
         "verifies": SimpleLazyObject(lambda: is_keeper(principal)),
@@ -140,7 +139,7 @@ def _of_messages(principal: Principal) -> dict[str, object]:
 
 
 def _of_menu(principal: Principal, session: Session | None, shown: Sequence[ShownMessage]) -> dict[str, object]:
-    """What the menu of a conversation stands on; its last answer is what is shared and taken away."""
+    """Return what the menu of a conversation stands on; its last answer is what is shared and taken away."""
     return {
         "session": session,
         "last": next((each for each in reversed(shown) if each.role == Role.ASSISTANT and each.is_complete), None),
@@ -152,7 +151,7 @@ def _of_menu(principal: Principal, session: Session | None, shown: Sequence[Show
 @require_safe
 @signed_in
 def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """How one of their answers was made; figures of the machinery for those alone who look after it."""
+    """Show how one of their answers was made; figures of the machinery for those alone who look after it."""
     session = get_session(principal, session_id)
     answer = get_answer(session, message_id)
     context = {

@@ -5,8 +5,6 @@ from django.contrib import admin
 from django.shortcuts import redirect
 from django.urls import include, path
 
-from agent.mcp_server.oauth import metadata
-from agent.mcp_server.views import McpServer
 from agent.palette.finding import lead_to
 from agent.views import chat
 from authz.admin_pages import on_site, staff_only, with_ids_only
@@ -55,9 +53,5 @@ urlpatterns = [
     path("admin/r/<path:content_type_id>/<path:object_id>/", on_site),
     path("admin/", admin.site.urls),
     path("api/", include("copilot_site.api")),
-    path("v1/", include("agent.openai_api.urls")),
     path("scim/v2/<path:path>", Scim.as_view(), name="scim"),
-    path("mcp", McpServer.as_view(), name="mcp"),
-    path(".well-known/oauth-protected-resource", metadata),  # where some look that know no other
-    path(".well-known/oauth-protected-resource/mcp", metadata, name="mcp-metadata"),
 ]

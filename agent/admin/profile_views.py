@@ -45,7 +45,7 @@ def try_profile(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 
 def _answered(request: HttpRequest, principal: Principal, user: User, question: str) -> dict[str, Any]:
-    """Raises InvalidInput for what the form, or the question, does not allow."""
+    """Answer the question with the profile of the form. Raises InvalidInput."""
     form = AgentProfileForm(request.POST, instance=_stored(request.POST.get("id", "")))
     if not form.is_valid():
         raise InvalidInput(first_fault(form))

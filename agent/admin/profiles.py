@@ -13,10 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.admin.base import SettingsAdmin
 from agent.budget import Budget
-from agent.mcp_client.tool import outside_tools
 from agent.models import AgentProfile
 from agent.profile_choice import MOST_OPENINGS, lines_of
-from agent.tools.base import current_name, default_names, in_order
+from agent.tools.base import current_name, default_names, in_order, outside_tools
 from authz.governing import governed
 from authz.principal import Principal
 from knowledge.models import KnowledgeBase
@@ -25,7 +24,7 @@ OPENINGS = ("questions_en", "questions_zh")
 
 
 def _tools() -> list[tuple[str, str]]:
-    """Every tool with what it does, in the reader's language."""
+    """Return every tool with what it does, in the reader's language."""
     language = get_language() or "en"
     return [
         (tool.name, f"{tool.label.within(language)} ({tool.name}): {tool.description.within(language)}")
@@ -66,7 +65,7 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
             self.fields[name].help_text = _("Empty: %(limit)s.") % {"limit": limit}
 
     def clean_allowed_tools(self) -> list[str] | None:
-        """Those that are on by default are no choice: where the product brings another one, it comes along."""
+        """Return None for the default tools, so that a new tool of the product is included later."""
         chosen: list[str] = self.cleaned_data["allowed_tools"]
         return chosen if chosen and set(chosen) != set(default_names()) else None
 
@@ -121,7 +120,7 @@ class AgentProfileAdmin(SettingsAdmin):
     )
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Of bases, those that this person governs, and those that the assistant has already: their names are not for everybody."""
+        """Offer the bases that this person governs and those that the assistant has already; names of others stay hidden."""
         if db_field.name == "knowledge_bases":
             of_theirs = governed(KnowledgeBase, Principal.of(request.user)).values("pk")
             opened = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None

@@ -5,32 +5,25 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.utils.functional import Promise
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from agent.admin.chat_bots import ChatBotForm
 from agent.admin.language_models import LanguageModelForm
-from agent.admin.web_search import WebSearchProviderForm
-from agent.models import ChatBot, LanguageModel, WebSearchProvider
+from agent.models import LanguageModel
 from agent.providers.base import ModelError, ModelMisconfigured, ModelUnavailable
 from agent.providers.breaker import breaker_of
 from agent.providers.configured import served_by, try_reply
 from agent.service_keys import Keyed, take_key
-from agent.web.hosts import HostRules
-from agent.web.searching import SearchFailed, search, service_of
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, PermissionDenied
 from copilot_site.lib.forms import first_fault
-
-QUERY = "PostgreSQL documentation"  # something that every search of the web finds, and that tells nothing of who asks
 
 # how it fails → what to look at
 SENTENCES: tuple[tuple[type[ModelError], Promise], ...] = (
@@ -51,42 +44,13 @@ THINKS_ALOUD = _(
 @require_POST
 @admin_page
 def try_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Raises PermissionDenied for whoever may not change language models."""
+    """Try a language model before it is saved. Raises PermissionDenied without the right to change language models."""
     if not request.user.has_perm("agent.change_languagemodel"):
         raise PermissionDenied(gettext("Only administrators of the system set up language models."))
-    return _tried(request, principal, LanguageModel, LanguageModelForm, Action.MODEL_TESTED, _asked_model)
+    return tried(request, principal, LanguageModel, LanguageModelForm, Action.MODEL_TESTED, _asked_model)
 
 
-@require_POST
-@admin_page
-def try_search(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Raises PermissionDenied for whoever may not change searches of the web."""
-    if not request.user.has_perm("agent.change_websearchprovider"):
-        raise PermissionDenied(gettext("Only administrators of the system set up searches of the web."))
-    return _tried(request, principal, WebSearchProvider, WebSearchProviderForm, Action.WEB_SEARCH_TESTED, _searched)
-
-
-@require_POST
-@admin_page
-def try_bot(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Raises PermissionDenied for whoever may not change bots of chat platforms."""
-    if not request.user.has_perm("agent.change_chatbot"):
-        raise PermissionDenied(gettext("Only administrators of the system set up bots in chat platforms."))
-    try:
-        stored = ChatBot.objects.filter(pk=request.POST.get("id", "")).first()
-    except ValidationError:  # no UUID: it is new
-        stored = None
-    form = ChatBotForm(request.POST, instance=stored)
-    is_tried = form.is_valid() and form.instance.is_active  # then it was tried already
-    name = form.try_it() if form.is_valid() and not is_tried else ""
-    record(principal, Action.CHAT_BOT_TESTED, detail={"address": form.instance.base_url})
-    if not form.is_valid():
-        return render(request, "admin/_tried.html", {"ok": False, "sentence": first_fault(form)})
-    said = gettext("It answers as “%(name)s”. Save it now.") % {"name": name or form.instance.bot_id}
-    return render(request, "admin/_tried.html", {"ok": True, "sentence": said})
-
-
-def _tried(  # noqa: PLR0917  # one call of each kind
+def tried(  # noqa: PLR0917  # one call of each kind
     request: HttpRequest,
     principal: Principal,
     kind: type[Any],
@@ -94,9 +58,9 @@ def _tried(  # noqa: PLR0917  # one call of each kind
     action: Action,
     outcome: Callable[[Any], Mapping[str, object]],
 ) -> HttpResponseBase:
-    """What the form says, with the stored key of the row `id` where none is entered and the address is the same. Nothing is saved.
+    """Try what the form says, with the stored key of the row `id` where none is entered and the address is the same; save nothing.
 
-    outcome: what comes of trying a row: ok, sentence, and detail, the service's own words in English.
+    outcome: tries a row and returns ok, sentence, and detail, the service's own words in English.
     """
     given = request.POST.get("id", "")
     stored: Keyed | None = kind.objects.filter(pk=given).first() if given.isdecimal() else None
@@ -122,15 +86,3 @@ def _asked_model(row: LanguageModel) -> dict[str, object]:
         return {"ok": True, "sentence": THINKS_ALOUD}
     took = gettext("It answers: the first word came after %(seconds).1f s. Save it now.")
     return {"ok": True, "sentence": took % {"seconds": first_s}}
-
-
-def _searched(row: WebSearchProvider) -> dict[str, object]:
-    try:
-        found = search(service_of(row), QUERY, HostRules())
-    except SearchFailed as problem:
-        return {"ok": False, "sentence": gettext("It does not answer as it should."), "detail": str(problem)}
-    if not found:
-        return {"ok": False, "sentence": gettext("It answers, and finds nothing for “%(query)s”.") % {"query": QUERY}}
-    counted = ngettext("%(count)d page", "%(count)d pages", len(found)) % {"count": len(found)}
-    sentence = gettext("It answers: %(pages)s for “%(query)s”. Save it now.") % {"pages": counted, "query": QUERY}
-    return {"ok": True, "sentence": sentence}

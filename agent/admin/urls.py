@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent.admin import mcp_views, profile_views, skill_views, trials
+from agent.admin import profile_views, trials
 from agent.oversight import gap_views, impersonation_views, rating_views, replay_views
 from agent.question_sets import views as evaluation_views
 
@@ -16,12 +16,5 @@ urlpatterns = [
     path("admin/evaluations/<uuid:set_id>/", evaluation_views.set_page, name="evaluation"),
     path("admin/evaluations/<uuid:set_id>/runs/", evaluation_views.run_page, name="evaluation-runs"),
     path("admin/answers/<uuid:message_id>/evaluate/", evaluation_views.take_answer, name="evaluate-answer"),
-    path("admin/skills/", skill_views.skill_list, name="skills"),
-    path("admin/skills/<uuid:skill_id>/", skill_views.skill_page, name="skill"),
-    path("admin/web-searches/try/", trials.try_search, name="web-search-try"),
-    path("admin/chat-bots/try/", trials.try_bot, name="chat-bot-try"),
-    path("admin/mcp-services/callback/", mcp_views.callback, name="mcp-callback"),
-    path("admin/mcp-services/<int:service_id>/connect/", mcp_views.connect, name="mcp-connect"),
-    path("admin/mcp-services/<int:service_id>/disconnect/", mcp_views.disconnect, name="mcp-disconnect"),
     path("admin/gaps/", gap_views.gap_list, name="gaps"),
 ]

@@ -29,7 +29,7 @@ class Unworkable(Exception):
 
 
 def evaluate(text: str) -> Value:
-    """The value of an expression. Raises Unworkable."""
+    """Return the value of an expression. Raises Unworkable."""
     expression, target = _split(_plain(text))
     if not expression or len(expression) > LENGTH:
         raise Unworkable(f"An expression has 1 to {LENGTH} characters.")
@@ -49,7 +49,7 @@ def evaluate(text: str) -> Value:
 
 
 def show(value: Value) -> str:
-    """A value as people read it: no trailing zeros, at most 15 digits after a point comes in, with its unit."""
+    """Return a value as people read it: no trailing zeros, at most 15 digits after a point comes in, with its unit."""
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Quantity):
@@ -136,7 +136,7 @@ def _shown_in(value: Value, target: str) -> Quantity:
 
 
 def _floored(left: Decimal, right: Decimal) -> Decimal:
-    """The whole part downwards, as models and people who write // mean it; Decimal's own goes towards zero."""
+    """Return the whole part downwards, as models and people who write // mean it; Decimal's own goes towards zero."""
     whole = left // right
     return whole - 1 if left % right and (left < 0) != (right < 0) else whole
 

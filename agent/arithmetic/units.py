@@ -58,7 +58,7 @@ def quantity(unit: str) -> Quantity:
 
 
 def temperature(value: Decimal, source: str, target: str) -> Decimal:
-    """A temperature on another scale."""
+    """Return a temperature on another scale."""
     first, last = (name.lstrip("°")[0].upper() for name in (source, target))
     kelvin = {"K": value, "C": value + _D("273.15"), "F": (value + _D("459.67")) * 5 / 9}[first]
     return {"K": kelvin, "C": kelvin - _D("273.15"), "F": kelvin * 9 / 5 - _D("459.67")}[last]

@@ -25,6 +25,6 @@ def is_in_other_language(text: str, language: str) -> bool:
 
 
 def asked_in(run: Run) -> str:
-    """The language to answer in, zh or en: of what the asker wrote, where that tells, else of their pages."""
+    """Return the language to answer in, zh or en: of what the asker wrote, where that tells, else of their pages."""
     told = run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query)
     return told or run.language[:2]

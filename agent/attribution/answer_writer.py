@@ -96,11 +96,11 @@ class Writer:
 
     @property
     def has_parts(self) -> bool:
-        """Whether anything was taken, settled or not."""
+        """Return whether anything was taken, settled or not."""
         return bool(self.slots.parts)
 
     async def written(self, deltas: AsyncIterator[Delta]) -> AsyncIterator[Together]:
-        """The events of one stream, those of a slot together, and of what the judge settles meanwhile. Raises ModelError.
+        """Yield the events of one stream, those of a slot together, and of what the judge settles meanwhile. Raises ModelError.
 
         It ends early, with nothing shown, where it begins in another language than the question's.
         """
@@ -122,7 +122,7 @@ class Writer:
             raise failure
 
     async def settled(self) -> AsyncIterator[Together]:
-        """The events of the sentences that the judge still reads."""
+        """Yield the events of the sentences that the judge still reads."""
         while self._calls:
             if events := await self._events_of(await self._heard.get()):
                 yield events
@@ -131,7 +131,7 @@ class Writer:
                 self.run.tell(str(texts.NOT_ALL_CHECKED))
 
     def results(self) -> Iterator[Together]:
-        """The events of results whose sentence was left out: they stay, each with its own headline."""
+        """Yield the events of results whose sentence was left out: they stay, each with its own headline."""
         for number, finding in self.lost.items():
             if number not in self.citations.shown:
                 part = Part(CitedStatement(result_told(finding), (number,)), numbers=(number,))
@@ -147,7 +147,7 @@ class Writer:
         tell_unapproved(self.run, compared, {passage.chunk_id: passage for passage, _score in found})
 
     def closing(self) -> Iterator[Together]:
-        """What ends the answer's events; nothing where there is no answer."""
+        """Yield what ends the answer's events; nothing where there is no answer."""
         kept = self.slots.kept
         said = {
             texts.FROM_OUTSIDE: bool(self.citations.pages),
@@ -209,7 +209,7 @@ class Writer:
             raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
 
     async def _events_of(self, item: object) -> Together:
-        """What follows from something that was heard. Raises what a call of the judge broke with."""
+        """Return what follows from something that was heard. Raises what a call of the judge broke with."""
         if isinstance(item, CitedStatement):
             return await self._taken(item)
         if isinstance(item, Thinking):
@@ -226,7 +226,7 @@ class Writer:
         return self._started_over()
 
     async def _taken(self, statement: CitedStatement) -> Together:
-        """The events of a sentence: its own where facts settle it, else that it is checked."""
+        """Return the events of a sentence: its own where facts settle it, else that it is checked."""
         if self._is_passed_over(statement):
             if statement.closes and self.slots.last:
                 self.slots.last.is_complete = True
@@ -249,7 +249,7 @@ class Writer:
         return (*self._checking(), *self._all_shown())
 
     def _is_passed_over(self, statement: CitedStatement) -> bool:
-        """Whether a sentence is none of the answer: it says that there is none, is in another language, or was said before."""
+        """Return whether a sentence is none of the answer: it says that there is none, is in another language, or was said before."""
         if NO_ANSWER in statement.text or is_no_answer(statement.text):
             self.abstains = not any(part.stands or not part.is_settled for part in self.slots.parts)
             self._is_enough = NO_ANSWER in statement.text
@@ -325,13 +325,13 @@ class Writer:
         self.strengths.append(JUDGED if is_said else STRENGTHS[part.verdict])
 
     def _results_of(self, statement: CitedStatement) -> dict[int, Finding]:
-        """The results of queries that a sentence cites; of one that cites nothing, all."""
+        """Return the results of queries that a sentence cites; of one that cites nothing, all."""
         known = self.run.numbered
         cited = [number for number in statement.numbers if number in known] or list(known)
         return {number: known[number] for number in cited if known[number].is_result}
 
     def _closed(self, *, is_broken: bool) -> Together:
-        """The events of the end of a stream. What cites nothing is none of the answer where a tool is called after it."""
+        """Return the events of the end of a stream. What cites nothing is none of the answer where a tool is called after it."""
         self._is_writing = False
         if self.slots.last:
             self.slots.last.is_complete = True
@@ -350,7 +350,7 @@ class Writer:
         return (*self._checking(), *self._all_shown())
 
     def _started_over(self) -> Together:
-        """What was taken of this stream was thinking: none of it is of the answer."""
+        """Take back what was written in this stream, which was thinking."""
         slots = self.slots.slots[self._begins_at :]
         events = [each for slot in slots for each in self.slots.taken_back(slot)]
         self._waiting, self._uncited, self.abstains = [], [], False
@@ -361,7 +361,7 @@ class Writer:
         return tuple(events)
 
     def _all_shown(self) -> Together:
-        """The events of all slots that are settled and were not shown."""
+        """Return the events of all slots that are settled and were not shown."""
         return tuple(
             event
             for slot in self.slots.slots[self.slots.next :]
@@ -370,7 +370,7 @@ class Writer:
         )
 
     def _shown(self, slot: WrittenSlot) -> Iterator[Event]:
-        """The events of a slot that is settled, with the sources that it is the first to cite."""
+        """Yield the events of a slot that is settled, with the sources that it is the first to cite."""
         known, is_fresh = self.run.numbered, False
         slot.kept = []
         for part in slot.standing:

@@ -35,7 +35,7 @@ class Evidence:
 
 
 def check(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> Finding:
-    """What the evidence says of the sentence. also: calculations of the run; today: what relative times count from."""
+    """Return what the evidence says of the sentence. also: calculations of the run; today: what relative times count from."""
     found = _checked(sentence, evidence, question=question, today=today, also=also)
     if found.verdict is Verdict.CONTRADICTED or not (rows := _rows_like(sentence, evidence.says)):
         return found
@@ -66,12 +66,12 @@ def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, a
 
 
 def _digits(text: str) -> str:
-    """The text without what sets digits apart: 0571-555 0142 is 05715550142."""
+    """Return the text without what sets digits apart: 0571-555 0142 is 05715550142."""
     return re.sub(r"(?<=\d)[ ()/-]+(?=\d)|(?<=\d)\) ?(?=\d)", "", text)
 
 
 def _rows_like(sentence: str, text: str) -> list[list[tuple[str, str]]]:
-    """The rows of a text that begin as a row does that a model wrote ("City: Rome; Limit: 160"), as columns and values."""
+    """Return the rows of a text that begin as a row does that a model wrote ("City: Rome; Limit: 160"), as columns and values."""
     (_name, first), *others = _written_cells(sentence)
     rows = [_written_cells(each.text) for each in split(text) if each.kind == "row"] if others else []
     return [row for row in rows if first in (value for _column, value in row)]
@@ -95,7 +95,7 @@ def _is_in(row: Sequence[tuple[str, str]], name: str, value: str) -> bool:
 def check_cited(
     sentence: str, cited: Sequence[int], evidence: Mapping[int, Evidence], *, question: str, today: date, also: str = ""
 ) -> tuple[tuple[int, ...], Finding]:
-    """What the evidence says of a sentence, and the numbers it stands on: those it cites, or another piece that says it.
+    """Return what the evidence says of a sentence, and the numbers it stands on: those it cites, or another piece that says it.
 
     One that cites nothing stands on the piece that has most of its words. Empty evidence settles nothing.
     """

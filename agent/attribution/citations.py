@@ -6,7 +6,7 @@ from datetime import date
 
 from agent.attribution.disagreement import with_disagreements
 from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
-from agent.events import KnowledgeReference, QueryReference, References
+from agent.events import KnowledgeReference, QueryReference, References, WebReference
 from agent.evidence import (
     cited_page,
     cited_query,
@@ -15,7 +15,6 @@ from agent.evidence import (
     query_reference,
     reference,
     verified_reference,
-    web_reference,
 )
 from agent.run import Finding
 from agent.text.overlap import nearest
@@ -57,7 +56,7 @@ class Citations:
     def compare(
         self, found: Iterable[tuple[ShownPassage, float]], sentences: Iterable[CitedSentence], *, today: date
     ) -> CitedAnswer:
-        """The answer with the passages that contradict what it cites among its sources."""
+        """Return the answer with the passages that contradict what it cites among its sources."""
         found = list(found)
         compared = with_disagreements(self.answer(sentences), found, today=today)
         passages = {passage.chunk_id: passage for passage, _score in found}
@@ -78,8 +77,8 @@ class Citations:
         )
 
     def event(self, *, done: bool) -> References:
-        """All sources so far."""
-        pages = [web_reference(page) for page in self.pages.values()]
+        """Return all sources so far."""
+        pages = [WebReference.model_validate(page, from_attributes=True) for page in self.pages.values()]
         return References(
             knowledge_references=list(self.passages),
             query_references=list(self.results),

@@ -33,7 +33,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def unsaid(words: Iterable[str], text: str) -> list[str]:
-    """Those of the words that a text does not have."""
+    """Return those of the words that a text does not have."""
     stems = _stems(text)
     return [word for word in words if not (word in text if _HAN_RUN.match(word) else stems.issuperset(terms(word)))]
 
@@ -54,7 +54,7 @@ class Clause:
 
     @cached_property
     def words(self) -> list[str]:
-        """What it says besides numbers."""
+        """Return what it says besides numbers."""
         return words_of(without_quantities(self.text))
 
     @cached_property
@@ -66,7 +66,7 @@ class Clause:
         return not self.classes.isdisjoint({"none", "not"})
 
     def share_in(self, text: str) -> float:
-        """The share of its words that a text has; 1 for a clause without words."""
+        """Return the share of its words that a text has; 1 for a clause without words."""
         return 1 - len(unsaid(self.words, text)) / len(self.words) if self.words else 1.0
 
 
@@ -88,7 +88,7 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
 
 @lru_cache(maxsize=256)
 def statements(text: str) -> tuple[Statement, ...]:
-    """The sentences of a text, each with the heading before it."""
+    """Return the sentences of a text, each with the heading before it."""
     found, head = [], ""
     for piece in split(text):
         if piece.kind == "heading":
@@ -99,7 +99,7 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 
 def without_quantities(text: str) -> str:
-    """The text without its numbers and their units."""
+    """Return the text without its numbers and their units."""
     for found in reversed(quantities(text)):
         text = f"{text[: found.start]} {text[found.end :]}"
     return text

@@ -51,7 +51,7 @@ class Stated:
 
 
 def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: date) -> CitedAnswer:
-    """The answer with the passages of other documents that say something else than what it cites, and the pairs of numbers."""
+    """Return the answer with the passages of other documents that say something else than what it cites, and the pairs of numbers."""
     passages = [(passage, score) for passage, score in found]
     by_chunk = {passage.chunk_id: passage for passage, _score in passages}
     spans = list(answer.citations)
@@ -85,13 +85,13 @@ def tell_disagreements(run: Run, answer: CitedAnswer) -> None:
 
 
 def _under(passage: ShownPassage) -> str:
-    """The heading next above a passage, other than its document's title."""
+    """Return the heading next above a passage, other than its document's title."""
     heading = passage.heading_path[-1] if passage.heading_path else ""
     return "" if heading == passage.title else heading
 
 
 def disagreeing_span(said: str, under: str, text: str, heading: str, *, today: date) -> tuple[int, int] | None:
-    """Where a text says something else of what is said here; None where it does not.
+    """Return where a text says something else of what is said here; None where it does not.
 
     under, heading: the headings that they stand below, "" for none: what holds of one place says nothing of another. today: what
     relative times count from.
@@ -108,7 +108,7 @@ def disagreeing_span(said: str, under: str, text: str, heading: str, *, today: d
 
 
 def differ(one: Fact, other: Fact) -> bool:
-    """Whether both state something else of the same."""
+    """Return whether both state something else of the same."""
     if len(one.clause.words) < FEWEST_WORDS or not (_covers(one, other) and _covers(other, one)):
         return False
     if one.clause.is_negative is not other.clause.is_negative:
@@ -124,7 +124,7 @@ def differ(one: Fact, other: Fact) -> bool:
 
 @lru_cache(maxsize=256)
 def stated(text: str, today: date) -> tuple[Stated, ...]:
-    """The sentences of a text with their facts; of a row of a table each cell with the first one."""
+    """Return the sentences of a text with their facts; of a row of a table each cell with the first one."""
     return tuple(
         Stated(piece.start, piece.end, piece.text, tuple(_facts(piece.text, today, is_row=piece.kind == "row")))
         for piece in split(text)

@@ -31,7 +31,7 @@ Span = tuple[date | None, date | None]
 
 
 def check_facts(sentence: str, text: str, *, also: str = "") -> Finding:
-    """What the text says of the sentence. also: calculations, whose numbers may be said."""
+    """Return what the text says of the sentence. also: calculations, whose numbers may be said."""
     claimed, evidence = clauses_of(sentence), statements(text)
     if not any(clause.words or clause.identifiers for clause in claimed):
         return unsettled("says nothing by itself")
@@ -48,7 +48,7 @@ def check_facts(sentence: str, text: str, *, also: str = "") -> Finding:
 
 
 def _repeats(claimed: Sequence[Clause], statement: Statement, also: str) -> bool:
-    """Whether each clause stands in one of the statement, and nothing that limits these was lost."""
+    """Return whether each clause stands in one of the statement, and nothing that limits these was lost."""
     also = normalised(also)
     used = [
         next((each for each in statement.clauses if _says(each, clause, statement, also)), None) for clause in claimed
@@ -74,7 +74,7 @@ def _says(each: Clause, clause: Clause, statement: Statement, also: str) -> bool
 
 
 def _has_other_unit(amount: Quantity, said: Sequence[Quantity]) -> bool:
-    """Whether the text has this number in other units alone."""
+    """Return whether the text has this number in other units alone."""
     same = [fact for fact in said if fact.number == amount.number]
     is_there = not amount.dimension or any(amount.agrees(fact) for fact in said)
     return bool(same) and not is_there and all(fact.dimension for fact in same)
@@ -96,14 +96,14 @@ def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quan
 
 
 def _differs(amount: Quantity, there: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
-    """Whether the place gives one other amount of this kind, and no amounts of the text could have become this one."""
+    """Return whether the place gives one other amount of this kind, and no amounts of the text could have become this one."""
     return (
         len(_alike(there, amount)) == 1 and not any(amount.agrees(each) for each in said) and not is_made(amount, said)
     )
 
 
 def _is_worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity]) -> bool:
-    """Whether it has numbers that come out of the text's: nobody hits such a number by accident."""
+    """Return whether it has numbers that come out of the text's: nobody hits such a number by accident."""
     whole = Clause(" ".join(clause.text for clause in claimed))
     is_half, fresh = bool(_HALF.search(whole.text)), []
     for each in whole.quantities:
@@ -115,7 +115,7 @@ def _is_worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity
 
 
 def is_made(claimed: Quantity, said: Sequence[Quantity], *, is_half: bool = False) -> bool:
-    """A sum, a difference or a share of two amounts of the text; half of one where the sentence says half."""
+    """Return a sum, a difference or a share of two amounts of the text; half of one where the sentence says half."""
     alike = [each.value for each in _alike(said, claimed)]
     shares = [each.value / 100 for each in said if each.dimension == "percent"] + [Decimal("0.5")] * is_half
     results = {result for one, other in combinations(alike, 2) for result in (one + other, abs(one - other))}
@@ -124,7 +124,7 @@ def is_made(claimed: Quantity, said: Sequence[Quantity], *, is_half: bool = Fals
 
 
 def quoted_conflict(sentence: str, quote: str, evidence: str, *, question: str, today: date, also: str = "") -> str:
-    """What of the sentence stands against the words that a judge quotes for it, in a word of ours; "" where nothing does.
+    """Return what of the sentence stands against the words that a judge quotes for it, in a word of ours; "" where nothing does.
 
     A judge may obey a document, or be a small model that believes what it reads. evidence: all of it. question: what it names may be
     named. also: calculations of the run. today: what relative times count from.
@@ -164,7 +164,7 @@ def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> boo
 
 
 def _amounts(text: str, today: date) -> list[Quantity]:
-    """The amounts of a text; the numbers of days are none."""
+    """Return the amounts of a text; the numbers of days are none."""
     return [each for part in clauses_of(mark_times(normalised(text), today, None)[0]) for each in part.quantities]
 
 
@@ -179,12 +179,12 @@ def _is_sum(amount: Quantity, said: Sequence[Quantity]) -> bool:
 
 
 def _is_near(one: Clause, other: Clause) -> bool:
-    """Whether both speak of the same."""
+    """Return whether both speak of the same."""
     return one.share_in(other.text) >= WHOLE and other.share_in(one.text) >= WHOLE
 
 
 def _has_other_day(sentence: str, quote: str, evidence: str, today: date) -> bool:
-    """Whether it names a day or a time that the evidence does not have, and the quotation names others."""
+    """Return whether it names a day or a time that the evidence does not have, and the quotation names others."""
     known = list(days_in(evidence, today))
     own = days_in(sentence, today)
     return any(days_in(quote, today)) and any(not any(_overlap(day, other) for other in known) for day in own)
@@ -199,7 +199,7 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def _has_other_name(sentence: str, quote: str, known: str) -> bool:
-    """Whether it names a code, or something by a capital, that is not known, and the quotation names another."""
+    """Return whether it names a code, or something by a capital, that is not known, and the quotation names another."""
     return any(
         bool(named(quote) - named(sentence)) and any(name not in known for name in named(sentence))
         for named in (identifiers_in, _names)
@@ -212,13 +212,13 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _is_opposite(sentence: str, quote: str) -> bool:
-    """Whether both say the same words, of which one denies what the other affirms."""
+    """Return whether both say the same words, of which one denies what the other affirms."""
     own, there = Clause(normalised(sentence)), Clause(normalised(quote))
     return own.is_negative is not there.is_negative and bool(own.words) and _is_near(own, there)
 
 
 def _is_generalised(sentence: str, quote: str) -> bool:
-    """Whether it says of all, or of these alone, what the quotation says without that."""
+    """Return whether it says of all, or of these alone, what the quotation says without that."""
     text = normalised(_COUNTED.sub(" ", sentence))
     for each in reversed(quantities(text)):  # “only nine” says nothing of others
         text = f"{_JUST.sub(' ', text[: each.start])}{text[each.start :]}"
@@ -229,5 +229,5 @@ def _is_generalised(sentence: str, quote: str) -> bool:
 
 
 def _is_translated(sentence: str, text: str) -> bool:
-    """Whether they are of two languages, so that no words can be compared."""
+    """Return whether they are of two languages, so that no words can be compared."""
     return bool(_HAN.search(sentence)) is not bool(_HAN.search(text))

@@ -59,7 +59,7 @@ class LooksFirst(WrappedModel):
 async def judged(
     model: ChatModel, system: str, question: str, sentences: Sequence[OpenSentence], *, today: date, also: str = ""
 ) -> AsyncIterator[tuple[int, bool]]:
-    """Each sentence's number with whether its evidence says it, as soon as its line is complete.
+    """Yield each sentence's number with whether its evidence says it, as soon as its line is complete.
 
     One is missing that was not judged, whose words are made up, or which a fact of those words speaks against. system: the prompt.
     today: what relative times count from. also: calculations of the run. Raises ModelError.
@@ -88,7 +88,7 @@ def _shown(sentences: Sequence[OpenSentence]) -> list[str]:
 
 
 async def _lines(model: ChatModel, messages: Sequence[Mapping[str, Any]]) -> AsyncIterator[str]:
-    """The lines of a reply, each when it is complete. Raises ModelError."""
+    """Yield the lines of a reply, each when it is complete. Raises ModelError."""
     rest, size = "", 0
     deltas: Any = model.stream(messages)
     async with aclosing(deltas):
@@ -104,7 +104,7 @@ async def _lines(model: ChatModel, messages: Sequence[Mapping[str, Any]]) -> Asy
 
 
 def _stands(sentence: OpenSentence, said: str, *, question: str, today: date, also: str) -> bool:
-    """Whether the words that decide stand in the sentence's own evidence, and no fact of it against them."""
+    """Return whether the words that decide stand in the sentence's own evidence, and no fact of it against them."""
     quote = html.unescape(said).strip().strip("\"“”「」'")
     text = "\n".join(each.says for each in sentence.evidence.values())
     return stands_quoted(quote, text) and not quoted_conflict(
@@ -113,24 +113,24 @@ def _stands(sentence: OpenSentence, said: str, *, question: str, today: date, al
 
 
 def block(name: str, number: int, text: str) -> str:
-    """A numbered text, fenced and escaped."""
+    """Return a numbered text, fenced and escaped."""
     return f'<{name} number="{number}">\n{escaped(text)}\n</{name}>'
 
 
 def stands_quoted(quote: str, text: str) -> bool:
-    """Whether a quotation stands in a text, or all its parts do where it leaves out what is between them."""
+    """Return whether a quotation stands in a text, or all its parts do where it leaves out what is between them."""
     parts = [part for part in _LEFT_OUT.split(quote) if part.strip()]
     return is_quoted(quote, text) or (len(parts) > 1 and all(is_quoted(part, text) for part in parts))
 
 
 def is_quoted(quote: str, text: str) -> bool:
-    """Whether a quotation stands in a text in whole words and numbers, but for case, width, white space and the marks around it."""
+    """Return whether a quotation stands in a text in whole words and numbers, but for case, width, white space and the marks around it."""
     plain = _folded(html.unescape(quote)).strip(" .…\"“”'")
     return len(plain) >= LEAST_QUOTED and re.search(_bordered(plain), _folded(text)) is not None
 
 
 def _bordered(plain: str) -> str:
-    """A pattern of it that no part of a word or number fits: 30 is not in 2030, 1.30 or 30,000."""
+    """Return a pattern of it that no part of a word or number fits: 30 is not in 2030, 1.30 or 30,000."""
     before = r"(?<!\d[.,])" if plain[0].isdigit() else ""
     after = r"(?![.,]\d)" if plain[-1].isdigit() else ""
     for kind in (_LETTER, _NUMERAL):

@@ -82,16 +82,16 @@ class Quantity:
     is_soft: bool = False
 
     def fits(self, value: Decimal) -> bool:
-        """Whether it can be said of this value. "四百多" is at least as much, below the next hundred."""
+        """Return whether it can be said of this value. "四百多" is at least as much, below the next hundred."""
         return abs(value - self.value) <= max(self.slack, EXACTLY)
 
     def agrees(self, other: "Quantity") -> bool:
-        """Whether both are the same amount of the same thing."""
+        """Return whether both are the same amount of the same thing."""
         return self.dimension == other.dimension and (self.fits(other.value) or other.fits(self.value))
 
 
 def quantities(text: str) -> list[Quantity]:
-    """The quantities of a lower-case text, in order; dates and identifiers have none of their own."""
+    """Return the quantities of a lower-case text, in order; dates and identifiers have none of their own."""
     return list(_found(text))
 
 
@@ -115,7 +115,7 @@ def _found(text: str) -> Iterator[Quantity]:
 
 
 def _value(match: re.Match[str]) -> tuple[Decimal, Decimal]:
-    """The number before its scale and unit, and one in its last place."""
+    """Return the number before its scale and unit, and one in its last place."""
     if match["digits"]:
         value = _D(match["digits"].replace(",", ""))
         return value, _D(1).scaleb(int(value.as_tuple().exponent))

@@ -70,7 +70,7 @@ class Sentences:
         yield from cited_statements(text[:end], goes_on=after.kind == "item" and before.block == after.block)
 
     def rest(self, *, is_cut: bool = False) -> Iterator[CitedStatement]:
-        """What is left at the end. is_cut: somebody else ended it, so that a sentence that has no end is left out."""
+        """Yield what is left at the end. is_cut: somebody else ended it, so that a sentence that has no end is left out."""
         text, self._buffer = _marks_inside(self._buffer), ""
         if is_cut and not _WHOLE.search(text) and (found := split(text)):
             text = text[: found[-1].start]
@@ -78,7 +78,7 @@ class Sentences:
 
 
 def cited_statements(text: str, *, goes_on: bool = False) -> Iterator[CitedStatement]:
-    """The sentences of a text; those that only have marks are left out. Lines of code stay as they are written.
+    """Yield the sentences of a text; those that only have marks are left out. Lines of code stay as they are written.
 
     goes_on: the item that it ends with is not complete.
     """
@@ -129,7 +129,7 @@ def _numbers(said: str) -> tuple[int, ...]:
 
 
 def _gap(between: str, kind: str) -> str:
-    """How a sentence is set off from the one before: a paragraph, an item or a line of its own; "" where it only goes on."""
+    """Return how a sentence is set off from the one before: a paragraph, an item or a line of its own; "" where it only goes on."""
     if _BULLET.search(between) or (kind == "row" and "\n" in between):
         return "\n- "
     if kind == "item" and "\n" in between:

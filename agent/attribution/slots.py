@@ -34,7 +34,7 @@ class Part:
 
     @property
     def is_blank(self) -> bool:
-        """Whether it says nothing, as a bracket in a line of its own."""
+        """Return whether it says nothing, as a bracket in a line of its own."""
         return not re.search(r"\w", self.statement.text)
 
     def settle(self, *, stands: bool, is_checked: bool = True) -> None:
@@ -57,7 +57,7 @@ class WrittenSlot:
 
     @property
     def standing(self) -> list[Part]:
-        """The sentences that stand; of code all lines or none, since half of a command is another one."""
+        """Return the sentences that stand; of code all lines or none, since half of a command is another one."""
         stands = [part for part in self.parts if part.stands]
         is_code = bool(self.parts) and self.parts[0].is_code
         return stands if len(stands) == len(self.parts) or not is_code else []
@@ -81,7 +81,7 @@ class Slots:
 
     @property
     def kept(self) -> list[CitedSentence]:
-        """The sentences that stand, of all slots that are settled."""
+        """Return the sentences that stand, of all slots that are settled."""
         return [sentence for slot in self.slots for sentence in slot.kept or ()]
 
     def add(self, part: Part) -> WrittenSlot:
@@ -94,7 +94,7 @@ class Slots:
         return slot
 
     def told(self, slot: WrittenSlot, data: Mapping[str, Any]) -> Iterator[Event]:
-        """The events of a slot that was settled just now: in its place with all that waited for it, or early."""
+        """Yield the events of a slot that was settled just now: in its place with all that waited for it, or early."""
         if slot.number == self.next:
             yield from self._in_turn(data)
         elif slot.kept:
@@ -106,7 +106,7 @@ class Slots:
             yield _left_out(slot)
 
     def taken_back(self, slot: WrittenSlot) -> Iterator[Event]:
-        """The events of a slot that is none of the answer after all."""
+        """Yield the events of a slot that is none of the answer after all."""
         was_seen = slot.is_told or bool(slot.kept)
         for part in slot.parts:
             part.settle(stands=False)
@@ -135,7 +135,7 @@ class Slots:
 
 
 def checking(slot: WrittenSlot, sources: list[str]) -> Slot:
-    """The event of a slot that a model reads. sources: their titles."""
+    """Return the event of a slot that a model reads. sources: their titles."""
     slot.is_told = True
     return Slot(data={"slot": slot.number, "state": SlotState.CHECKING.value, "sources": sources})
 

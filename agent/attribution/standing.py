@@ -49,7 +49,7 @@ def tell_unapproved(run: Run, answer: CitedAnswer, passages: Passages) -> None:
 
 
 def is_unapproved(finding: Finding) -> bool:
-    """Whether it is a passage that waits for approval."""
+    """Return whether it is a passage that waits for approval."""
     return finding.passage is not None and finding.passage.is_unapproved
 
 

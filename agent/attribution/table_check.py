@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from itertools import combinations
 
 from agent.attribution.clauses import Clause, unsaid, without_quantities, words_of
 from agent.attribution.quantities import Quantity, quantities
-from agent.attribution.tables import Condition, Span, Table, day_of, number_of
+from agent.attribution.tables import Condition, Span, Table, number_of
 from agent.attribution.verdict import SUPPORTED, Finding, Verdict, contradicted, unsettled
 from agent.attribution.words import says
-from business.parsing.reader.times import mark_times, place_of
+from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
 
 Amount = tuple[str, Decimal]
@@ -30,7 +29,7 @@ _SIGNS = {"up": 1, "down": -1}
 
 
 def check_table(sentence: str, table: Table, *, question: str, today: date) -> Finding:
-    """What the table says of the sentence. today: what relative times count from."""
+    """Return what the table says of the sentence. today: what relative times count from."""
     return _Check(table, question, today).finding(sentence)
 
 
@@ -48,7 +47,7 @@ class _Check:
     def finding(self, sentence: str) -> Finding:
         plain, moments = mark_times(normalised(_MAY.sub(" ", sentence)), self.today, None)
         spans = [moment.span for moment in moments]
-        found = [*map(self._time, spans), *self._clauses(plain, spans)]
+        found = [*map(self._time, spans), *self._clauses(plain)]
         for verdict in (Verdict.CONTRADICTED, Verdict.UNSETTLED):
             if hit := next((each for each in found if each.verdict is verdict), None):
                 return hit
@@ -58,26 +57,25 @@ class _Check:
 
     @property
     def _given(self) -> str:
-        """What may be repeated although no row says it."""
+        """Return what may be repeated although no row says it."""
         said = [each.text for each in self.table.conditions if each.span is None]
         return normalised(" ".join((self.question, *said, self.table.definitions)))
 
     def _time(self, span: Span) -> Finding:
-        """Each time must be one of the query's, the day of a row, or a year that the question or a condition names."""
+        """Support a time of the query or a given year; contradict a time that begins outside the query's."""
         asked = self.table.spans
-        is_given = span[0] is not None and str(span[0].year) in " ".join((self._given, *self.table.columns))
-        if any(_same(span, each, self.today) for each in asked) or self._rows_on(span) or is_given:
+        if any(_same(span, each, self.today) for each in asked) or self._is_given_year(span):
             return SUPPORTED
-        overlaps = any(_overlap(span, each) and span[0] == each[0] for each in asked)
-        return unsettled("time") if overlaps or not asked else contradicted("time")
+        is_inside = any((each[0] or date.min) <= (span[0] or date.min) < (each[1] or date.max) for each in asked)
+        return unsettled("time") if is_inside or not asked else contradicted("time")
 
-    def _rows_on(self, span: Span) -> list[int]:
-        days = [[day_of(cell) for cell in row] for row in self.table.rows]
-        begin, end = span[0] or date.min, span[1] or date.max
-        within = [any(day and begin <= day < end for day in row) for row in days]
-        return [place for place, is_in in enumerate(within) if is_in]
+    def _is_given_year(self, span: Span) -> bool:
+        """Tell whether a time is a whole year that the question, a condition or a column names."""
+        year = span[0].year if span[0] else 0
+        whole = (date(year, 1, 1), date(year + 1, 1, 1)) if 0 < year < date.max.year else None
+        return span == whole and str(year) in " ".join((self._given, *self.table.columns))
 
-    def _clauses(self, plain: str, spans: Sequence[Span]) -> Iterator[Finding]:
+    def _clauses(self, plain: str) -> Iterator[Finding]:
         rows, is_named, before = list(range(len(self.table.rows))), False, list[tuple[int, str]]()
         texts = [text for text in _ENDS.split(plain) if text.strip()]
         for text in texts:
@@ -86,9 +84,6 @@ class _Check:
             if text is not texts[-1] and not (clause.words or clause.quantities or _PRIVATE.search(text)):
                 before = named  # “Oslo and Rome together”
                 continue
-            own = [spans[place_of(sign)] for sign in text if 0 <= place_of(sign) < len(spans)]
-            dated = [row for span in own if not any(_same(span, each, self.today) for each in self.table.spans)
-                     for row in self._rows_on(span)]  # fmt: skip
             if named:
                 by_column = {column: {v for c, v in named if c == column} for column, _value in named}
                 rows = [
@@ -97,12 +92,9 @@ class _Check:
                     if all(normalised(row[column]) in values for column, values in by_column.items())
                 ]
                 is_named, self.facts = True, self.facts + (len(by_column) > 1)
-                if not rows or (dated and not set(rows) & set(dated)):
+                if not rows:
                     yield contradicted("no such row")
                     return
-                self.facts += bool(dated)
-            elif dated:
-                rows, is_named = dated, True
             if (
                 len({column for column, _value in named}) == 1
                 and self._is_said_of_all(clause)
@@ -115,7 +107,7 @@ class _Check:
         return "all" in clause.classes and all(each.value == len(self.table.rows) for each in clause.quantities)
 
     def _named(self, text: str) -> list[tuple[int, str]]:
-        """The cells that a text names, as column and value; a value that lies in a longer one that it names is none."""
+        """Return the cells that a text names, as column and value; a value that lies in a longer one that it names is none."""
         cells = {(c, normalised(v)) for row in self.table.rows for c, v in enumerate(row) if number_of(v) is None}
         found: list[tuple[int, str]] = []
         for column, value in sorted(cells, key=lambda cell: -len(cell[1])):
@@ -125,7 +117,7 @@ class _Check:
         return found
 
     def _bare(self, text: str) -> str:
-        """A clause without times and without the names of cells, whose digits are no amounts."""
+        """Return a clause without times and without the names of cells, whose digits are no amounts."""
         for _column, value in self._named(text):
             text = re.sub(_bordered(value), " ", text)
         return _PRIVATE.sub(" ", text)
@@ -206,7 +198,7 @@ class _Check:
     def _missing(
         self, said: Quantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
     ) -> Finding:
-        """A number that the rows do not give: wrong where they give another one of its kind, else open."""
+        """Return the finding for a number that the rows do not give: wrong where they give another one of its kind, else open."""
         others = [row for row in range(len(self.table.rows)) if row not in rows]
         if self.table.is_single and said.dimension in ("", self.table.unit):
             return contradicted("number") if self.facts == 0 else unsettled("another number")
@@ -224,7 +216,7 @@ class _Check:
         return unsettled(f"number {said.value.normalize():f}")
 
     def _amounts(self, rows: Sequence[int], columns: Sequence[int], *, is_named: bool) -> Iterator[Amount]:
-        """What can be said of rows: their cells where they are named, sums, the difference of two, their share of all."""
+        """Yield what can be said of rows: their cells where they are named, sums, the difference of two, their share of all."""
         if is_named or len(self.table.rows) == 1:
             yield from self._cells(rows, columns)
         for place in columns:
@@ -233,14 +225,9 @@ class _Check:
                 yield kind, sum(values, Decimal(0))
             if len(values) == 2:
                 yield kind, abs(values[0] - values[1])
-        if len(rows) == 1 and not self._is_cell:
-            here = [(self._unit(place)[0], self._values(place)[rows[0]]) for place in self._numeric]
-            yield from (
-                (kind, abs(one - other)) for (kind, one), (also, other) in combinations(here, 2) if kind == also
-            )
 
     def _cells(self, rows: Sequence[int], columns: Sequence[int]) -> Iterator[Amount]:
-        """The amounts in cells, a change without its sign."""
+        """Yield the amounts in cells, a change without its sign."""
         yield from ((self._unit(place)[0], abs(self._values(place)[row])) for place in columns for row in rows)
         texts = (normalised(cell) for row in rows for cell in self.table.rows[row])
         yield from ((each.dimension, each.value) for text in texts for each in quantities(text) if each.dimension)
@@ -259,7 +246,7 @@ class _Check:
         return bool(name) and not unsaid(name, clause.text)
 
     def _unit(self, place: int) -> Amount:
-        """The dimension of a column's numbers, and one of them in its base unit."""
+        """Return the dimension of a column's numbers, and one of them in its base unit."""
         name = self.table.columns[place].lower().replace("_", " ")
         if says(name, "share") and name != "part":
             return "percent", Decimal(1)
@@ -274,14 +261,14 @@ class _Check:
         return [(number_of(row[place]) or Decimal(0)) * factor for row in self.table.rows]
 
     def _words(self, plain: str) -> Finding | None:
-        """The first word that neither the table nor the question explains."""
+        """Return the first word that neither the table nor the question explains."""
         names = [name.replace("_", " ") for name in self.table.columns]
         parts = (self.table.head, self.table.scope, *names, *(cell for row in self.table.rows for cell in row))
         left = unsaid(words_of(without_quantities(self._bare(plain))), f"{self._given} {normalised(' '.join(parts))}")
         return unsettled(f"word {left[0]}") if left else None
 
     def _conditions(self, said: str, spans: Sequence[Span]) -> Finding | None:
-        """The first condition that the sentence must say and does not; of rows that it names, their time may be left out."""
+        """Return the first condition that the sentence must say and does not; of rows that it names, their time may be left out."""
         is_counted = self.table.is_single or self.is_counted
         for each in self.table.conditions:
             if each.span is not None:
@@ -303,7 +290,7 @@ class _Check:
 
 
 def _bordered(value: str) -> str:
-    """A pattern of a value in which no part of a word or number counts, but for the ending of several."""
+    """Return a pattern of a value in which no part of a word or number counts, but for the ending of several."""
     before, after = (
         r"(?<![a-z\d])" if value[0].isascii() else "",
         r"(?:e?s)?(?![a-z\d])" if value[-1].isascii() else "",
@@ -312,18 +299,13 @@ def _bordered(value: str) -> str:
 
 
 def _is(said: Quantity, amount: Amount) -> bool:
-    """Whether the number says this amount. One without a unit may be of money; nothing else may lack its own."""
+    """Return whether the number says this amount. One without a unit may be of money; nothing else may lack its own."""
     kind, value = amount
     is_kind = said.dimension == kind or (not said.dimension and (kind.startswith("money") or kind == "percent"))
     return is_kind and said.fits(value)
 
 
 def _same(said: Span, asked: Span, today: date) -> bool:
-    """The same days; a period that still runs may be told as its part so far."""
+    """Return whether both are the same days; a period that still runs may be told as its part so far."""
     runs = asked[1] is None or asked[1] > today
     return said == asked or (said[0] == asked[0] and runs and (said[1] is None or said[1] > today))
-
-
-def _overlap(said: Span, asked: Span) -> bool:
-    begins = max(said[0] or date.min, asked[0] or date.min)
-    return begins < min(said[1] or date.max, asked[1] or date.max)

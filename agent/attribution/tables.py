@@ -25,7 +25,6 @@ _SCOPE = re.compile(r"[，,]\s*([^，\n]+?)\s*可见的数据内|, in the rows o
 _DAYS = re.compile(r"(\d{4}-\d\d-\d\d|…)\s*(?:至|to)\s*(\d{4}-\d\d-\d\d|[^\s；;,，）)]+)")
 _COMPARED = re.compile(r"(?P<field>.+?)\s*(?P<sign>[<>]=?|[≤≥≠]|!=|=)\s*(?P<value>.+)")
 _SINGLE = re.compile(r"^(?P<value>-?[\d,]+(?:\.\d+)?)\s*(?P<rest>.*)$")
-_PERIOD = re.compile(r"(?P<year>(?:19|20)\d\d)-(?:(?P<month>\d\d)(?:-(?P<day>\d\d)(?!\d))?|Q(?P<quarter>[1-4]))")
 _CURRENCY = re.compile(r"\d\s*(CNY|EUR|USD|GBP|JPY|HKD)\b")
 
 
@@ -63,12 +62,9 @@ class Table:
     def spans(self) -> list[Span]:
         return [each.span for each in self.conditions if each.span]
 
-    def numbers(self, column: int) -> list[Decimal | None]:
-        return [number_of(row[column]) for row in self.rows]
-
 
 def number_of(cell: str) -> Decimal | None:
-    """The number in a cell: 1,250, -4.2, 1,850 CNY, 42 %; None for a name, a date or an identifier."""
+    """Return the number in a cell: 1,250, -4.2, 1,850 CNY, 42 %; None for a name, a date or an identifier."""
     plain = cell.strip().replace(",", "").replace("−", "-").rstrip(" %％")
     try:
         return Decimal(plain)
@@ -78,20 +74,8 @@ def number_of(cell: str) -> Decimal | None:
         return found[0].value if whole else None
 
 
-def day_of(cell: str) -> date | None:
-    """The day of a cell, or the first one of its month or quarter; None for what is no time."""
-    found = _PERIOD.match(cell)
-    if found is None:
-        return None
-    month = int(found["month"] or 3 * int(found["quarter"] or 1) - 2)
-    try:
-        return date(int(found["year"]), month, int(found["day"] or 1))
-    except ValueError:
-        return None
-
-
 def table_of(text: str) -> Table | None:
-    """The first table of a text with all that is said around it; None where there is neither table nor a result of one value."""
+    """Return the first table of a text with all that is said around it; None where there is neither table nor a result of one value."""
     head, columns, rows = _markdown(text)
     listed = _LINE.search(text)
     nothing = _NOTHING.search(head)
@@ -117,7 +101,7 @@ def table_of(text: str) -> Table | None:
 
 
 def _markdown(text: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """What stands before the first table, its columns and its rows; of a text without one the first paragraph alone."""
+    """Return what stands before the first table, its columns and its rows; of a text without one the first paragraph alone."""
     for block in blocks_in(text):
         if block.kind == "table" and block.is_headed:
             columns, _rule, *rows = map(cells_in, text[block.start : block.end].strip("\n").split("\n"))

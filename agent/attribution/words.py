@@ -30,15 +30,15 @@ def _pattern() -> re.Pattern[str]:
 
 
 def classes(text: str) -> set[str]:
-    """The classes of the words in a lower-case text; where one word holds another, as "at least" does, the longer one counts."""
+    """Return the classes of the words in a lower-case text; where one word holds another, as "at least" does, the longer one counts."""
     return {name for found in _pattern().finditer(text) for name in _by_word()[found[0]]}
 
 
 def says(text: str, *names: str) -> bool:
-    """Whether a lower-case text has a word of one of these classes."""
+    """Return whether a lower-case text has a word of one of these classes."""
     return not classes(text).isdisjoint(names)
 
 
 def without_plain(text: str) -> str:
-    """The text without the words that hold no matter of their own."""
+    """Return the text without the words that hold no matter of their own."""
     return _pattern().sub(lambda found: found[0] if _by_word()[found[0]] == {"cause"} else " ", text)

@@ -3,20 +3,22 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from uuid import UUID
 
 import structlog
 from django.contrib.auth.models import User
+from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent.chat_platforms.base import Calls, PlatformError, Reply, TooLarge, platforms
-from agent.chat_platforms.conversation import conversation_of, is_finished
 from agent.chat_platforms.messages import MOST_ATTEMPTS, claimed, close, note, renew
-from agent.chat_platforms.people import accounts_of
 from agent.chat_platforms.replies import reply_of
 from agent.chat_platforms.setting_up import account_of
-from agent.models import ChatMessage
+from agent.conversations.sessions import create_session, sessions_of
+from agent.models import ChatMessage, Message, Session
 from agent.profiles import Options
 from agent.runs.run import complete
 from agent.runs.start import answer_to, start
@@ -24,6 +26,7 @@ from agent.service_keys import KeyLost
 from agent.threads import in_thread, outside
 from audit.actions import Action, Outcome
 from audit.record import record
+from authz.addresses import accounts_with, folded
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.retrieval.search import Scope
@@ -88,7 +91,7 @@ async def _answered(row: ChatMessage) -> None:
 
 
 async def _reply(row: ChatMessage, calls: Calls) -> Reply:
-    """Raises NotHere, PlatformError, and what `start` raises."""
+    """Return what the bot says. Raises NotHere, PlatformError, and what `start` raises."""
     person = await _sender(row, calls)
     if row.text is None:
         raise NotHere(_("I read text only: write your question."))
@@ -117,7 +120,7 @@ async def _sender(row: ChatMessage, calls: Calls) -> User:
 
 
 async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
-    """Everybody in the group, whoever asks among them."""
+    """Return everybody in the group, the sender among them."""
     try:
         return await outside(calls.members_of, row.chat_id) | {row.sender_id}
     except PlatformError as error:
@@ -128,7 +131,7 @@ async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
 
 
 async def _before(principal: Principal, row: ChatMessage, calls: Calls, members: frozenset[str]) -> Principal:
-    """Whoever asks, in front of all members; raises NotHere where one of them is nobody here."""
+    """Return the sender in front of all members. Raises NotHere where a member has no account here."""
     people = await in_thread(accounts_of, await outside(calls.mails_of, members))
     try:
         if people.keys() >= members:
@@ -162,3 +165,37 @@ async def _asked(principal: Principal, row: ChatMessage) -> tuple[UUID, UUID]:
 def _refused(principal: Principal | None, row: ChatMessage, why: str) -> None:
     detail: Mapping[str, object] = {"channel": row.bot.platform, "group": row.is_group}
     record(principal, Action.ACCESS_DENIED, row.bot, outcome=Outcome.DENY, reason=why, detail=detail)
+
+
+def accounts_of(mails: Mapping[str, str]) -> dict[str, User]:
+    """Return the active account of each id, where exactly one account has its address. mails: by id.
+
+    An address that stands at two accounts is nobody's, though one of them be disabled.
+    """
+    found = accounts_with(mails.values(), User.objects.filter(service_account=None))
+    alone = {address: user for address, user in found.items() if user.is_active}
+    return {pk: alone[folded(mail)] for pk, mail in mails.items() if folded(mail) in alone}
+
+
+GOES_ON = timedelta(days=1)  # after the last question, before another conversation begins
+
+
+def conversation_of(principal: Principal, row: ChatMessage) -> tuple[Session, UUID | None]:
+    """Return the person's conversation in this chat, and the answer that the message follows; begin a new one after a day.
+
+    In a group the message comes after what was said there, whatever its person asked elsewhere in the same conversation.
+    """
+    earlier = ChatMessage.objects.filter(
+        Q(answer_id__isnull=False) | Q(begins_anew=True),
+        bot_id=row.bot_id, chat_id=row.chat_id, user_id=principal.user_id, received_at__gt=timezone.now() - GOES_ON,
+    ).exclude(pk=row.pk)  # fmt: skip
+    last = earlier.order_by("-received_at").first()
+    if last is not None and last.answer_id:
+        session = sessions_of(principal).filter(messages=last.answer_id).first()
+        if session is not None:
+            return session, last.answer_id if row.is_group else None
+    return create_session(principal), None
+
+
+def is_finished(answer_id: UUID) -> bool:
+    return Message.objects.filter(pk=answer_id, is_complete=True).exists()

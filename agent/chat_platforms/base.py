@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from copilot_site.lib.registry import Registry, load_modules
+from copilot_site.lib.registry import Registry
 
 MOST_MEMBERS = 500  # of a group; for more nothing is answered
 
@@ -95,10 +95,10 @@ class Calls(Protocol):
     def bot(self) -> Bot: ...
 
     def mails_of(self, ids: Collection[str]) -> Mapping[str, str]:
-        """The mail addresses that the company's directory there has; whom it does not know, or who has left, is not among them."""
+        """Return the mail addresses that the company's directory there has, by id; ids that it does not know are left out."""
 
     def members_of(self, chat_id: str) -> frozenset[str]:
-        """Everybody in a group, bots left out. Raises TooLarge; never returns a part of them."""
+        """Return everybody in a group but bots. Raises TooLarge; never returns a part of them."""
 
     def reply(self, message_id: str, reply: Reply, *, key: str) -> None:
         """Answer a message. key: the same again is sent once."""
@@ -114,14 +114,9 @@ class ChatPlatform(Protocol):
     def received(
         self, account: Account, headers: Mapping[str, str], body: bytes, *, now: float
     ) -> Challenge | Incoming | None:
-        """What a call says; None where it is nothing to answer. now: in seconds since 1970. Raises NotFromPlatform."""
+        """Read a call; None where there is nothing to answer. now: in seconds since 1970. Raises NotFromPlatform."""
 
     def calls(self, account: Account) -> Calls: ...
 
 
 platforms: Registry[ChatPlatform] = Registry("chat platform")
-
-
-def load() -> None:
-    """Import the platforms. A second call changes nothing."""
-    load_modules("agent.chat_platforms.platforms")

@@ -25,7 +25,7 @@ def keep(bot: ChatBot, incoming: Incoming) -> UUID | None:
 
 @transaction.atomic
 def claimed(pk: UUID) -> ChatMessage | None:
-    """The message, for whoever answers it now; None where somebody does already, or did. Counted before the work."""
+    """Claim a message; None where it is claimed or answered already. The attempt is counted before the work."""
     rows = ChatMessage.objects.select_for_update(skip_locked=True, of=("self",)).select_related("bot")
     row = rows.filter(_free(), pk=pk, bot__is_active=True).first()
     if row is not None:
@@ -35,7 +35,7 @@ def claimed(pk: UUID) -> ChatMessage | None:
 
 
 def renew(pk: UUID) -> None:
-    """Whoever answers it lives."""
+    """Extend the lease of a message."""
     ChatMessage.objects.filter(pk=pk).update(claimed_at=timezone.now())
 
 
@@ -45,12 +45,12 @@ def note(row: ChatMessage, values: Mapping[str, object]) -> None:
 
 
 def close(row: ChatMessage, problem: str = "") -> None:
-    """It is answered, or never will be: what was asked stands in its conversation."""
+    """Mark a message as answered or given up, and drop its text, which its conversation has."""
     note(row, {"answered_at": timezone.now(), "problem": problem[:300], "text": ""})
 
 
 def left() -> list[UUID]:
-    """What nobody answers although somebody should, the oldest first; what is too old to be sent again is forgotten."""
+    """Return the messages whose process died, the oldest first, and delete those that are too old to be sent again."""
     ChatMessage.objects.filter(received_at__lt=timezone.now() - KEPT).delete()
     is_late = Q(claimed_at__isnull=False) | Q(received_at__lt=timezone.now() - LEASE / 2)
     rows = ChatMessage.objects.filter(_free(), is_late, bot__is_active=True)

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from agent import texts
 from agent.chat_platforms.base import Link, Reply
 from agent.conversations.sessions import get_message, get_session
-from agent.openai_api.answers import Answer
 from agent.run import Run
 from agent.runs.follow import told_anew
+from agent.text_answer import TextAnswer
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 
@@ -21,12 +21,12 @@ _MARK = re.compile(r"\[(\d+)\]")
 
 
 def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
-    """Under the rights of this moment, whatever was said while it was written. Raises NotFound where somebody is gone.
+    """Return the stored answer as a reply, under today's rights. Raises NotFound where the person or the answer is gone.
 
     is_group: whose conversation it is reads it here as well; nobody else could open it.
     """
     run = Run(session_id, message_id, principal, question="", scope=Scope(), language=get_language() or "en")
-    answer = Answer(run, "", site)
+    answer = TextAnswer(run, site)
     for entry in told_anew(principal, session_id, message_id):
         answer.took(json.loads(entry.body))
     if answer.error:

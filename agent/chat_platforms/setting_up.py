@@ -17,7 +17,7 @@ OF = "chat platform"
 
 
 def account_of(row: ChatBot, secrets: Mapping[str, str] | None = None) -> Account:
-    """The account of a bot. secrets: instead of the stored ones, "" for one that stays. Raises KeyLost."""
+    """Return the account of a bot. secrets: instead of the stored ones, "" for one that stays. Raises KeyLost."""
     given = {name: (secrets or {}).get(name, "") for name in SECRETS}
     if not all(given.values()):
         stored = _stored(row)
@@ -26,7 +26,7 @@ def account_of(row: ChatBot, secrets: Mapping[str, str] | None = None) -> Accoun
 
 
 def _stored(row: ChatBot) -> dict[str, str]:
-    """Raises KeyLost for those of another app, and under another secret of this site."""
+    """Return the stored secrets. Raises KeyLost where they are for another app, or sealed under another secret of this site."""
     kept = opened(row.encrypted_secrets, _place(row), of=OF)
     found: dict[str, str] = json.loads(kept) if kept else {}
     return found

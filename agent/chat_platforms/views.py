@@ -1,5 +1,6 @@
 """Where platforms tell us what was said: signed, answered at once; the question itself is answered later."""
 
+import asyncio
 import time
 from uuid import UUID
 
@@ -10,12 +11,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from agent.chat_platforms.answering import answer
 from agent.chat_platforms.base import Challenge, NotFromPlatform, platforms
-from agent.chat_platforms.launching import launch
 from agent.chat_platforms.messages import keep
 from agent.chat_platforms.setting_up import account_of
 from agent.models import ChatBot
 from agent.service_keys import KeyLost
+from agent.threads import is_waited_for
 from copilot_site.lib.body_limit import hook_body
 from copilot_site.lib.errors import NotFound
 
@@ -25,7 +27,7 @@ log = structlog.get_logger(__name__)
 @csrf_exempt  # it is signed, and no browser sends it
 @require_POST
 def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
-    """401, in the same words for all, for what is not signed by the platform; the same message again is taken and not answered again."""
+    """Take a message. Unsigned calls get 401, in the same words for all; a message that comes again is not answered again."""
     row = ChatBot.objects.filter(pk=bot_id).first()
     if row is None:
         raise NotFound(_("There is no such address."))
@@ -41,3 +43,15 @@ def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
     if pk is not None:
         async_to_sync(launch)(pk)
     return JsonResponse({})
+
+
+_answering: set[asyncio.Task[None]] = set()  # a loop keeps tasks weakly
+
+
+async def launch(pk: UUID) -> None:
+    """Answer a message in the running loop, and do not wait for it; where somebody's thread waits for the loop, a worker does it."""
+    if is_waited_for():
+        return
+    task = asyncio.create_task(answer(pk), name=f"chat message {pk}")
+    _answering.add(task)
+    task.add_done_callback(_answering.discard)

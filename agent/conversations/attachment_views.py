@@ -29,7 +29,7 @@ MOST_CHARACTERS = 200
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def attachments(request: HttpRequest, principal: Principal, session_id: UUID) -> HttpResponseBase:
-    """The files that no question was asked with yet, and those that `id` names, as chips; POST attaches one (`file`)."""
+    """Show the files that no question was asked with yet, and those that `id` names, as chips; POST attaches one (`file`)."""
     session = get_session(principal, session_id)
     if request.method != "POST":
         return _chips(request, principal, session, also=request.GET.getlist("id"))
@@ -57,7 +57,7 @@ def _chips(
 @require_safe
 @signed_in
 def where_to_file(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
-    """The folders that a file can be filed into; `?q=`: those whose names say the words."""
+    """Show the folders that a file can be filed into; `?q=`: those whose names say the words."""
     words = request.GET.get("q", "").strip()[:MOST_CHARACTERS]
     document = get_attachment(principal, session_id, document_id)
     context = {

@@ -26,12 +26,12 @@ def attach(principal: Principal, session_id: UUID, *, filename: str, file: "File
 
 
 def attachments_of(principal: Principal, session: Session) -> list[Attachment]:
-    """All files of a conversation, in the order in which they came."""
+    """Return all files of a conversation, in the order in which they came."""
     return [Attachment.of(row) for row in rows_of(files.attached(principal, session.pk))]
 
 
 def unsent_attachments(principal: Principal, session: Session, *, also: Collection[str] = ()) -> list[Attachment]:
-    """Those that no question was asked with yet, and those of these ids, which may be attached again."""
+    """Return those that no question was asked with yet, and those of these ids, which may be attached again."""
     found = attachments_of(principal, session)
     sent = _sent(session).difference(also) if found else set()
     return [each for each in found if str(each.id) not in sent]
@@ -75,7 +75,7 @@ def get_attachment(principal: Principal, session_id: UUID, document_id: UUID) ->
 
 
 def for_question(principal: Principal, session: Session, ids: Collection[UUID]) -> list[UUID]:
-    """The ids of the files that a question is asked with, each once.
+    """Return the ids of the files that a question is asked with, each once.
 
     Raises InvalidInput where one is not there, cannot be read, or is still being read.
     """
@@ -101,7 +101,7 @@ def readable(principal: Principal, session_id: UUID) -> dict[UUID, str]:
 
 
 def of_replaced(session: Session, message_id: UUID) -> list[UUID]:
-    """The files of the question in whose place one is asked."""
+    """Return the files of the question in whose place one is asked."""
     found: Sequence[str] = session.messages.filter(pk=message_id).values_list("attachments", flat=True).first() or ()
     return [UUID(pk) for pk in found]
 

@@ -40,7 +40,7 @@ class Tree:
         return cls(rows.values_list("id", "parent_id"))
 
     def up_to(self, message_id: UUID) -> list[UUID]:
-        """The way from the first question to this message, both included; raises NotFound."""
+        """Return the way from the first question to this message, both included; raises NotFound."""
         if message_id not in self._parents:
             raise NotFound(_("There is no such message in this conversation."))
         way: list[UUID] = []
@@ -51,7 +51,7 @@ class Tree:
         return way[::-1]
 
     def path(self, through: UUID | None = None) -> list[UUID]:
-        """A whole branch: the one that was written last, of those through this message. Raises NotFound."""
+        """Return a whole branch: the one that was written last, of those through this message. Raises NotFound."""
         order = {pk: place for place, pk in enumerate(self._parents)}
         if not order:
             return []
@@ -75,7 +75,7 @@ class Tree:
 
 
 def followed(session: Session, *, follows: UUID | None, instead_of: UUID | None) -> UUID | None:
-    """The answer that a new question comes after; None where it begins the conversation.
+    """Return the answer that a new question comes after; None where it begins the conversation.
 
     follows: an answer; else the last one. instead_of: a question, beside which the new one stands. Raises NotFound.
     """

@@ -60,7 +60,7 @@ class Earlier:
 
 
 def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earlier | None:
-    """The question before this one, on its branch; None where there is none."""
+    """Return the question before this one, on its branch; None where there is none."""
     way = Tree.of(session_id).up_to(before)[:-1]
     row = (
         Message.objects.filter(pk__in=way, role=Role.ASSISTANT, is_complete=True)

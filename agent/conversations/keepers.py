@@ -30,7 +30,7 @@ class KeptQuestion:
 
 
 def kept_documents(principal: Principal) -> QuerySet[Document]:
-    """The documents that this person manages and may read."""
+    """Return the documents that this person manages and may read."""
     managed = Document.objects.reachable_by(principal, Right.MANAGE)
     return Document.objects.visible_to(principal).filter(pk__in=managed.values("pk"))
 
@@ -48,7 +48,7 @@ def rated_answers(principal: Principal) -> QuerySet[Message]:
 
 @transaction.atomic
 def read_questions(principal: Principal, answers: Sequence[Message]) -> list[KeptQuestion]:
-    """What is shown of them to this person, out of `rated_answers`; recorded as read."""
+    """Return what is shown of them to this person, out of `rated_answers`; recorded as read."""
     cited: defaultdict[UUID, list[UUID]] = defaultdict(list)
     for citation in Citation.objects.filter(message__in=answers).order_by("number"):
         cited[citation.message_id].append(citation.document_id)

@@ -21,7 +21,7 @@ def conversation_page(principal: Principal, session: Session, *, through: UUID |
 
 
 def turn_page(principal: Principal, session: Session, message_id: UUID) -> list[ShownMessage]:
-    """A message after the one that it follows. Raises NotFound."""
+    """Return a message after the one that it follows. Raises NotFound."""
     tree = Tree.of(session.pk)
     return _prepared(principal, session, tree, tree.up_to(message_id)[-2:])
 

@@ -9,10 +9,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from agent.conversations.branches import Tree
+from agent.conversations.made_files import kept_files, made_files
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.visibility import under_rights
 from agent.kept_scope import kept
-from agent.models import Message, Role, Session
+from agent.models import MadeFile, Message, Role, Session
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.checks import get_visible
@@ -34,7 +35,7 @@ def create_session(principal: Principal, *, document: str = "", folder: str = ""
 
 
 def sessions_of(principal: Principal) -> QuerySet[Session]:
-    """The person's own conversations, the latest first; through a token for a folder, those alone that were begun through one."""
+    """Return the person's own conversations, the latest first; through a token for a folder, those alone that were begun through one."""
     own = Session.objects.filter(user_id=principal.user_id)
     return own if principal.folder_id is None else own.filter(within=principal.folder_id)
 
@@ -42,7 +43,7 @@ def sessions_of(principal: Principal) -> QuerySet[Session]:
 def found_sessions(
     principal: Principal, words: str = "", *, label: str = "", is_archived: bool = False
 ) -> QuerySet[Session]:
-    """The person's conversations with a question in them, the pinned ones first; those that say all the words in their title or one
+    """Return the person's conversations with a question in them, the pinned ones first; those that say all the words in their title or one
     question. label: those filed under it. is_archived: those that were put away, and no others.
 
     Answers are not looked through: what an old one says may be hidden from the person by now.
@@ -83,7 +84,7 @@ def delete_session(principal: Principal, session_id: UUID) -> None:
 
 
 def title_from(question: str) -> str:
-    """A conversation's title: its first question, cut at a word."""
+    """Return a conversation's title: its first question, cut at a word."""
     line = " ".join(question.split())
     if len(line) <= TITLE_LENGTH:
         return line
@@ -135,7 +136,7 @@ def get_message(principal: Principal, session: Session, message_id: UUID) -> Sho
 
 
 def get_answer(session: Session, message_id: UUID) -> Message:
-    """The row of an answer that has ended; raises NotFound. Show of it only what the person may read today."""
+    """Return the row of an answer that has ended; raises NotFound. Show of it only what the person may read today."""
     found = session.messages.filter(pk=message_id, role=Role.ASSISTANT, is_complete=True).first()
     if found is None:
         raise NotFound(_("There is no such message in this conversation."))
@@ -155,6 +156,17 @@ LONGEST_TITLE, LONGEST_LABEL = 200, 40  # characters, of what a person types
 
 
 @transaction.atomic
+def made_file(principal: Principal, session_id: UUID, file_id: UUID) -> MadeFile:
+    """Return a file that a script made for a conversation, and record the download. Raises NotFound."""
+    session = get_session(principal, session_id)
+    found = kept_files().filter(pk=file_id, message__session=session).first()
+    if found is None or not made_files(principal, [found.message_id]):
+        raise NotFound(_("There is no such file, or it was thrown away: ask again to have it made."))
+    detail: dict[str, object] = {"size_bytes": found.size_bytes}
+    record(principal, Action.SKILL_FILE_DOWNLOADED, found, run_id=str(found.message_id), detail=detail)
+    return found
+
+
 def organise(principal: Principal, session_id: UUID, **changes: str | bool) -> None:
     """Change what is given of `title`, `label`, `is_pinned` and `is_archived`; when it was last asked in stays as it is.
 
@@ -172,6 +184,6 @@ def organise(principal: Principal, session_id: UUID, **changes: str | bool) -> N
 
 
 def labels_of(principal: Principal) -> list[str]:
-    """Those that the person has given, each once, by name."""
+    """Return those that the person has given, each once, by name."""
     rows = sessions_of(principal).exclude(label="").order_by("label")
     return list(rows.values_list("label", flat=True).distinct())

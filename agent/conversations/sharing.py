@@ -46,12 +46,12 @@ def end_share(principal: Principal, session_id: UUID, share_id: UUID) -> None:
 
 
 def shares_of(principal: Principal, session_id: UUID) -> QuerySet[Share]:
-    """The latest first. Raises NotFound."""
+    """Return the shares of a conversation, the latest first. Raises NotFound."""
     return get_session(principal, session_id).shares.order_by("-created_at")
 
 
 def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMessage]]:
-    """What is shared, as this person may read it now; recorded as any reading of evidence. Raises NotFound."""
+    """Return what is shared, as this person may read it now; recorded as any reading of evidence. Raises NotFound."""
     shared = Share.objects.select_related("session__user").filter(pk=share_id).first()
     if shared is None or reader.is_nobody:
         raise NotFound(_("This conversation is not shared, or not any more."))

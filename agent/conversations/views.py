@@ -15,11 +15,10 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from agent.conversations.files import made_file
 from agent.conversations.forms import OrganiseForm
 from agent.conversations.keepers import rated_answers, read_questions
 from agent.conversations.presentation.message import ShownCitation
-from agent.conversations.sessions import get_session, messages_of, organise
+from agent.conversations.sessions import get_session, made_file, messages_of, organise
 from agent.conversations.sharing import end_share, read_share, share
 from agent.conversations.transcripts.export import export
 from authz.pages import signed_in
@@ -73,7 +72,7 @@ def unshare(request: HttpRequest, principal: Principal, session_id: UUID, share_
 @require_safe
 @signed_in
 def shared(request: HttpRequest, principal: Principal, share_id: UUID) -> HttpResponseBase:
-    """A conversation that somebody shares, as this person may read it now."""
+    """Show a conversation that somebody shares, as this person may read it now."""
     found, shown = read_share(principal, share_id)
     context = {
         "share": found,
@@ -90,7 +89,7 @@ def shared(request: HttpRequest, principal: Principal, share_id: UUID) -> HttpRe
 def export_it(
     request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, form: str
 ) -> HttpResponseBase:
-    """The branch of a message as a file."""
+    """Show the branch of a message as a file."""
     session = get_session(principal, session_id)
     shown = messages_of(principal, session, through=message_id)
     body, media_type = export(principal, session, shown, form, address_of=_addresses(request))
@@ -107,7 +106,7 @@ def _addresses(request: HttpRequest) -> Callable[[ShownCitation], str]:
 
 
 def _back(request: HttpRequest) -> str:
-    """The page that the form names, where it is one of ours."""
+    """Return the page that the form names, where it is one of ours."""
     asked: Any = request.POST.get("next", "")
     return asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else ""
 

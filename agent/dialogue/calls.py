@@ -49,9 +49,7 @@ class Calls:
     async def made(
         self, calls: Sequence[CompleteCall], turns: list[Turn], *, approval_id: UUID | None = None
     ) -> AsyncIterator[ToolResult]:
-        """The results in the order of the calls, each added to `turns`. Some run at the same time: none was written with another's
-        result.
-        """
+        """Make the calls, yield the results in their order, and add each to `turns`. Some run at the same time."""
         began, known = time.monotonic(), len(self.run.findings)
         self.is_put_off = self.has_moved = False
         refused = {call.id: self._refused(call) for call in calls}
@@ -113,7 +111,7 @@ class Calls:
         return _result(call, called.name, output, data, success=success, ms=ms)
 
     def numbered(self, output: str) -> str:
-        """A tool's output with the numbers to cite by in place of evidence ids; what was read before is not told again."""
+        """Replace evidence ids of a tool's output by the numbers to cite; evidence that was told before is not repeated."""
 
         def with_number(found: re.Match[str]) -> str:
             number = self.run.numbers.get(found[1])
@@ -129,12 +127,12 @@ class Calls:
 
 
 def shown_call(call: CompleteCall) -> LLMToolCall:
-    """A call as clients are told of it."""
+    """Return a call as clients are told of it."""
     return LLMToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
 
 
 def _signature(call: CompleteCall) -> str:
-    """The same for calls that differ in the order of their arguments only."""
+    """Return a text that is the same for calls that differ only in the order of their arguments."""
     try:
         return f"{call.name} {json.dumps(loads_answer(call.arguments), sort_keys=True)}"
     except ValueError:

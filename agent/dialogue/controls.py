@@ -37,14 +37,14 @@ CONTROLS: Mapping[str, type[Control]] = {"ask_back": AskBack, "decline": Decline
 
 
 def specification(name: str) -> Mapping[str, Any]:
-    """A control as an OpenAI-compatible model is told of it."""
+    """Return a control as an OpenAI-compatible model is told of it."""
     schema = plain_schema(CONTROLS[name])
     description = " ".join(str(schema.pop("description")).split())
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 
 def read(call: CompleteCall) -> Control | str:
-    """What a call of a control says; a sentence for the model where that cannot be read."""
+    """Read a call of a control; return a sentence for the model where that fails."""
     try:
         return CONTROLS[call.name].model_validate(loads_repaired(call.arguments or "{}"))
     except ValidationError as error:

@@ -17,7 +17,6 @@ from agent.outside import AllowedCall
 from agent.prompting import count_messages, count_tokens, prompt
 from agent.providers.reply import CompleteCall, Reply
 from agent.run import Run
-from agent.skills.catalog import Offer, offers, without_skills
 from agent.state import Turn
 from agent.tools.base import Tool, allowed_names, find, in_order, specification, why_closed
 
@@ -45,11 +44,11 @@ class Conversation:
     async def begin_again(self) -> None:
         """Begin with what may be read now: a right ended, and what was told before is not told to the model any more."""
         run = self.run
-        tools, skills, allowed = await _offer(run)
+        tools, briefings, allowed = await _offer(run)
         self.offered = [specification(tool) for tool in tools]
         self.offered += [control_specification(name) for name in CONTROLS] if run.profile.uses_tools else []
         evidence = fitting(run)
-        self.turns = await opening(run, tools, skills, evidence)
+        self.turns = await opening(run, tools, briefings, evidence)
         self.calls = Calls(run, allowed, run.profile.outside, told=set(evidence))
         run.spent.calls_made.clear()
 
@@ -114,7 +113,7 @@ class Conversation:
         self.ended, self.is_over = said, True
 
     def _told_apart(self, call: CompleteCall) -> CompleteCall:
-        """The call with an id that no other of this run has; services may use theirs again, or have none."""
+        """Return the call with an id that is unique in this run; services may repeat ids, or send none."""
         if call.id in self.ids:
             call = replace(call, id=f"{call.id}_{len(self.ids) + 1}")
         self.ids.add(call.id)
@@ -139,25 +138,25 @@ class Conversation:
 
 
 async def begin(run: Run) -> Conversation:
-    """The conversation as it begins: what the profile and the person's rights offer, and what was found."""
+    """Begin the conversation with the tools that profile and rights offer, and with what was found."""
     conversation = Conversation(run, [], [], Calls(run, (), ()))
     await conversation.begin_again()
     return conversation
 
 
-async def _offer(run: Run) -> tuple[list[Tool], list[Offer], Sequence[str]]:
-    """The tools that are offered, the skills, and the names of the tools that may be called."""
-    skills = await sync_to_async(offers)(run.profile.name)
+async def _offer(run: Run) -> tuple[list[Tool], list[str], Sequence[str]]:
+    """Return the tools that are offered, what the orders say of them, and the names of the tools that may be called."""
     inside = allowed_names(run.profile.tools) if run.profile.uses_tools else []
-    closed = await sync_to_async(_closed)(run, inside)
-    if not skills:
-        inside = without_skills(inside)
-    outside = run.profile.outside if run.profile.uses_tools else ()
     is_chosen = run.profile.tools is not None
-    told = (tool for tool in in_order(inside) if tool.name not in closed and (is_chosen or not tool.is_for_plans))
-    return [*told, *outside], skills, [*inside, *(tool.name for tool in outside)]
+    briefings = await sync_to_async(_briefings)(run, inside)
+    told = [tool for tool in in_order(briefings) if is_chosen or not tool.is_for_plans]
+    outside = run.profile.outside if run.profile.uses_tools else ()
+    orders = [briefings[tool.name] for tool in told if briefings[tool.name]]
+    return [*told, *outside], orders, [*inside, *(tool.name for tool in outside)]
 
 
-def _closed(run: Run, names: Sequence[str]) -> frozenset[str]:
-    """Tools that have nothing for this person: no data source, no spreadsheet. A model is not told of them."""
-    return frozenset(name for name in names if why_closed(find(name), run.principal) is not None)
+def _briefings(run: Run, names: Sequence[str]) -> dict[str, str]:
+    """Return what the orders say of each tool that has something for this person and run: a model is not told of the others."""
+    open_tools = (find(name) for name in names if why_closed(find(name), run.principal) is None)
+    briefings = {tool.name: tool.briefing(run) for tool in open_tools}
+    return {name: briefing for name, briefing in briefings.items() if briefing is not None}

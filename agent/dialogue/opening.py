@@ -11,43 +11,43 @@ from django.utils import timezone
 
 from agent.attribution.answer_language import asked_in
 from agent.attribution.standing import is_unapproved
-from agent.dialogue.tables import tables_for
 from agent.evidence import verified_mark
 from agent.fencing import escaped, fenced
 from agent.prompting import count_tokens, dated, prompt
 from agent.run import Finding, Run
-from agent.skills.catalog import READ, Offer, listed
 from agent.state import Turn
 from agent.tools.base import Tool
+from agent.tools.linked_tables import tables_for
 
 EVIDENCE_SHARE = 0.4  # of the model's context for what it is shown first; the rest is for tools and the answer
 FENCE_TOKENS = 40  # of the marks around a passage
 
 
 async def opening(
-    run: Run, offered: Sequence[Tool], skills: Sequence[Offer], evidence: Mapping[int, Finding]
+    run: Run, offered: Sequence[Tool], briefings: Sequence[str], evidence: Mapping[int, Finding]
 ) -> list[Turn]:
-    """The first messages of a run. offered: the tools the model may call, none where it only writes. evidence: by number."""
-    system = Turn(role="system", content=_orders(run, offered, skills))
+    """Return the first messages of a run.
+
+    offered: the tools the model may call, none where it only writes. briefings: what the orders say of them. evidence: by number.
+    """
+    system = Turn(role="system", content=_orders(run, offered, briefings))
     tables = await sync_to_async(tables_for)(run) if any(tool.name == "database_query" for tool in offered) else ""
     run.told_inside += [tables] if tables else []
     return [system, *run.history, Turn(role="user", content=_question(run, evidence, tables))]
 
 
-def _orders(run: Run, offered: Sequence[Tool], skills: Sequence[Offer]) -> str:
+def _orders(run: Run, offered: Sequence[Tool], briefings: Sequence[str]) -> str:
     language = asked_in(run)
     names = ["answer", *(["tools"] if offered else [])]
     names += ["answer_outside"] if any(tool.brings == "outside" for tool in offered) else []
     names += ["answer_verified"] if run.verified else []
     names += [f"tone_{run.profile.tone}"] if run.profile.tone else []
     parts = [run.use(prompt(name, language)) for name in names]
-    if skills and any(tool.name == READ for tool in offered):
-        parts.append(f"{run.use(prompt('skills', language))}\n{listed(skills)}")
-    return dated("\n\n".join(parts), timezone.localdate()) + run.attached.told(language, use=run.use)
+    return dated("\n\n".join([*parts, *briefings]), timezone.localdate()) + run.attached.told(language, use=run.use)
 
 
 def _question(run: Run, evidence: Mapping[int, Finding], tables: str) -> str:
-    """The evidence, what the data are made of, and the question."""
+    """Return the evidence, what the data are made of, and the question."""
     blocks = [
         fenced(finding.item, number=number, is_unapproved=is_unapproved(finding), verified=verified_mark(finding))
         for number, finding in evidence.items()
@@ -63,7 +63,7 @@ def _language_asked(run: Run) -> list[str]:
 
 
 def fitting(run: Run) -> dict[int, Finding]:
-    """The evidence to begin with, by number: what is verified first, then what is approved, as much as fits."""
+    """Choose the evidence to begin with, by number: verified first, then approved, as much as fits."""
     assert run.model is not None
     left = int(run.model.context_tokens * EVIDENCE_SHARE)
     chosen: dict[int, Finding] = {}

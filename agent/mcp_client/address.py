@@ -39,8 +39,10 @@ class Address:
 
 
 def address_of(row: McpService) -> Address:
-    """Raises ServiceUnusable where its secret cannot be read, nobody is signed in, or its command is gone from the file; InvalidInput for
-    a wrong address.
+    """Return the address of a service.
+
+    Raises ServiceUnusable where its secret cannot be read, nobody is signed in, or its command is gone from the file; InvalidInput for a
+    wrong address.
     """
     if row.transport == Transport.LOCAL:
         command = local_commands().get(row.name)
@@ -60,19 +62,19 @@ def address_of(row: McpService) -> Address:
 
 
 def sealed(row: McpService, secret: str) -> str:
-    """As it is stored, for the address of this row, and its issuer and client there, alone."""
+    """Seal a secret for the address, issuer and client of this row alone."""
     return service_keys.sealed(secret, secret_place(row), of=KIND)
 
 
 def secret_place(row: McpService) -> str:
-    """Where the secret of a row is sent, and what a sign-in is for, in one text."""
+    """Return where the secret of a row may be sent, and what a sign-in is for, in one text."""
     if row.is_signed_in_to:
         return f"{row.url} by a sign-in at {row.oauth_issuer or 'its issuer'} for {row.oauth_client_id or 'a registered client'}"
     return f"{row.url} by {row.oauth_issuer} for {row.oauth_client_id}" if row.oauth_issuer else row.url
 
 
 def local_commands() -> dict[str, Mapping[str, Any]]:
-    """The commands of COPILOT_MCP_COMMANDS by name, in the format that assistants share: {"mcpServers": {name: {command, args, env}}}.
+    """Read the commands of COPILOT_MCP_COMMANDS by name, in the format that assistants share: {"mcpServers": {name: {command, args, env}}}.
 
     Raises ServiceUnusable for a file that is none.
     """
@@ -89,7 +91,7 @@ def local_commands() -> dict[str, Mapping[str, Any]]:
 
 
 def secret_of(row: McpService) -> str:
-    """Opened; "" for none. Raises ServiceUnusable."""
+    """Return the secret in the clear, "" for none. Raises ServiceUnusable."""
     try:
         return service_keys.opened(row.encrypted_secret, secret_place(row), of=KIND)
     except service_keys.KeyLost:

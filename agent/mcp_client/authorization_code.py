@@ -41,7 +41,7 @@ class Grant(BaseModel):
     ends_at: float | None = None
 
     def may_send(self, refused: str) -> bool:
-        """Whether its token is one, lives, and is not the one that was refused."""
+        """Return whether there is a token that is still valid and is not the refused one."""
         is_there = self.tokens is not None and self.tokens.access_token != refused
         return is_there and (self.ends_at is None or time.time() < self.ends_at - MARGIN_S)
 
@@ -126,7 +126,7 @@ class Beginning(OAuthClientProvider):
         raise OAuthFlowError("the service names other issuers")
 
     async def _perform_authorization(self) -> httpx2.Request:
-        """In place of waiting for the person, who comes back in another request."""
+        """Keep the grant and the address instead of waiting for the person, who comes back in another request."""
         metadata, client = self.context.oauth_metadata, self.context.client_info
         if metadata is None or client is None or (self.issuer and not issuers_match(str(metadata.issuer), self.issuer)):
             raise OAuthFlowError("no metadata of the issuer")
@@ -160,7 +160,7 @@ class Beginning(OAuthClientProvider):
         return httpx2.Request("GET", self.address)  # which nobody here sends
 
     def _proof(self, taken: list[str] | None) -> dict[str, str]:
-        """How a client that was entered says who it is: in the header, as issuers take it that do not say how (RFC 8414)."""
+        """Return how an entered client authenticates: in the header where the issuer does not say (RFC 8414)."""
         if not self.secret:
             return {"token_endpoint_auth_method": "none"}
         by = "basic" if taken is None or "client_secret_basic" in taken else "post"
@@ -176,7 +176,7 @@ class Holding(OAuthClientProvider):
         super().__init__(url, OAuthClientMetadata(redirect_uris=None), _Nowhere())
 
     async def exchanged(self, http: httpx2.AsyncClient, grant: Grant, *, code: str, issuer: str | None) -> Grant:
-        """The grant with tokens for a code. issuer: as the answer named it (RFC 9207). Raises OAuthFlowError."""
+        """Exchange a code for tokens, and return the grant with them. issuer: as the answer named it (RFC 9207). Raises OAuthFlowError."""
         self._take(grant)
         validate_authorization_response_iss(issuer, grant.metadata)
         request = await self._exchange_token_authorization_code(code, grant.verifier)
@@ -190,7 +190,7 @@ class Holding(OAuthClientProvider):
         context.client_metadata = _program(grant.callback, grant.scope)
 
     def _successor(self) -> Grant:
-        """The grant with the tokens that came just now."""
+        """Return the grant with the tokens that came just now."""
         tokens = self.context.current_tokens
         ends_at = time.time() + tokens.expires_in if tokens is not None and tokens.expires_in is not None else None
         self._take(self.grant.model_copy(update={"tokens": tokens, "ends_at": ends_at, "verifier": ""}))
@@ -243,5 +243,5 @@ class Renewing(Holding):
 
 
 def _program(callback: str, scope: str | None) -> OAuthClientMetadata:
-    """This site, as it introduces itself to an issuer."""
+    """Return how this site introduces itself to an issuer."""
     return Scoped(redirect_uris=[AnyUrl(callback)], client_name=PROGRAM, application_type="web", scope=scope or None)

@@ -24,7 +24,7 @@ MOST_BYTES = 4_000_000  # of all that a service sends over one connection
 
 
 async def asked(address: Address, ask: "Callable[[Client], Awaitable[T]]") -> T:
-    """What `ask` gets out of a service. Raises ServiceUnusable; what takes too long is the caller's to end."""
+    """Connect to a service and return the result of `ask`. Raises ServiceUnusable; the caller sets the time limit."""
     async with in_one_sentence(address), _connected(address) as client:
         return await ask(client)
 
@@ -72,7 +72,7 @@ def http_client(
     timeout: "httpx2.Timeout | None" = None,
     auth: "httpx2.Auth | None" = None,
 ) -> "httpx2.AsyncClient":
-    """A client of one connection, which reads MOST_BYTES in all. timeout: the SDK's, not used."""
+    """Return a client of one connection, which reads at most MOST_BYTES. timeout: the SDK's, not used."""
     import httpx2
 
     return httpx2.AsyncClient(
@@ -126,7 +126,7 @@ def _bounded() -> "httpx2.AsyncBaseTransport":
 
 
 def _why(address: Address, error: BaseException) -> str:
-    """What went wrong in one sentence, without what the service said: that may be anything."""
+    """Return what went wrong in one sentence, without the service's own words, which may be anything."""
     refused = refusal_in(_first(error))
     if refused is not None:
         return str(refused)
@@ -142,7 +142,7 @@ def _why(address: Address, error: BaseException) -> str:
 
 
 def _first(error: BaseException) -> BaseException:
-    """The first error in groups of them."""
+    """Return the first error in nested exception groups."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     return error

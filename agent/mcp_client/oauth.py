@@ -74,11 +74,11 @@ class _Kept:
         return None  # it is named, not registered
 
     async def set_client_info(self, client_info: "OAuthClientInformationFull") -> None:
-        """Nothing to keep."""
+        """Do nothing: the client is named, not registered."""
 
 
 def sentence_for(error: BaseException) -> str | None:
-    """What is told where the issuer is what went wrong, with a place for the service's `name`; None where it is not."""
+    """Return the sentence for an error of the issuer, with a place for the service's `name`; None for other errors."""
     from mcp.client.auth import OAuthFlowError, OAuthRegistrationError
 
     from agent.mcp_client.authorization_code import NoPkce, NotWanted, Refused

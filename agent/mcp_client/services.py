@@ -57,7 +57,7 @@ def save_service(by: Principal | None, row: McpService, *, secret: str = "", fie
 
 
 def check_place(row: McpService, secret: str = "") -> None:
-    """Raises InvalidInput."""
+    """Check the address of a service. Raises InvalidInput."""
     if row.transport != Transport.LOCAL:
         if not row.url:
             raise InvalidInput(_("Give the address of the service."))
@@ -131,7 +131,7 @@ async def _listed(address: Address) -> list[dict[str, Any]]:
 
 
 def _described(tool: Any) -> dict[str, Any] | None:
-    """A tool as it is kept; None for one whose arguments are too much to tell a model, or hold what no database keeps."""
+    """Return a tool as it is kept; None for one whose arguments are too much to tell a model, or hold what no database keeps."""
     if len(str(tool.input_schema)) > MOST_SCHEMA or len(tool.name) > 128:
         return None
     annotations = tool.annotations

@@ -75,7 +75,7 @@ def begin_sign_in(row: McpService, *, callback: str, session: str) -> Begun:
 
 
 def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) -> McpService:
-    """The service that the person has signed in to. answer: what the issuer sent them back with, which counts once.
+    """Finish a sign-in, and return the service. answer: what the issuer sent them back with, which counts once.
 
     Raises InvalidInput for an answer that nothing of this session waits for, or a refusal; ServiceUnusable where no tokens come.
     """
@@ -113,7 +113,7 @@ def sign_out(by: Principal, row: McpService) -> None:
 
 @transaction.atomic
 def _keep(by: Principal, row: McpService, sealed: str, *, detail: Mapping[str, Any]) -> None:
-    """Raises InvalidInput where the service was changed meanwhile."""
+    """Store the sign-in. Raises InvalidInput where the service was changed meanwhile."""
     kept = McpService.objects.select_for_update().filter(pk=row.pk).first()
     if kept is None or secret_place(kept) != secret_place(row):
         raise InvalidInput(_("The service was changed meanwhile. Connect again."))
@@ -123,7 +123,7 @@ def _keep(by: Principal, row: McpService, sealed: str, *, detail: Mapping[str, A
 
 
 def _over_http(row: McpService, work: "Callable[[httpx2.AsyncClient], Coroutine[Any, Any, T]]") -> T:
-    """Raises ServiceUnusable."""
+    """Run `work` with a client for the service. Raises ServiceUnusable."""
     address = Address(row.name, row.transport, row.url)
 
     async def done() -> T:
@@ -134,12 +134,12 @@ def _over_http(row: McpService, work: "Callable[[httpx2.AsyncClient], Coroutine[
 
 
 def _key(session: str, state: str) -> str:
-    """Where a sign-in waits: for who begins it in this session, and nobody else."""
+    """Return the cache key of a sign-in, which only the session that began it can make."""
     return f"mcp-sign-in:{salted_hmac(KIND, json.dumps((session, state)), algorithm='sha256').hexdigest()}"
 
 
 def _taken(key: str) -> dict[str, Any]:
-    """What waited, which waits no more; {} for nothing."""
+    """Take a waiting sign-in out of the cache; {} for none."""
     sealed = cache.get(key)
     if sealed is None or not cache.delete(key):
         return {}

@@ -37,7 +37,7 @@ class SignedIn:
         return Renewing(url, read=sync_to_async(self.read), keep=sync_to_async(self.keep), alone=self._alone)
 
     def read(self) -> "Grant":
-        """Raises Refused where nobody is signed in."""
+        """Read the stored grant. Raises Refused where nobody is signed in."""
         from agent.mcp_client.authorization_code import Grant, Refused
 
         kept = McpService.objects.filter(pk=self.service_id).values_list("encrypted_sign_in", flat=True)
@@ -51,13 +51,13 @@ class SignedIn:
         return Grant.model_validate_json(opened)
 
     def keep(self, grant: "Grant") -> None:
-        """The successor of what was read; nothing where somebody has signed out, or in anew, meanwhile."""
+        """Store the renewed grant, unless somebody signed out or in again meanwhile."""
         read = McpService.objects.filter(pk=self.service_id, encrypted_sign_in=self._stored)
         read.update(encrypted_sign_in=sealed(grant, self.place))
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
-        """What renews a token is often taken once: two that send it would both be without."""
+        """Let one process renew at a time: many issuers accept a refresh token once."""
         key = f"mcp-sign-in-renewal:{self.service_id}"
         while not await cache.aadd(key, 1, RENEWS_S):  # noqa: ASYNC110 - held by another process
             await asyncio.sleep(LOOKS_S)
@@ -68,5 +68,5 @@ class SignedIn:
 
 
 def sealed(grant: "Grant", place: str) -> str:
-    """As it is stored, for this place alone."""
+    """Seal a grant for this place alone."""
     return service_keys.sealed(grant.model_dump_json(), place, of=KIND)

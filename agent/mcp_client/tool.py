@@ -1,26 +1,25 @@
 """A tool of a service outside, as the agent has tools: what it brings is a source from outside, bounded, and nothing in it is obeyed."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
-from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
 from pydantic import ConfigDict
 
 from agent.evidence import text_hash
 from agent.fencing import bounded, escaped, fenced
 from agent.mcp_client.address import address_of
 from agent.mcp_client.connection import ANSWER_S, asked
-from agent.mcp_client.visibility import SOURCE
 from agent.models import McpService
+from agent.outside import SERVICE_SOURCE
 from agent.run import Finding
 from agent.state import EvidenceItem, Source, State
 from agent.tools.approvals import NeedsApproval, spend
-from agent.tools.base import OUTSIDE, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, find, tools
+from agent.tools.base import OUTSIDE, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, tools
 from authz.principal import Principal
+from business.results.visibility import Queried
 
 if TYPE_CHECKING:
     from mcp import types
@@ -92,7 +91,7 @@ class OutsideTool(ToolDefaults):
             source=Source(
                 title=f"{self.service} › {self.label.en}",
                 uri=f"mcp://{self.service}/{self.tool}",
-                db=f"{SOURCE}{self.service}",
+                db=f"{SERVICE_SOURCE}{self.service}",
             ),
             by="mcp",
             hash=digest,
@@ -100,7 +99,7 @@ class OutsideTool(ToolDefaults):
 
 
 def outside_tools(names: Iterable[str] | None = None) -> list[OutsideTool]:
-    """The tools of services that may be used, among `names` (all, when None), by service and in the service's order.
+    """Return the tools of services that may be used, among `names` (all, when None), by service and in the service's order.
 
     Two that would bear one name: the first has it, the other is not there.
     """
@@ -118,12 +117,12 @@ def outside_tools(names: Iterable[str] | None = None) -> list[OutsideTool]:
 
 
 def name_of(service: str, tool: str) -> str:
-    """What models call it."""
+    """Return the name by which models call a tool."""
     return _NO_LETTER.sub("_", f"{OUTSIDE}{service}_{tool}")[:NAME_LENGTH]
 
 
 def said(brought: "types.CallToolResult") -> str:
-    """What a call brought, as text. Pictures, sound and files are named, with their size, and not passed on."""
+    """Return what a call brought as text. Pictures, sound and files are named, with their size, and not passed on."""
     parts = []
     for part in brought.content:
         text = getattr(part, "text", None)
@@ -157,15 +156,10 @@ def _usable(service: str, tool: str) -> McpService | None:
     return row if row is not None and tool in row.allowed_tools else None
 
 
-def check_names(names: list[str]) -> None:
-    """Raises ValidationError for a name that is no tool, of ours or of a service."""
-    known = {tool.name for tool in outside_tools(names)}
-    for name in names:
-        if name in known:
-            continue
-        if name.startswith(OUTSIDE):
-            raise ValidationError(_("No service has the tool “%(name)s” switched on.") % {"name": name})
-        try:
-            find(name)
-        except ToolMistake as error:
-            raise ValidationError(str(error)) from None
+def vouched(_principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+    """Return the results of services that are switched on now."""
+    brought = {one: one.source.removeprefix(SERVICE_SOURCE) for one in queried if one.source.startswith(SERVICE_SOURCE)}
+    if not brought:
+        return set()
+    there = set(McpService.objects.filter(is_enabled=True, name__in=brought.values()).values_list("name", flat=True))
+    return {one for one, name in brought.items() if name in there}

@@ -10,10 +10,9 @@ from agent.asked_in import MOST_TABLES, FieldSays, TableAsked, conditions
 from agent.conversations.sessions import create_session, get_session
 from agent.mcp_server.caller import Caller, Reply
 from agent.models import Session
-from agent.openai_api.answers import Answer
-from agent.openai_api.growth import pieces
 from agent.profiles import Options
 from agent.runs.start import QUESTION_LENGTH, start
+from agent.text_answer import TextAnswer, pieces
 from agent.tools.base import ToolArgs
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
@@ -73,7 +72,7 @@ async def ask(caller: Caller, args: AskArgs) -> Reply:
     except CopilotError:
         await sync_to_async(_forget_empty)(session)
         raise
-    answer = Answer(run, "copilot", caller.site)
+    answer = TextAnswer(run, caller.site)
     async with aclosing(pieces(principal, answer, is_sent=False)) as grown:
         async for _piece in grown:
             pass
@@ -96,7 +95,7 @@ async def ask(caller: Caller, args: AskArgs) -> Reply:
 
 
 def _conversation(principal: Principal, pk: UUID | None) -> Session:
-    """Raises NotFound. A new one bears no title, and so is in no list of the chat page."""
+    """Find or begin the conversation; a new one has no title, so the chat page does not list it. Raises NotFound."""
     return get_session(principal, pk) if pk else create_session(principal)
 
 

@@ -68,7 +68,7 @@ SHARED: Final[Mapping[str, TokenScope]] = {
 
 
 def offered(principal: Principal) -> list[Offer]:
-    """What this person can use now with this token, in order; what is not set up is not there."""
+    """Return the tools that this person can use now with this token, in order; tools that are not set up are left out."""
     own = [
         Offer(name, each.title, getdoc(each.run) or "", _schema(each.args))
         for name, each in OWN.items()

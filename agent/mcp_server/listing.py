@@ -36,7 +36,7 @@ async def list_documents(caller: Caller, args: ListDocumentsArgs) -> Reply:
 
 
 def _listed(caller: Caller, args: ListDocumentsArgs) -> Reply:
-    """Raises NotFound."""
+    """List the bases, or the documents of one. Raises NotFound."""
     principal = caller.principal
     rows: list[dict[str, Any]]
     if args.knowledge_base_id is None:

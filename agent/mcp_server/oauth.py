@@ -30,7 +30,7 @@ class McpAuthentication(TokenAuthentication):
         return bearer.user, bearer
 
     def authenticate_header(self, request: Request) -> str:
-        """Where a program reads who gives it a token."""
+        """Return where a program reads which issuer gives it a token."""
         if not is_offered(request._request):
             return super().authenticate_header(request)
         return f'Bearer resource_metadata="{site_address(request._request)}{reverse("mcp-metadata")}"'
@@ -57,7 +57,7 @@ def metadata(request: HttpRequest) -> JsonResponse:
 
 
 def is_offered(request: HttpRequest) -> bool:
-    """Whether tokens of a sign-in are taken: where one is set up, and this site knows its own name, which a token must be for."""
+    """Return whether sign-in tokens are accepted: a sign-in is set up, and this site knows its own name, which tokens must be for."""
     return bool(settings.SITE_URL or "*" not in settings.ALLOWED_HOSTS) and bool(sign_ins(request))
 
 

@@ -62,7 +62,7 @@ class _Sent:
 
 
 async def exchange(caller: Caller, body: bytes, headers: Iterable[tuple[str, str]]) -> Exchange:
-    """What the SDK answers to one POST. headers: of the request."""
+    """Let the SDK answer one POST. headers: of the request."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     manager = StreamableHTTPSessionManager(
@@ -87,7 +87,7 @@ async def exchange(caller: Caller, body: bytes, headers: Iterable[tuple[str, str
 
 
 def asks(body: Any, name: str) -> bool:
-    """Whether a message calls the tool of this name. body: the message as JSON has it."""
+    """Return whether a message calls the tool of this name. body: the message as JSON has it."""
     params = body.get("params") if isinstance(body, Mapping) else None
     return isinstance(params, Mapping) and body.get("method") == "tools/call" and params.get("name") == name
 

@@ -67,7 +67,7 @@ class SkillVersion(models.Model):
 
 class MadeFile(models.Model):
     """What a script left for whoever asked. grounds: what it was made of, as keys of `business.results.visibility.Queried`: without the
-    right to all of it nobody gets the file. It goes with its answer, and after `agent.skills.files.KEPT`.
+    right to all of it nobody gets the file. It goes with its answer, and after `agent.conversations.made_files.KEPT`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -6,23 +6,32 @@ sources and rights of today. What the program says was answered is not believed.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from rest_framework.request import Request
 
 from agent.conversations.sessions import create_session, sessions_of
 from agent.models import Message, Role, Session
+from agent.openai_api.answers import OpenAIAnswer
+from agent.profile_choice import usable_profiles
+from agent.profiles import Options
+from agent.rest.synchronous_answer import asked
 from authz.principal import Principal
-from copilot_site.lib.errors import NotFound
+from copilot_site.lib.errors import CopilotError, NotFound
+from knowledge.retrieval.search import Scope
+from knowledge.text.language import language_of
 
 RESPONSE = "resp_"  # how the id of an answer begins that is told to programs
 
 
 def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Session, UUID | None]:
-    """The person's conversation in which these were asked last, and the answer there that goes before the next question; where it went
-    on meanwhile, that question begins a branch. Else a new conversation, and None.
+    """Return the person's conversation in which these were asked last, and the answer that the next question follows; begin a new one,
+    and return None, where there is none. Where the conversation went on meanwhile, the question begins a branch.
     """
     known = (
         Message.objects.filter(session__in=sessions_of(principal), asked_key=asked_key(earlier)) if earlier else None
@@ -34,7 +43,7 @@ def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Sessi
 
 
 def conversation_after(principal: Principal, response_id: str) -> tuple[Session, UUID]:
-    """The person's conversation with this answer, and the answer. response_id: as it was told. Raises NotFound for anybody else's."""
+    """Return the person's conversation with this answer, and the answer. response_id: as it was told. Raises NotFound for others'."""
     with suppress(ValueError):
         pk = UUID(response_id.removeprefix(RESPONSE))
         answer = Message.objects.filter(session__in=sessions_of(principal), pk=pk, role=Role.ASSISTANT)
@@ -44,7 +53,7 @@ def conversation_after(principal: Principal, response_id: str) -> tuple[Session,
 
 
 def note_question(answer_id: UUID, questions: Sequence[str]) -> None:
-    """The question of this answer is known from now on by all that a program has asked."""
+    """Store the key of all that the program has asked with the question of this answer."""
     asked = Message.objects.filter(pk=answer_id).values("parent_id")
     Message.objects.filter(pk__in=asked).update(asked_key=asked_key(questions))
 
@@ -52,3 +61,38 @@ def note_question(answer_id: UUID, questions: Sequence[str]) -> None:
 def asked_key(questions: Sequence[str]) -> str:
     said = [" ".join(question.split()) for question in questions]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+DEFAULT = "copilot"  # the default profile, whatever it is called
+
+
+def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> OpenAIAnswer:
+    """Start a run for a program's question. given: model, questions in order, and `previous_response_id`, the answer that goes before.
+
+    Raises NotFound for a model or an answer that is not theirs, and what `agent.runs.start.begin` raises; nothing is left then.
+    """
+    profile, questions = profile_id(principal, given["model"]), given["questions"]
+    before = given.get("previous_response_id")
+    session, follows = conversation_after(principal, before) if before else conversation_of(principal, questions[:-1])
+    options = Options(profile_id=profile, disable_title=True, follows=follows)
+    language = "zh-hans" if language_of(questions[-1]) == "zh" else get_language() or "en"
+    try:
+        run = asked(principal, session.pk, questions[-1], scope=Scope(), language=language, options=options)
+    except CopilotError:
+        session.delete() if not session.messages.exists() else None
+        raise
+    if not before:  # else what was asked before is the conversation's, and the program sent none of it
+        note_question(run.message_id, questions)
+    return OpenAIAnswer(run, request.build_absolute_uri("/").rstrip("/"), model=given["model"])
+
+
+def profile_id(principal: Principal, model: str) -> str:
+    """Return the id of the profile that a program calls a model, "" for the default one. Raises NotFound for a missing one or another's."""
+    if model == DEFAULT:
+        return ""
+    usable = usable_profiles(principal)
+    row = usable.filter(name=model).first()
+    if row is None:
+        known = ", ".join([DEFAULT, *usable.values_list("name", flat=True)])
+        raise NotFound(_("There is no model “%(name)s”. Known are: %(known)s.") % {"name": model[:80], "known": known})
+    return str(row.pk)

@@ -28,7 +28,7 @@ class OpenAIInput(serializers.Serializer[Any]):
 
     @classmethod
     def checked(cls, data: Any) -> dict[str, Any]:
-        """Raises ValidationError, naming the field."""
+        """Validate a request. Raises ValidationError, naming the field."""
         given = cls(data=data)
         given.is_valid(raise_exception=True)
         return dict(given.validated_data)

@@ -6,20 +6,20 @@ from contextlib import aclosing
 from itertools import count
 from typing import Any
 
-from agent.openai_api.answers import Answer
+from agent.openai_api.answers import OpenAIAnswer
 from agent.openai_api.conversation import RESPONSE
-from agent.openai_api.growth import pieces
 from agent.rest.sse import ALIVE
+from agent.text_answer import pieces
 from authz.principal import Principal
 
 
-def whole(answer: Answer) -> dict[str, Any]:
-    """A closed answer."""
+def whole(answer: OpenAIAnswer) -> dict[str, Any]:
+    """Return a closed answer."""
     return _response(answer, "incomplete" if answer.finish == "length" else "completed")
 
 
-async def events(principal: Principal, answer: Answer) -> AsyncIterator[bytes]:
-    """The answer as it grows. One that cannot be told to its end is `response.failed`, without what was said before."""
+async def events(principal: Principal, answer: OpenAIAnswer) -> AsyncIterator[bytes]:
+    """Yield the answer as it grows. One that cannot be told to its end is `response.failed`, without what was said before."""
     numbers = count()
 
     def event(kind: str, **more: Any) -> bytes:
@@ -52,7 +52,7 @@ async def events(principal: Principal, answer: Answer) -> AsyncIterator[bytes]:
     yield event(f"response.{said['status']}", response=said)
 
 
-def _response(answer: Answer, status: str) -> dict[str, Any]:
+def _response(answer: OpenAIAnswer, status: str) -> dict[str, Any]:
     is_over = status in {"completed", "incomplete"}
     return {
         "id": RESPONSE + answer.run.message_id.hex,
@@ -74,21 +74,21 @@ def _response(answer: Answer, status: str) -> dict[str, Any]:
     }
 
 
-def _message(answer: Answer, status: str) -> dict[str, Any]:
+def _message(answer: OpenAIAnswer, status: str) -> dict[str, Any]:
     head = {"id": _item_id(answer), "type": "message", "role": "assistant", "status": status}
     return {**head, "content": [_text(answer)]}
 
 
-def _text(answer: Answer) -> dict[str, Any]:
+def _text(answer: OpenAIAnswer) -> dict[str, Any]:
     return {"type": "output_text", "text": answer.text, "annotations": _annotations(answer), "logprobs": []}
 
 
-def _annotations(answer: Answer) -> list[Mapping[str, Any]]:
-    """Those of a chat completion, laid flat."""
+def _annotations(answer: OpenAIAnswer) -> list[Mapping[str, Any]]:
+    """Return the annotations of a chat completion, laid flat."""
     return [{"type": note["type"], **note["url_citation"]} for note in answer.annotations]
 
 
-def _usage(answer: Answer) -> dict[str, Any]:
+def _usage(answer: OpenAIAnswer) -> dict[str, Any]:
     spent = answer.run.spent
     return {
         "input_tokens": spent.input_tokens,
@@ -99,5 +99,5 @@ def _usage(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _item_id(answer: Answer) -> str:
+def _item_id(answer: OpenAIAnswer) -> str:
     return f"msg_{answer.run.message_id.hex}"

@@ -17,12 +17,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.openai_api import responses
-from agent.openai_api.answers import Answer, frame, frames
-from agent.openai_api.asking import DEFAULT, begun
-from agent.openai_api.growth import pieces
+from agent.openai_api.answers import OpenAIAnswer, frame, frames
+from agent.openai_api.conversation import DEFAULT, begun
 from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from agent.profile_choice import usable_profiles
 from agent.rest.sse import ALIVE, EventStream, WhateverIsAccepted
+from agent.text_answer import pieces
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
@@ -97,7 +97,7 @@ class ChatCompletions(OpenAIView):
         if given["stream"]:
             is_counted = bool(given["stream_options"] and given["stream_options"]["include_usage"])
             return EventStream(_chunks(self.principal, answer, is_counted=is_counted))
-        return _answered(request, self.principal, answer, Answer.whole)
+        return _answered(request, self.principal, answer, OpenAIAnswer.whole)
 
 
 class Responses(OpenAIView):
@@ -119,16 +119,18 @@ class Responses(OpenAIView):
 
 
 def _answered(
-    request: Request, principal: Principal, answer: Answer, shown: Callable[[Answer], dict[str, Any]]
+    request: Request, principal: Principal, answer: OpenAIAnswer, shown: Callable[[OpenAIAnswer], dict[str, Any]]
 ) -> HttpResponseBase:
-    """The whole answer when its run is over. shown: how it is said."""
+    """Return the whole answer when its run is over. shown: formats it."""
     whole = partial(_whole, principal, answer, shown)
     if hasattr(request._request, "seat"):  # the handler of a web process, which awaits it
         return Later(whole)
     return async_to_sync(whole)()
 
 
-async def _whole(principal: Principal, answer: Answer, shown: Callable[[Answer], dict[str, Any]]) -> HttpResponse:
+async def _whole(
+    principal: Principal, answer: OpenAIAnswer, shown: Callable[[OpenAIAnswer], dict[str, Any]]
+) -> HttpResponse:
     async with aclosing(pieces(principal, answer, is_sent=False)) as grown:
         async for _piece in grown:
             pass
@@ -138,7 +140,7 @@ async def _whole(principal: Principal, answer: Answer, shown: Callable[[Answer],
     return JsonResponse(shown(answer))
 
 
-async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> AsyncIterator[bytes]:
+async def _chunks(principal: Principal, answer: OpenAIAnswer, *, is_counted: bool) -> AsyncIterator[bytes]:
     async with aclosing(pieces(principal, answer, is_sent=True)) as grown:
         yield frame(answer.chunk({"role": "assistant", "content": ""}))
         async for piece in grown:
@@ -157,7 +159,7 @@ async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> 
 
 
 def _embedded(embedder: Embedder, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
-    """A vector for each text, some at a time: nothing more is embedded once the program has left."""
+    """Yield a vector for each text, some at a time: nothing more is embedded once the program has left."""
     for start in range(0, len(texts), AT_ONCE):
         require_waiting()
         yield from embedder.embed_passages(texts[start : start + AT_ONCE])

@@ -48,7 +48,7 @@ class AnswerFilter(forms.Form):
 
     @property
     def query(self) -> str:
-        """What the pages of this list take with them."""
+        """Return what the pages of this list take with them."""
         given = {name: "on" if value is True else value for name, value in self._given().items() if value}
         return f"&{urlencode(given)}" if given else ""
 
@@ -58,7 +58,7 @@ class AnswerFilter(forms.Form):
 
 
 def _uuids(text: str) -> list[UUID]:
-    """The id, or none where the text is no id: it names nothing."""
+    """Return the id, or none where the text is no id: it names nothing."""
     with suppress(ValueError):
         return [UUID(text)]
     return []

@@ -52,7 +52,7 @@ class DryRun:
 
 @contextmanager
 def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[DeferredEntries]:
-    """A block in which the database refuses to write. What was withheld in it is recorded after it, whatever its end."""
+    """Open a block in which the database refuses to write. What was withheld in it is recorded after it, whatever its end."""
     withheld = DeferredEntries()
     try:
         with read_only():

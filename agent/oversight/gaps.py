@@ -41,7 +41,7 @@ class Gap:
 
 
 def unanswered(days: int) -> int:
-    """How many questions of the last days were not answered."""
+    """Return how many questions of the last days were not answered."""
     return answered_since(first_day(days)).filter(UNANSWERED).count()
 
 

@@ -38,7 +38,7 @@ class _Eyes:
 
 @contextmanager
 def impersonated(by: Principal, user: User, *, what: str, text: str = "") -> Iterator[Impersonation]:
-    """A block in which `by`, who may oversee, reads with this person's rights, and the database refuses to write.
+    """Open a block in which `by`, who may oversee, reads with this person's rights, and the database refuses to write.
 
     what: `tree`, `search` or `ask`, for the record, which is committed before the block begins. text: what is searched or asked;
     only its length is recorded, because it is the looker's and not the person's.

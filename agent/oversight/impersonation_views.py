@@ -71,7 +71,7 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
 
 
 def _seen(person: Principal, folder_id: str) -> dict[str, Any]:
-    """The library as this person has it: bases with their trees, and the documents of one folder."""
+    """Return the library as this person has it: bases with their trees, and the documents of one folder."""
     folder = _folder(person, folder_id)
     bases = list(library.knowledge_bases_of(person))
     return {
@@ -91,7 +91,7 @@ def _folder(person: Principal, folder_id: str) -> Folder | None:
 
 
 def _tried(look: Impersonation, what: str, text: str) -> dict[str, Any]:
-    """What a search or a question brings them."""
+    """Return what a search or a question brings them."""
     if what == "tree":
         return {}
     try:

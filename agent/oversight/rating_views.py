@@ -56,7 +56,7 @@ def rating_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 
 def _chosen(request: HttpRequest) -> dict[str, Any]:
-    """The filters that say something."""
+    """Return the filters that say something."""
     given = {name: request.GET.get(name, "").strip() for name in ("rating", "user", "days", "comment")}
     known = {
         "rating": given["rating"] if given["rating"] in Rating.values else "",

@@ -53,7 +53,7 @@ class Used:
 
     @property
     def is_result(self) -> bool:
-        """Whether it is the result of a query on a data source, and no passage of a document."""
+        """Return whether it is the result of a query on a data source, and no passage of a document."""
         return self.kind == "sql_result"
 
 
@@ -88,7 +88,7 @@ class Replay:
 
 
 def answers() -> QuerySet[Message]:
-    """Every answer, the latest first; the list shows who got it and how it ended, never what was asked."""
+    """Return every answer, the latest first; the list shows who got it and how it ended, never what was asked."""
     return Message.objects.filter(role=Role.ASSISTANT).select_related("session__user").order_by("-created_at", "-id")
 
 
@@ -122,7 +122,7 @@ def replay(viewer: Principal, message: Message, *, language: str, withheld: Defe
 
 
 def question_of(message: Message) -> str:
-    """What was asked: the run's own record of it, else the question before the answer."""
+    """Return what was asked: the run's own record of it, else the question before the answer."""
     stored = (message.state.get("input") or {}).get("query")
     if stored:
         return str(stored)
@@ -134,7 +134,7 @@ def snapshot_id(message: Message) -> str:
 
 
 def _lines(versions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What made an answer and which version of it, one line each, prompts by their names."""
+    """Yield what made an answer and which version of it, one line each, prompts by their names."""
     for name, value in versions.items():
         label = str(MADE_WITH.get(name, name))
         if isinstance(value, Mapping):

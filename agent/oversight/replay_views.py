@@ -46,7 +46,7 @@ def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
 @require_safe
 @admin_page
 def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) -> HttpResponseBase:
-    """The answer as it was, and what the same person would get now."""
+    """Show the answer as it was, and what the same person would get now."""
     require_oversight(request.user)
     with transaction.atomic():
         message = get_answer(message_id)

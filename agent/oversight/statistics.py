@@ -98,7 +98,7 @@ class Costs:
 
 
 def first_day(days: int = DAYS) -> date:
-    """The day that a period of so many days, today included, begins with."""
+    """Return the day that a period of so many days, today included, begins with."""
     return timezone.localdate() - timedelta(days=days - 1)
 
 
@@ -114,7 +114,7 @@ def ended_as(name: str) -> Q:
 
 
 def days_of_questions(days: int = DAYS) -> list[Day]:
-    """Each day of the period, those without a question, too; the latest last."""
+    """Return each day of the period, those without a question, too; the latest last."""
     first = first_day(days)
     slow = Count("pk", filter=Q(duration_ms__gte=SLOW_MS))
     counted: dict[str, Any] = {name: Count("pk", filter=ended_as(name)) for name in ENDINGS}

@@ -78,7 +78,7 @@ def further_actions(request: HttpRequest, words: str) -> Iterator[Action]:
 
 
 def find(principal: Principal, user: User | AnonymousUser, words: str, *, further: Iterable[Action] = ()) -> Found:
-    """What says all the words in its name, and conversations with a question that does. further: actions found elsewhere."""
+    """Find what says all the words in its name, and conversations with a question that does. further: actions found elsewhere."""
     places = [*named_bases(principal, words), *found_folders(principal, words)] if words else []
     return Found(
         tuple(_conversations(principal, words)),
@@ -115,7 +115,7 @@ def _says(label: str, words: str) -> bool:
 
 
 def _actions(principal: Principal, user: User | AnonymousUser) -> Iterator[Action]:
-    """What the rail and the account menu lead to."""
+    """Yield what the rail and the account menu lead to."""
     yield Action(_("New conversation"), reverse("chat"), "plus")
     yield Action(_("All conversations, and search"), reverse("conversations"), "chat")
     yield Action(_("Library"), reverse("library"), "library")

@@ -117,7 +117,7 @@ def _values(principal: Principal, words: str) -> Iterator[Place]:
 
 
 def _said(principal: Principal, condition: Condition) -> Place:
-    """What no document that they may read says is a place that holds nothing, without its words."""
+    """Return the place of a condition; one without a name where no document that they may read says it."""
     count = documents_in(principal, Scope(metadata=(condition,))).count()
     return Place("field", _as_id(kept_condition(condition)), worded(condition), count=count) if count else NOWHERE
 

@@ -40,12 +40,12 @@ class Best:
 
     @property
     def start(self) -> int:
-        """Where the first of them begins in the passage."""
+        """Return where the first of them begins in the passage."""
         return self.sentences[0].start
 
     @property
     def end(self) -> int:
-        """Where the last of them ends in the passage."""
+        """Return where the last of them ends in the passage."""
         return self.sentences[-1].end
 
 

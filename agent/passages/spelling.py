@@ -53,7 +53,7 @@ def _is_regional(word: str) -> bool:
 
 
 def _slips(word: str) -> set[str]:
-    """The English words from which one letter left out, added, changed or swapped with its neighbour makes this one."""
+    """Return the English words from which one letter left out, added, changed or swapped with its neighbour makes this one."""
     cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     letters = string.ascii_lowercase
     near = {head + tail[1:] for head, tail in cuts if tail}

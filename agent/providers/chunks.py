@@ -11,7 +11,7 @@ from copilot_site.lib.json_input import cleaned
 
 
 def delta_of(chunk: object) -> Delta:
-    """A chunk as JSON gave it. One choice is read; a whole `message`, or the old `function_call`, says the same."""
+    """Return a chunk as JSON gave it. One choice is read; a whole `message`, or the old `function_call`, says the same."""
     read = _object(chunk)
     counted = _usage(_object(read.get("usage")))
     choices = read.get("choices")
@@ -47,7 +47,7 @@ def _text(content: object) -> str:
 
 
 def _word(value: object) -> str:
-    """A name or an id, which some services send as a number."""
+    """Return a name or an id, which some services send as a number."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else _text(value)
 
@@ -123,7 +123,7 @@ class Thoughts:
                 return replace(delta, text=spoken, reasoning=thought, was_thought=was_thought)
 
     def rest(self, finish: str = "") -> Delta:
-        """What is held back at the end. finish: why the reply ended."""
+        """Return what is held back at the end. finish: why the reply ended."""
         held, self._held = self._held, ""
         if self._is_inside and self.is_begun and not self._has_thought:
             said = f"{self._assumed}{held}"
@@ -133,7 +133,7 @@ class Thoughts:
         return Delta(text=f"{OPEN if self._is_inside else ''}{held}")
 
     def _unbegun(self) -> str | None:
-        """What comes before the end of a thinking that never began, which is taken out; None where there is no such end."""
+        """Return what comes before the end of a thinking that never began, which is taken out; None where there is no such end."""
         before, close, rest = self._held.partition(CLOSE)
         if not close or self._has_thought or OPEN in before or not _BEGINS.search(f"{self._last}{before}"):
             return None
@@ -142,7 +142,7 @@ class Thoughts:
         return before
 
     def _thinking(self) -> tuple[str, str, bool]:
-        """What can be said and thought of what is held, and whether no more can be."""
+        """Return what can be said and thought of what is held, and whether no more can be."""
         if self.is_begun and not self._has_thought and not self._assumed:
             begun = self._held.lstrip()
             if OPEN.startswith(begun) and begun != OPEN:
@@ -180,7 +180,7 @@ class Thoughts:
         return self._said(said), "", False
 
     def _said(self, text: str) -> str:
-        """The text, remembered as what was said last."""
+        """Remember the text as what was said last, and return it."""
         self._last = f"{self._last}{text}"[-_REMEMBERED:]
         self._is_past |= bool(text.strip())
         return text

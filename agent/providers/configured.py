@@ -20,7 +20,7 @@ FROM_SETTINGS = "default"  # the name of the model that the environment configur
 
 
 def served_model(name: str = "") -> ServedModel | None:
-    """The model of this name, or the one for nobody's choice; None where there is none at all.
+    """Return the model of this name, or the one for nobody's choice; None where there is none at all.
 
     Raises InvalidInput for a name that is none, ModelMisconfigured where its key cannot be read.
     """
@@ -37,7 +37,7 @@ def served_model(name: str = "") -> ServedModel | None:
 
 
 def model_names() -> list[str]:
-    """What people may choose from."""
+    """Return what people may choose from."""
     names = list(LanguageModel.objects.filter(is_enabled=True).values_list("name", flat=True))
     return [*names, FROM_SETTINGS] if _of_settings() else names
 
@@ -75,12 +75,12 @@ async def _tiny_reply(served: ServedModel) -> AsyncGenerator[str, None]:
 
 
 def connect(served: ServedModel) -> ChatModel:
-    """A connection for one run; close it at the end."""
+    """Return a connection for one run; close it at the end."""
     return OpenAICompatible(served)
 
 
 def served_by(row: LanguageModel) -> ServedModel:
-    """The model that a row says, stored or not. Raises ModelMisconfigured where its key cannot be read."""
+    """Return the model that a row says, stored or not. Raises ModelMisconfigured where its key cannot be read."""
     try:
         key = opened(row.encrypted_key, row.base_url)
     except KeyLost as error:

@@ -54,7 +54,7 @@ class Metered(WrappedModel):
             )
 
     async def _next(self, deltas: AsyncIterator[Delta]) -> Delta | None:
-        """The next delta, None at the end. Raises OutOfBudget when the run's time is over first."""
+        """Return the next delta, None at the end. Raises OutOfBudget when the run's time is over first."""
         try:
             async with asyncio.timeout(self.spent.seconds_left(self.budget)):
                 return await anext(deltas, None)

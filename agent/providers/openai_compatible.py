@@ -170,7 +170,7 @@ class OpenAICompatible:
             raise ModelBroken(f"{self.name} stopped in the middle of its answer")
 
     async def _deltas(self, request: dict[str, Any], deadline: float) -> AsyncGenerator[Delta, None]:
-        """What comes, each within its time; what says nothing is left out. Raises TimeoutError and what the client raises."""
+        """Yield what comes, each within its time; what says nothing is left out. Raises TimeoutError and what the client raises."""
 
         limits = self.served.limits
         until = min(time.monotonic() + limits.first_s, deadline)
@@ -200,7 +200,7 @@ class OpenAICompatible:
             yield Delta(finish="stop")
 
     def _reason(self, error: Exception, *, begun: bool) -> ModelError:
-        """The failure in our words; never the answer's body, which may repeat the prompt."""
+        """Return the failure in our words; never the answer's body, which may repeat the prompt."""
         import openai
 
         kind = type(error).__name__
@@ -280,7 +280,7 @@ def _request(
 
 
 def _shaped(shape: Shape) -> dict[str, Any]:
-    """How a form is asked for."""
+    """Return how a form is asked for."""
     schema = dict(shape.schema)
     if shape.form == "tool":
         tool = {"name": shape.name, "description": "Gives the answer.", "parameters": schema}
@@ -293,7 +293,7 @@ def _shaped(shape: Shape) -> dict[str, Any]:
 
 
 def _with_wait(error: ModelUnavailable, answer: "openai.APIStatusError") -> ModelUnavailable:
-    """The error with the seconds that the service asks to wait, if it does."""
+    """Return the error with the seconds that the service asks to wait, if it does."""
     error.retry_after_s = _seconds(answer.response.headers.get("retry-after", "").strip())
     return error
 

@@ -26,7 +26,7 @@ class PartialCall:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the arguments are JSON by now."""
+        """Return whether the arguments are JSON by now."""
         try:
             loads_answer(self.arguments)
         except ValueError:
@@ -69,7 +69,7 @@ class Reply:
             self._call_of(piece).take(piece)
 
     def _call_of(self, piece: CallPiece) -> PartialCall:
-        """The call that a piece goes on with, the latest of those that fit, or a new one.
+        """Return the call that a piece goes on with, the latest of those that fit, or a new one.
 
         An index or an id says it; where neither does, a name after whole arguments begins the next call.
         """

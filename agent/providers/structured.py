@@ -27,7 +27,7 @@ class NoObject(ValueError):
 
 
 async def ask_once(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, Reply]:
-    """What the model answers, as `wanted`. Raises NoObject, and ModelError."""
+    """Return what the model answers, as `wanted`. Raises NoObject, and ModelError."""
     reply = await _reply(model, messages, wanted)
     try:
         return read(said_in(reply), wanted), reply
@@ -36,7 +36,7 @@ async def ask_once(model: ChatModel, messages: Sequence[Message], wanted: type[T
 
 
 async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, list[Reply]]:
-    """The same, mended once; and every reply it took, for counting.
+    """Return the same with one repair; and every reply it took, for counting.
 
     Raises ModelError: ModelUnreadable where two answers in a row cannot be read, or one does not end.
     """
@@ -63,12 +63,12 @@ async def complete(model: ChatModel, messages: Sequence[Message], wanted: type[T
 
 
 def said_in(reply: Reply) -> str:
-    """What a reply says: the arguments of the tool that it calls, else its text."""
+    """Return what a reply says: the arguments of the tool that it calls, else its text."""
     return reply.calls[0].arguments if reply.calls else reply.text
 
 
 async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[BaseModel]) -> Reply:
-    """The reply in the strictest form that the service accepts. Raises ModelError of the last form that was tried."""
+    """Return the reply in the strictest form that the service accepts. Raises ModelError of the last form that was tried."""
     schema, name = _schema(wanted), wanted.__name__
     forms = (Shape(name, _strict(schema)), Shape(name, schema, "tool"), Shape(name, schema, "json"), None)
     for form in forms:
@@ -93,7 +93,7 @@ def _schema(wanted: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def _strict(schema: Any) -> Any:
-    """The schema as OpenAI takes strict ones: of objects every property is required, no other allowed, none has a default."""
+    """Return the schema as OpenAI takes strict ones: of objects every property is required, no other allowed, none has a default."""
     if isinstance(schema, list):
         return [_strict(each) for each in schema]
     if not isinstance(schema, dict):
@@ -106,7 +106,7 @@ def _strict(schema: Any) -> Any:
 
 
 def read(text: str, wanted: type[T]) -> T:
-    """The object in a text that may have fences, talk around it or commas too many. Raises ValueError, in one line."""
+    """Return the object in a text that may have fences, talk around it or commas too many. Raises ValueError, in one line."""
     try:
         return wanted.model_validate(_object(text))
     except ValidationError as error:

@@ -42,7 +42,7 @@ class Place:
 
 
 def result_at(principal: Principal, place: Place) -> tuple[str, QueryShown]:
-    """The source's name and the result, under today's rights; raises NotFound, the same for missing and not theirs any more."""
+    """Return the source's name and the result, under today's rights; raises NotFound, the same for missing and not theirs any more."""
     message = get_message(principal, get_session(principal, place.session_id), place.message_id)
     for query in message.queries:
         if query.number == place.number and query.result is not None:
@@ -51,7 +51,7 @@ def result_at(principal: Principal, place: Place) -> tuple[str, QueryShown]:
 
 
 def exported(principal: Principal, place: Place) -> tuple[list[tuple[object, ...]], str]:
-    """The kept rows below their column names, and a file name that says when they are not all. Recorded. Raises NotFound."""
+    """Return the kept rows below their column names, and a file name that says when they are not all. Recorded. Raises NotFound."""
     source, result = result_at(principal, place)
     table = result.table
     record(

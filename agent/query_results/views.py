@@ -40,7 +40,7 @@ class Correction(forms.Form):
 def download(
     _request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
 ) -> HttpResponseBase:
-    """The kept rows as CSV."""
+    """Show the kept rows as CSV."""
     rows, filename = exported(principal, Place(session_id, message_id, number))
     return CsvDownload(rows, filename=filename)
 
@@ -64,7 +64,7 @@ def again(request: HttpRequest, principal: Principal, session_id: UUID, message_
 def correction(
     request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
 ) -> HttpResponse:
-    """The query in a form; what passes guard and sandbox becomes the verified answer to its question."""
+    """Show the query in a form; what passes guard and sandbox becomes the verified answer to its question."""
     place = Place(session_id, message_id, number)
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)

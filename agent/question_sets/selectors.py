@@ -50,7 +50,7 @@ class Compared:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the second run found it otherwise than the first: right or wrong, how it ended, or what it leaks."""
+        """Return whether the second run found it otherwise than the first: right or wrong, how it ended, or what it leaks."""
         if self.first is None or self.second is None:
             return False
         return _outcome(self.first) != _outcome(self.second)
@@ -61,7 +61,7 @@ def sets() -> QuerySet[QuestionSet]:
 
 
 def take_up() -> list[UUID]:
-    """The open runs at which nobody is any more, because a worker died or a task was lost; each is told once in CLAIMED_FOR."""
+    """Return the open runs at which nobody is any more, because a worker died or a task was lost; each is told once in CLAIMED_FOR."""
     since = timezone.now() - CLAIMED_FOR
     at_work = CaseResult.objects.filter(done_at=None, claimed_at__gte=since).values("run")
     lost = SetRun.objects.filter(ended_at=None, stopped_at=None, queued_at__lt=since).exclude(pk__in=at_work)
@@ -69,7 +69,7 @@ def take_up() -> list[UUID]:
 
 
 def _mark(run_id: UUID, since: datetime) -> bool:
-    """Whether this process is the one that takes it up."""
+    """Return whether this process is the one that takes it up."""
     return bool(SetRun.objects.filter(pk=run_id, queued_at__lt=since).update(queued_at=timezone.now()))
 
 
@@ -95,7 +95,7 @@ def figures_of(runs: Iterable[SetRun]) -> list[Figures]:
 
 
 def compared(first: SetRun, second: SetRun | None) -> list[Compared]:
-    """Every question of either run, those that changed first."""
+    """Return every question of either run, those that changed first."""
     found: dict[UUID, list[CaseResult | None]] = {}
     cases: dict[UUID, Case] = {}
     for place, run in enumerate((first, second)):

@@ -98,7 +98,7 @@ def get_case(within: QuestionSet, case_id: UUID) -> Case:
 
 
 def _filled(case: Case, given: Given) -> Case:
-    """The row with what was typed, saved. Raises InvalidInput."""
+    """Return the row with what was typed, saved. Raises InvalidInput."""
     case.question, case.person = check_question(given["question"]), user_named(given["person"])
     case.is_answerable = given["is_answerable"]
     case.answers = texts_in(given.get("answers", ""))

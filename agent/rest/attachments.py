@@ -2,17 +2,19 @@
 
 from uuid import UUID
 
+from django.http import HttpResponse
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.conversations.attachments import attach, attachments_of, file_into, remove
-from agent.conversations.sessions import get_session
+from agent.conversations.sessions import get_session, made_file
 from agent.rest.serializers import AttachmentSerializer
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.openapi import operation
+from copilot_site.lib.files import Attachment
+from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.rest.documents import UPLOAD_STATUS, shown_document, shown_versions
 from knowledge.rest.serializers import UploadSerializer
@@ -81,3 +83,15 @@ class FileAttachment(PrincipalView):
             "version": shown_versions(self.principal, upload.document.pk)[0],
         }
         return Response(self.get_serializer(shown).data, UPLOAD_STATUS[upload.outcome])
+
+
+class FileOfAnswer(PrincipalView):
+    token_scopes = {"get": (TokenScope.CHAT,)}
+
+    @operation(
+        "Download a file that a script made for an answer", answer=BINARY, problems=(401, 404),
+        media_type="application/octet-stream",
+    )  # fmt: skip
+    def get(self, request: Request, pk: UUID, file_id: UUID) -> HttpResponse:
+        found = made_file(self.principal, pk, file_id)
+        return Attachment(bytes(found.content), found.name)

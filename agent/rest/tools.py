@@ -7,12 +7,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.mcp_client.tool import outside_tools
 from agent.profile_choice import profile_of
 from agent.profiles import Options
 from agent.providers.configured import model_names
 from agent.tool_names import ALIASES
-from agent.tools.base import default_names, in_order, why_closed
+from agent.tools.base import default_names, in_order, outside_tools, why_closed
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent.rest import attachments, files, impersonation, queries, reading, sessions, streams, tools, verified_answers
+from agent.rest import attachments, impersonation, queries, reading, sessions, streams, tools, verified_answers
 from authz.rest.views import ResourceRouter
 
 router = ResourceRouter()
@@ -34,7 +34,7 @@ urlpatterns = [
         attachments.FileAttachment.as_view(),
         name="attachment-file",
     ),
-    path("sessions/<uuid:pk>/files/<uuid:file_id>", files.FileOfAnswer.as_view(), name="file-of-answer"),
+    path("sessions/<uuid:pk>/files/<uuid:file_id>", attachments.FileOfAnswer.as_view(), name="file-of-answer"),
     path("sessions/<uuid:session_id>/feedback", sessions.Feedback.as_view(), name="feedback"),
     path("sessions/<uuid:session_id>/stop", streams.StopSession.as_view(), name="stop-session"),
     path("sessions/continue-stream/<uuid:session_id>", streams.ContinueStream.as_view(), name="continue-stream"),

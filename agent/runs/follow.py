@@ -54,7 +54,7 @@ def require_answer(principal: Principal, session_id: UUID, message_id: UUID) -> 
 async def follow(
     principal: Principal, *, session_id: UUID, message_id: UUID, after: int = -1, is_own: bool = False
 ) -> AsyncGenerator[Entry | None, None]:
-    """The events of a run that follow `after`, to its last; None for each moment in which nothing came.
+    """Yield the events of a run that follow `after`, to its last; None for each moment in which nothing came.
 
     Whoever leaves changes nothing for the run or for other readers. The last one comes to everybody, again to whoever has it.
     is_own: this very request made the run (`agent.runs.start.begin`), so that whose it is was looked at, and its first words are the
@@ -77,7 +77,7 @@ def _open_again(principal: Principal, session_id: UUID, message_id: UUID) -> Non
 
 
 def _counted(principal: Principal, is_own: bool) -> AbstractContextManager[None]:
-    """A reader more of this person. Who asks is counted where runs are (`agent.runs.start`)."""
+    """Count one more reader of this person. Who asks is counted where runs are (`agent.runs.start`)."""
     if is_own:
         return nullcontext()
     return _held(principal)
@@ -115,7 +115,7 @@ async def _followed(
 async def _logged(
     log: RunLog, principal: Principal, session_id: UUID, *, after: int, is_own: bool
 ) -> AsyncGenerator[Entry | None, None]:
-    """What the log says; it ends without a last event where the stored message has to tell the run anew."""
+    """Yield what the log says; it ends without a last event where the stored message has to tell the run anew."""
     last = None if is_own else await log.last()
     if last is not None and last.is_terminal and last.seq == after:
         yield last
@@ -147,7 +147,7 @@ async def _logged(
 
 
 async def _anew(principal: Principal, session_id: UUID, message_id: UUID) -> AsyncIterator[Entry]:
-    """The stored message as events; from the first one again where a right ends before the last one has left."""
+    """Yield the stored message as events; from the first one again where a right ends before the last one has left."""
     place, entries = 0, await reading(told_anew, principal, session_id, message_id)
     while place < len(entries):
         if place and not all(await _may_leave(principal, entries[place:])):
@@ -165,7 +165,7 @@ def _is_stored(message_id: UUID) -> bool:
 
 
 def told_anew(principal: Principal, session_id: UUID, message_id: UUID) -> list[Entry]:
-    """A finished run from its stored message, as this person may read it now. Raises NotFound."""
+    """Return a finished run from its stored message, as this person may read it now. Raises NotFound."""
     reader = principal.again()
     session = get_session(reader, session_id)
     shown = get_message(reader, session, message_id)
@@ -183,13 +183,13 @@ def _key_of(query: ShownQuery) -> str:
 
 
 def _asked(session: Session, shown: ShownMessage) -> str:
-    """The question that this is the answer to, as it was asked."""
+    """Return the question that this is the answer to, as it was asked."""
     assert shown.parent_id is not None, "an answer follows a question"
     return session.messages.filter(pk=shown.parent_id).values_list("content", flat=True).first() or ""
 
 
 def _told(shown: ShownMessage) -> list[Event]:
-    """Everything between the question and the last event."""
+    """Return everything between the question and the last event."""
     events: list[Event] = [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
     if shown.citations or shown.queries or shown.pages:
         events.append(_references(shown))
@@ -200,7 +200,7 @@ def _told(shown: ShownMessage) -> list[Event]:
 
 
 def _answered(shown: ShownMessage, data: dict[str, Any]) -> Iterator[Answer]:
-    """The answer as one event for each slot, and for each run of its sentences that has a mark or has it not."""
+    """Yield the answer as one event for each slot, and for each run of its sentences that has a mark or has it not."""
     told = [each for each in shown.sentences if not each.is_masked]
     runs = [(facts, list(each)) for facts, each in groupby(told, key=_facts)]
     if not shown.sentences or not runs:
@@ -221,7 +221,7 @@ def _facts(sentence: ShownSentence) -> dict[str, Any]:
 
 
 def _lines_of(gap: str) -> str:
-    """The lines that a gap begins; what opens an item stands in the text."""
+    """Return the lines that a gap begins; what opens an item stands in the text."""
     return gap[: len(gap) - len(gap.lstrip("\n"))]
 
 
@@ -260,23 +260,13 @@ def _references(shown: ShownMessage) -> References:
             )
             for query in shown.queries
         ],
-        web_references=[
-            WebReference(
-                number=page.number,
-                evidence_id=page.evidence_id,
-                url=page.url,
-                title=page.title,
-                snippet=page.snippet,
-                read_at=page.read_at,
-            )
-            for page in shown.pages
-        ],
+        web_references=[WebReference.model_validate(page, from_attributes=True) for page in shown.pages],
         done=True,
     )
 
 
 def _withheld(session_id: UUID, message_id: UUID, seq: int) -> Entry:
-    """The last event of a reader who may not read the next one."""
+    """Return the last event of a reader who may not read the next one."""
     return _placed(Error(content=changed(get_language() or "en"), done=True), session_id, message_id, seq)
 
 

@@ -77,7 +77,7 @@ class _Watch:
             self._task = asyncio.create_task(self._look(self._over))
 
     def stop(self, run_id: UUID) -> bool:
-        """Whether it was among them; once."""
+        """Return whether it was among them; once."""
         if run_id not in self._runs:
             return False
         stop, self._runs[run_id] = self._runs[run_id], _nothing

@@ -48,7 +48,7 @@ class Entry:
 
     @property
     def has_grounds(self) -> bool:
-        """Whether rights decide about it: it stands on passages or results."""
+        """Return whether rights decide about it: it stands on passages or results."""
         return bool(self.grounds.chunk_ids or self.grounds.sources)
 
     @classmethod
@@ -112,7 +112,7 @@ _growing: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[UUID, Growth]] = Wea
 
 
 def growing_here() -> dict[UUID, Growth]:
-    """The logs that this event loop writes; whoever runs a run puts it here and takes it out."""
+    """Return the logs that this event loop writes; whoever runs a run puts it here and takes it out."""
     return _growing.setdefault(asyncio.get_running_loop(), {})
 
 
@@ -166,7 +166,7 @@ class RunLog:
         return entries if not entries or entries[0].seq == after + 1 else []
 
     async def last(self) -> Entry | None:
-        """The latest entry; None where there is no log."""
+        """Return the latest entry; None where there is no log."""
         rows: Any = await self.valkey.xrevrange(self.key, count=1)
         return _entry(*rows[0]) if rows else None
 
@@ -183,7 +183,7 @@ def close_log(valkey: SyncRedis, run_id: UUID, event: Error, session_id: UUID) -
 
 
 def grounds_in(valkey: SyncRedis, run_id: UUID) -> Grounds:
-    """All that the events in a run's log stand on; nothing where there is no log."""
+    """Return all that the events in a run's log stand on; nothing where there is no log."""
     rows: Any = valkey.xrange(log_key(run_id))
     entries = [_entry(name, fields) for name, fields in rows]
     chunks = frozenset(chunk_id for entry in entries for chunk_id in entry.grounds.chunk_ids)

@@ -101,13 +101,13 @@ def _record(run: Run, outcome: Outcome, reason: str, session: Session | None = N
 
 
 def stopped(language: str) -> str:
-    """What is said where a run was stopped."""
+    """Return what is said where a run was stopped."""
     with override(language):
         return str(texts.STOPPED)
 
 
 def _columns(run: Run, began: float) -> dict[str, object]:
-    """What a message keeps of a run, however it ended."""
+    """Return what a message keeps of a run, however it ended."""
     answer = run.answer
     return {
         "sentences": [_kept(*placed) for placed in enumerate(answer.sentences)] if answer else [],
@@ -137,7 +137,7 @@ def _kept(place: int, sentence: CitedSentence) -> dict[str, object]:
 
 
 def _offered(run: Run) -> list[str]:
-    """The folders that were named because they may hold the answer, so that the page can offer to ask for them."""
+    """Return the folders that were named because they may hold the answer, so that the page can offer to ask for them."""
     if run.stop_reason != StopReason.PERMISSION_DENIED and not run.state.output.kind:
         return []
     return [str(folder.pk) for folder in discoverable_for(run.principal, run.state.input.normalized_query)]
@@ -159,7 +159,7 @@ def _cite(run: Run) -> None:
 
 
 def query_citation(message_id: UUID, query: CitedQuery, perm_snapshot_id: str) -> QueryCitation:
-    """The row of a cited query, with its result."""
+    """Return the row of a cited query, with its result."""
     return QueryCitation(
         message_id=message_id,
         number=query.number,
@@ -210,7 +210,7 @@ def made_with(run: Run) -> dict[str, Any]:
 
 
 def spent_by(run: Run) -> dict[str, Any]:
-    """What the run has used. cost: in the currency of the model's prices, as text. stopped_by: the limit it came to, "" for none."""
+    """Return what the run has used. cost: in the currency of the model's prices, as text. stopped_by: the limit it came to, "" for none."""
     spent = run.spent
     return {
         "steps": spent.steps,
@@ -224,7 +224,7 @@ def spent_by(run: Run) -> dict[str, Any]:
 
 
 def stage_scores(run: Run) -> dict[str, dict[str, float]]:
-    """How each passage that may still be read came to its place: evidence id → score by stage of the search."""
+    """Return how each passage that may still be read came to its place: evidence id → score by stage of the search."""
     return {
         evidence_id: {
             stage: round(score, 4)

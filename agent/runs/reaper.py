@@ -49,7 +49,7 @@ def close_abandoned() -> int:
 
 
 def _is_certain(valkey: Redis, run_id: UUID) -> bool:
-    """Whether its lease was missing before, and some time ago: one look may come just when a process cannot renew it."""
+    """Return whether its lease was missing before, and some time ago: one look may come just when a process cannot renew it."""
     if valkey.set(missing_key(run_id), "1", ex=FORGOTTEN_S, nx=True):
         return False
     return int(valkey.ttl(missing_key(run_id))) <= FORGOTTEN_S - CERTAIN_S

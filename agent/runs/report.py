@@ -149,7 +149,7 @@ def _skill(step: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
 
 
 def _counts(out: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
-    """What a step brought: its own figures, and those of its note, `usable=3 filtered=1`."""
+    """Yield what a step brought: its own figures, and those of its note, `usable=3 filtered=1`."""
     if "route" in out:
         yield _("way"), str(out["route"])
     if "evidence_added" in out:
@@ -163,7 +163,7 @@ def _counts(out: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
 def _evidence(
     principal: Principal, state: Mapping[str, Any], items: Sequence[Mapping[str, Any]], kept: Mapping[str, Queried]
 ) -> Iterator[ShownEvidence]:
-    """The pieces that may be seen today, in the order they were found. kept: what cited results of data sources stand on."""
+    """Yield the pieces that may be seen today, in the order they were found. kept: what cited results of data sources stand on."""
     queried = {
         item["evidence_id"]: kept.get(item["evidence_id"]) or _queried(item) for item in items if _is_query(item)
     }
@@ -190,7 +190,7 @@ def _evidence(
 
 
 def _is_query(item: Mapping[str, Any]) -> bool:
-    """Whether it is the result of a data source and stands in no document."""
+    """Return whether it is the result of a data source and stands in no document."""
     return not item["source"].get("chunk_id") and not _is_outside(item)
 
 
@@ -212,7 +212,7 @@ def _title(item: Mapping[str, Any], passage: ShownPassage | None) -> str:
 
 
 def _outside(state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
-    """What left the house, and which pages were read there."""
+    """Yield what left the house, and which pages were read there."""
     web = (state.get("tools") or {}).get("web") or {}
     for asked in web.get("asked", ()):
         yield _("Asked outside"), f"“{asked['query']}” → {asked['to']}"

@@ -45,7 +45,7 @@ def launch(run: Run) -> UUID:
 
 
 async def complete(run: Run) -> UUID:
-    """The same, and wait for its end. Whoever leaves meanwhile does not end it; whoever stops it does."""
+    """Launch a run, and wait for its end. A caller that leaves meanwhile does not end it; stopping it does."""
     if not run.is_over:
         await asyncio.shield(_launched[launch(run)])
     return run.message_id
@@ -104,7 +104,7 @@ async def _written(run: Run, batches: Batches, log_of_run: RunLog) -> None:
 
 
 def _endings(run: Run) -> list[Event]:
-    """The last events of a run that was interrupted, as it was stored; none where it could not be."""
+    """Return the last events of a run that was interrupted, as it was stored; none where it could not be."""
     row = Message.objects.filter(pk=run.message_id, is_complete=True).first()
     if row is None:
         return []
@@ -115,7 +115,7 @@ def _endings(run: Run) -> list[Event]:
 
 
 async def events_of(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, None]:
-    """What a run tells, from its wait to its end, which is stored before the last event: Complete or Error.
+    """Yield what a run tells, from its wait to its end, which is stored before the last event: Complete or Error.
 
     alone: as `guarded` has it; readers of a log are looked at again before each event.
     """
@@ -153,7 +153,7 @@ async def _turn(run: Run) -> AsyncIterator[Queued]:
 
 
 def place_in_words(before: int, language: str) -> str:
-    """What is said to whoever waits. before: questions that are begun before theirs."""
+    """Return what is said to whoever waits. before: questions that are begun before theirs."""
     with override(language):
         if not before:
             return _("Others are being answered; yours is next.")
@@ -163,6 +163,6 @@ def place_in_words(before: int, language: str) -> str:
 
 
 def _ending(stop_reason: StopReason, notices: Sequence[str]) -> dict[str, object]:
-    """What the last event says of a run; notices only where there are any."""
+    """Return what the last event says of a run; notices only where there are any."""
     ending: dict[str, object] = {"stop_reason": stop_reason.value}
     return ending | ({"notices": list(notices)} if notices else {})

@@ -30,8 +30,8 @@ from agent.conversations.attachments import for_question, of_replaced
 from agent.conversations.branches import followed
 from agent.conversations.sessions import get_session
 from agent.events import Event
-from agent.kept_scope import kept
-from agent.models import DayOfUse, Message, Role, Session
+from agent.kept_scope import kept, scope_of, tables_of
+from agent.models import AgentProfile, DayOfUse, Message, Role, Session, ToolApproval
 from agent.outside import AllowedCall
 from agent.profile_choice import profile_of
 from agent.profiles import Options
@@ -176,14 +176,14 @@ def _narrow(run: Run, scope: Scope, options: Options) -> None:
 
 
 def _attachments(principal: Principal, session: Session, options: Options) -> list[UUID]:
-    """The files of the question: its own, else those of the one in whose place it is asked."""
+    """Return the files of the question: its own, else those of the question that it replaces."""
     if options.attachments or options.instead_of is None:
         return for_question(principal, session, options.attachments)
     return of_replaced(session, options.instead_of)
 
 
 def check_question(question: str) -> str:
-    """The question as it is stored; raises InvalidInput when there is none, or too much of it."""
+    """Return the question as it is stored. Raises InvalidInput for none, and for one that is too long."""
     asked = normalise(question).strip()
     if not asked:
         raise InvalidInput(_("Ask a question: the text is empty."))
@@ -196,13 +196,13 @@ def check_question(question: str) -> str:
 
 
 def answer_to(principal: Principal, session_id: UUID, asked_as: UUID) -> UUID | None:
-    """The answer, finished or not, to the question that was asked as this in a conversation of theirs. Raises NotFound."""
+    """Return the answer, finished or not, to the question with this client id in a conversation of theirs. Raises NotFound."""
     answer_id = _answer_id(get_session(principal, session_id).pk, asked_as)
     return answer_id if Message.objects.filter(pk=answer_id).exists() else None
 
 
 def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
-    """What a client calls its question names an answer in its own conversation only."""
+    """Return the id of the answer to a client's question, which is unique to its conversation."""
     return uuid5(session_id, str(asked_as)) if asked_as else uuid4()
 
 
@@ -231,7 +231,7 @@ def _store_question(run: Run, session: Session, channel: str) -> UUID:
 
 
 def give_model(run: Run) -> None:
-    """The run's model and its judge, under one budget; none where nothing is configured, its key is lost, or the day's money is spent."""
+    """Set the run's model and its judge, under one budget; none where none is configured, its key is lost, or the day's money is spent."""
     try:
         served = served_model(run.profile.model)
     except ModelMisconfigured:
@@ -257,7 +257,7 @@ def give_model(run: Run) -> None:
 
 
 def _left_of_day(principal: Principal) -> Decimal | None:
-    """What this person may still cost today; None where there is no limit."""
+    """Return what this person may still spend today; None where there is no limit."""
     most: Decimal | None = settings.LLM["day_cost"]
     if most is None:
         return None
@@ -267,7 +267,7 @@ def _left_of_day(principal: Principal) -> Decimal | None:
 
 @cache
 def queue(*, has_model: bool) -> FairQueue:
-    """The queue of this process for runs with or without a language model.
+    """Return the queue of this process for runs with or without a language model.
 
     Nobody has more than half of the places, so that whoever comes beside a flood finds one, or the next one.
     """
@@ -281,7 +281,7 @@ def queue(*, has_model: bool) -> FairQueue:
 
 
 def admitted(principal: Principal, *, has_model: bool) -> Ticket:
-    """A place for a run, or one in the queue; whoever has it calls `leave` when the run is over.
+    """Return a place for a run, or one in the queue; call its `leave` when the run is over.
 
     Raises Unavailable where nobody more may wait, TooMany where this person may not.
     """
@@ -307,4 +307,26 @@ def _refusal(full: QueueFull) -> Unavailable:
 
 
 def _nobody_stops_it() -> None:
-    """Whoever listens to it ends it by going away."""
+    """Do nothing: a listener ends such a run by leaving."""
+
+
+async def go_on(principal: Principal, row: ToolApproval) -> Run:
+    """Start the run that makes the allowed call first and goes on with the question, after the answer that asked: on its branch.
+
+    Raises what `start` raises.
+    """
+    options = await in_thread(_options, row)
+    return await start(
+        principal,
+        row.message.session_id,
+        row.question,
+        scope=scope_of(row.scope),
+        language=row.language,
+        options=options,
+        allowed_call=AllowedCall(row.pk, row.tool, row.arguments),
+    )
+
+
+def _options(row: ToolApproval) -> Options:
+    profile = AgentProfile.objects.filter(name=row.profile).first() if row.profile else None
+    return Options(profile_id=str(profile.pk) if profile else "", follows=row.message_id, tables=tables_of(row.scope))

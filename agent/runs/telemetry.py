@@ -75,7 +75,7 @@ def provider(endpoint: str, headers: str) -> "TracerProvider":
 
 
 def parts(run: Run) -> Iterator[Part]:
-    """The run first, then what it is made of."""
+    """Yield the run first, then what it is made of."""
     below = [*map(_step, run.state.trace_steps), *_model_calls(run)]
     began = min((part.began_ns for part in below), default=0)
     ended = max((part.ended_ns for part in below), default=0)

@@ -1,6 +1,5 @@
 """What a run is told of skills: names and descriptions; the rest is read when it is needed."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import F, QuerySet
@@ -21,13 +20,13 @@ class Offer:
 
 
 def offers(profile: str) -> list[Offer]:
-    """The skills that are switched on and bound to the profile of this name, by name."""
+    """Return the skills that are switched on and bound to the profile of this name, by name."""
     rows = _in_use().filter(skill__profiles__name=profile).order_by("skill__name")
     return [Offer(*row) for row in rows.values_list("skill__name", "description")]
 
 
 def version_of(profile: str, name: str) -> SkillVersion:
-    """The version in use. Raises NotFound: missing, switched off and not of this profile are one."""
+    """Return the version in use. Raises NotFound alike for a missing skill, one that is off, and one of another profile."""
     found = _in_use().filter(skill__profiles__name=profile, skill__name=name).select_related("skill").first()
     if found is None:
         raise NotFound(f"There is no skill called {name[:80]!r} here.")
@@ -36,16 +35,6 @@ def version_of(profile: str, name: str) -> SkillVersion:
 
 def is_any_on() -> bool:
     return Skill.objects.exclude(in_use=None).exists()
-
-
-def listed(offered: Iterable[Offer]) -> str:
-    """As the model is told of them: a line each."""
-    return "\n".join(f"- {each.name}: {each.description}" for each in offered)
-
-
-def without_skills(names: Iterable[str]) -> list[str]:
-    """The tools of a run that has no skill."""
-    return [name for name in names if name not in (READ, EXECUTE)]
 
 
 def _in_use() -> QuerySet[SkillVersion]:

@@ -63,7 +63,7 @@ class Package:
 
 
 def read_package(data: bytes) -> Package:
-    """Raises InvalidInput, with a sentence for whoever uploaded it."""
+    """Read an uploaded zip. Raises InvalidInput, with a sentence for the uploader."""
     if len(data) > ZIP_BYTES:
         raise InvalidInput(
             _("The file is too large: a skill has at most %(most)s MB as a zip.") % {"most": ZIP_BYTES // 1024**2}
@@ -86,7 +86,7 @@ def read_package(data: bytes) -> Package:
 
 
 def package_of(files: Mapping[str, bytes]) -> Package:
-    """Of files by their paths. Raises InvalidInput."""
+    """Make a package of files by their paths. Raises InvalidInput."""
     text = files.get(MANIFEST)
     if text is None:
         raise InvalidInput(_("There is no SKILL.md at the top of the skill's folder."))
@@ -108,7 +108,7 @@ def package_of(files: Mapping[str, bytes]) -> Package:
 
 
 def package_in(folder: Path) -> Package:
-    """Of a folder on this machine, without what leads out of it. Raises InvalidInput."""
+    """Read a folder of this machine, without links that lead out of it. Raises InvalidInput."""
     top, left = folder.resolve(), BOUNDS.unpacked_bytes
     files: dict[str, bytes] = {}
     for path in sorted(top.rglob("*")):
@@ -126,7 +126,7 @@ def package_in(folder: Path) -> Package:
 
 
 def files_in(archive: bytes, digest: str) -> dict[str, bytes]:
-    """The files of a kept version. Raises InvalidInput where it is not what was reviewed."""
+    """Return the files of a stored version. Raises InvalidInput where they are not those that were reviewed."""
     if sha256(archive).hexdigest() != digest:
         raise InvalidInput(_("The skill's files are not those that were reviewed."))
     with ZipFile(io.BytesIO(archive)) as packed:
@@ -153,7 +153,7 @@ def _unpacked(archive: ZipFile) -> dict[str, bytes]:
 
 
 def _checked_path(path: str) -> str:
-    """Raises InvalidInput for one that is not plainly below the skill's folder."""
+    """Check that a path is below the skill's folder. Raises InvalidInput."""
     parts = PurePosixPath(path).parts
     is_plain = "/".join(parts) == path and len(path) <= _PATH_LENGTH and len(parts) <= _DEPTH
     is_plain = is_plain and all(len(part.encode()) <= _NAME_BYTES for part in parts)
@@ -163,7 +163,7 @@ def _checked_path(path: str) -> str:
 
 
 def _without_top(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Without the folder around them all, where there is one."""
+    """Remove the folder around all files, where there is one."""
     tops = {path.partition("/")[0] for path in files}
     if MANIFEST in files or len(tops) != 1 or not all("/" in path for path in files):
         return files
@@ -171,7 +171,7 @@ def _without_top(files: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _parted(text: bytes) -> tuple[object, str]:
-    """The head of SKILL.md as YAML, and what stands below it. Raises InvalidInput."""
+    """Split SKILL.md into its YAML head and the text below. Raises InvalidInput."""
     if len(text) > _MANIFEST_BYTES:
         raise InvalidInput(
             _("SKILL.md is too long: at most %(most)s kB; put the rest into files beside it.") % {"most": 100}

@@ -1,13 +1,15 @@
 """What people do with skills: upload, review, switch on and off, bind to profiles, delete; each checked and recorded."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from hashlib import sha256
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Max, QuerySet, TextChoices
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agent.models import AgentProfile, Skill, SkillVersion
 from agent.models.skills import Verdict
@@ -27,20 +29,20 @@ def may_review(user: User) -> bool:
 
 
 def seen_skills(user: User) -> QuerySet[Skill]:
-    """All of them, for whoever may add or review some. Raises NotFound for anybody else."""
+    """Return all skills, for people who may add or review some. Raises NotFound for others."""
     if not (may_add(user) or may_review(user)):
         raise NotFound(_("There are no skills that you look after."))
     return Skill.objects.select_related("in_use").prefetch_related("profiles", "versions")
 
 
 def files_of(version: SkillVersion) -> dict[str, bytes]:
-    """For whoever reviews it. Raises InvalidInput where they are not those that were uploaded."""
+    """Return the files of a version for its review. Raises InvalidInput where they are not those that were uploaded."""
     return files_in(bytes(version.archive), version.sha256)
 
 
 @transaction.atomic
 def add_version(user: User, package: Package) -> SkillVersion:
-    """A first or further version, which waits for a review; what is in use stays. Raises PermissionDenied, InvalidInput (it is there)."""
+    """Add a version, which waits for a review; the version in use stays. Raises PermissionDenied, InvalidInput (it is there)."""
     if not may_add(user):
         raise PermissionDenied(_("You may not add skills."))
     skill, _is_new = Skill.objects.get_or_create(name=package.name)
@@ -94,7 +96,7 @@ def switch(user: User, skill: Skill, version: SkillVersion | None) -> None:
 
 @transaction.atomic
 def bind(user: User, skill: Skill, profiles: Collection[AgentProfile]) -> None:
-    """The profiles whose runs are told of it, and no others. Raises PermissionDenied."""
+    """Set the profiles whose runs are told of the skill. Raises PermissionDenied."""
     _require_review(user)
     skill.profiles.set(profiles)
     _record(user, Action.SKILL_BOUND, skill, profiles=sorted(profile.name for profile in profiles))
@@ -102,7 +104,7 @@ def bind(user: User, skill: Skill, profiles: Collection[AgentProfile]) -> None:
 
 @transaction.atomic
 def delete_skill(user: User, skill: Skill) -> None:
-    """With all its versions. Raises PermissionDenied."""
+    """Delete a skill with all its versions. Raises PermissionDenied."""
     _require_review(user)
     _record(user, Action.SKILL_DELETED, skill)
     skill.delete()
@@ -121,3 +123,53 @@ def _use(user: User, skill: Skill, version: SkillVersion | None) -> None:
 
 def _record(user: User, action: Action, skill: Skill, **detail: object) -> None:
     record(Principal.of(user), action, skill, detail=detail)
+
+
+CHARACTERS = 100_000  # of one file; the rest is said to be there
+
+
+class Change(TextChoices):
+    """How a file differs from the one in the version in use."""
+
+    NEW = "new", gettext_lazy("new file")
+    CHANGED = "changed", gettext_lazy("changed")
+    SAME = "same", gettext_lazy("as in use")
+
+
+@dataclass(frozen=True)
+class SeenFile:
+    """text: None for one that is no text. left_out: characters that are not shown. change: None where nothing else is in use."""
+
+    path: str
+    size_bytes: int
+    text: str | None
+    left_out: int
+    change: Change | None
+
+
+@dataclass(frozen=True)
+class SeenVersion:
+    """gone: paths of the version in use that this one has not."""
+
+    files: tuple[SeenFile, ...]
+    gone: tuple[str, ...]
+
+
+def seen_version(skill: Skill, version: SkillVersion) -> SeenVersion:
+    """Return a version for its review. Raises InvalidInput where the files are not those that were uploaded."""
+    files = files_of(version)
+    before = files_of(skill.in_use) if skill.in_use and skill.in_use != version else None
+    seen = tuple(_seen(path, files[path], before) for path in sorted(files))
+    return SeenVersion(seen, tuple(sorted(before.keys() - files.keys())) if before else ())
+
+
+def _seen(path: str, content: bytes, before: dict[str, bytes] | None) -> SeenFile:
+    change = None
+    if before is not None:
+        known = before.get(path)
+        change = Change.NEW if known is None else Change.SAME if known == content else Change.CHANGED
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return SeenFile(path, len(content), None, 0, change)
+    return SeenFile(path, len(content), text[:CHARACTERS], max(0, len(text) - CHARACTERS), change)

@@ -13,7 +13,7 @@ def shipped_names() -> list[str]:
 
 
 def shipped_package(name: str) -> Package:
-    """Raises NotFound for any other name."""
+    """Read a skill that comes with the product. Raises NotFound for another name."""
     if name not in shipped_names():
         raise NotFound(f"There is no skill of ours called {name[:80]!r}.")
     return package_in(FOLDER / name)

@@ -25,7 +25,6 @@ from agent.workflow import Together, add_trace
 
 async def act(run: Run) -> AsyncIterator[Event | Together | Goto]:
     """Let the model answer. Where it fails, the run goes on without it; where nothing that it wrote stands, with what was found."""
-    await sync_to_async(keep_visible)(run)  # last of all: nothing is read between it and the model's reading
     conversation, writer = await begin(run), Writer(run)
     failure: ModelError | None = None
     try:
@@ -53,7 +52,7 @@ async def act(run: Run) -> AsyncIterator[Event | Together | Goto]:
 
 
 async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterator[Event | Together]:
-    """Turn after turn until the model has written, ended or come to a limit. Raises ModelError, EvidenceGone."""
+    """Yield turn after turn until the model has written, ended or come to a limit. Raises ModelError, EvidenceGone."""
     run = conversation.run
     if run.allowed_call:
         async for event in conversation.call_allowed(run.allowed_call):
@@ -63,7 +62,9 @@ async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterato
         if limit and limit not in HARD and not conversation.must_write:
             limit_reached(run, limit)
             conversation.ask_to_write()
-        if await sync_to_async(keep_visible)(run):
+        if await sync_to_async(keep_visible)(
+            run
+        ):  # before each call: nothing is read between it and the model's reading
             if writer.has_parts:  # what it wrote may stand on what went
                 raise EvidenceGone(changed(run.language))
             await conversation.begin_again()
@@ -87,7 +88,7 @@ async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterato
 
 
 async def _heard(conversation: Conversation, reply: Reply) -> AsyncGenerator[Delta, None]:
-    """The model's next turn, collected in `reply` as it passes. Raises ModelError."""
+    """Stream the model's next turn, and collect it in `reply`. Raises ModelError."""
     model = conversation.run.model
     assert model is not None
     async for delta in model.stream(conversation.messages(), tools=conversation.offered):
@@ -96,7 +97,7 @@ async def _heard(conversation: Conversation, reply: Reply) -> AsyncGenerator[Del
 
 
 def _route_taken(run: Run, ended: Control | None) -> Route:
-    """What kind of question it was, by what the model did."""
+    """Return what kind of question it was, by what the model did."""
     if isinstance(ended, AskBack):
         return Route.CLARIFY
     if isinstance(ended, Decline) and ended.reason != "not_found":
@@ -110,7 +111,7 @@ def _route_taken(run: Run, ended: Control | None) -> Route:
 
 
 def _after(run: Run, ended: Control | None, *, failed: bool) -> State:
-    """Where the run goes from here: done, back to the person, or on with what was found."""
+    """Return where the run goes from here: done, back to the person, or on with what was found."""
     plan = run.state.plan
     if run.answer is not None:
         return State.DONE

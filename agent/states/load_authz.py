@@ -46,7 +46,7 @@ def _load(run: Run) -> None:
 
 
 def _tools(run: Run) -> Iterator[str]:
-    """Those of the profile that have something to work on in what the person chose."""
+    """Yield the profile's tools that have something to work on in what the person chose."""
     has_data = is_any_open(run.principal, run.data)
     for name in allowed_names(run.profile.tools):
         if has_data if name == QUERY else not (run.asks_tables_alone and name in OF_DOCUMENTS):

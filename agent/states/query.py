@@ -64,7 +64,7 @@ async def _named_by_documents(run: Run) -> str:
 
 
 def _without_data(run: Run) -> State:
-    """The documents alone answer, and that is said."""
+    """Go on with the documents alone, and say so."""
     with override(run.language):
         run.tell(_("The part about business data cannot be answered from the data you may ask."))
     return State.VALIDATE_EVIDENCE

@@ -69,14 +69,14 @@ def _nothing_found(run: Run) -> str:
 
 
 def askable(run: Run) -> str:
-    """The folders that may hold it and whose names may be told, in a sentence of the run's language; "" for none."""
+    """Return a sentence, in the run's language, that names the folders which may hold it and may be named; "" for none."""
     folders = discoverable_for(run.principal, run.state.input.normalized_query)
     names = str(texts.COMMA).join(f"“{folder.name}”" for folder in folders)
     return str(texts.ASKABLE_FOLDERS) % {"names": names} if names else ""
 
 
 def _searched(run: Run) -> list[str]:
-    """What was searched, and what to do now, in sentences."""
+    """Return sentences about what was searched, and what to do now."""
     documents = documents_in(run.principal, run.scope)
     counted = documents.values_list("knowledge_base_id").annotate(n=Count("pk")).order_by("-n", "knowledge_base_id")
     counts = dict(counted.values_list("knowledge_base_id", "n"))

@@ -62,7 +62,7 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
 
 
 def _queries(run: Run) -> list[str]:
-    """What documents are asked; with a model a follow-up also together with the questions before, on which it may lean."""
+    """Return what documents are asked; with a model a follow-up also together with the questions before, on which it may lean."""
     asked = run.asked_of_documents[:QUERY_CHARACTERS]
     if run.is_by_words or not run.history:
         return [asked]

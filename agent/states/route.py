@@ -63,7 +63,7 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
 
 
 def _decider(run: Run, *, is_known: bool, converses: bool) -> Callable[[Run, Earlier | None], Decision]:
-    """Who says what kind of question it is. is_known: what it asks is known already. converses: a model reads it."""
+    """Choose who decides what kind of question it is. is_known: what it asks is known already. converses: a model reads it."""
     if run.allowed_call:
         return _as_allowed
     if is_known:
@@ -85,7 +85,7 @@ def _keep(run: Run, question: str, ruling: Ruling) -> None:
 
 
 def _is_settled(question: str) -> bool:
-    """Whether no model is needed to say what is asked: a greeting, or a language to say the last answer in."""
+    """Return whether no model is needed to decide: a greeting, or a language for the last answer."""
     return bool(is_greeting(question) or language_asked(question))
 
 
@@ -99,14 +99,14 @@ def _ask_in(run: Run, language: str, earlier: Earlier) -> None:
 
 
 def _told(run: Run) -> str:
-    """The plan in words."""
+    """Return the plan in words."""
     with override(run.language):
         heads = {"knowledge_search": _("First the documents:"), "database_query": _("Then the business data:")}
     return "\n".join(f"{heads[step.tool]} {step.question}" for step in run.state.plan.subtasks)
 
 
 def _has_statement(run: Run) -> bool:
-    """Whether somebody who keeps the data has verified a query for this question; then nobody else decides how it is read."""
+    """Return whether a keeper of the data has verified a query for this question; that query decides then."""
     question = run.state.input.normalized_query
     known = statement_for(run.principal, question, run.data) if QUERY in allowed_names(run.profile.tools) else None
     return known is not None and bool(known.sql)
@@ -126,14 +126,14 @@ def _add_verified(run: Run, *, is_whole: bool = True) -> bool:
 
 
 def _earlier(run: Run) -> Earlier | None:
-    """The question before; what its answer stands on is what this one may go on from."""
+    """Return the question before, and what its answer stands on."""
     earlier = understood(run.principal, run.session_id, before=run.message_id)
     run.earlier_query = earlier.query if earlier is not None and QUERY in allowed_names(run.profile.tools) else None
     return earlier
 
 
 def _choose(run: Run, earlier: Earlier | None) -> bool:
-    """Whether the person chose one of the meanings that were offered: then it is asked, without reading its words again."""
+    """Take the meaning that the person chose from those offered, if any, without reading its words again."""
     meant = earlier.meant.get(run.state.input.normalized_query) if earlier is not None else None
     if meant is None or QUERY not in allowed_names(run.profile.tools):
         return False
@@ -147,10 +147,10 @@ def _as_asked(run: Run, _earlier: Earlier | None) -> Decision:
 
 
 def _as_written(run: Run, _earlier: Earlier | None) -> Decision:
-    """The model reads it as it was written, with what was said before."""
+    """Leave the question as it was written: the model reads it with what was said before."""
     return run.state.input.normalized_query, Ruling(Route.DOC, ""), None
 
 
 def _as_allowed(run: Run, _earlier: Earlier | None) -> Decision:
-    """It goes on where it stopped to ask the person."""
+    """Go on where the run stopped to ask the person."""
     return run.state.input.normalized_query, Ruling(Route.DOC, "allowed"), None

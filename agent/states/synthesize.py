@@ -43,7 +43,7 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
 
 
 async def _verified(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
-    """An answer that somebody verified, as it is."""
+    """Show a verified answer as it is."""
     with override(run.language):
         answer = told(finding)
     add_trace(run, State.SYNTHESIZE, action="tell_verified")
@@ -82,7 +82,7 @@ async def _shown(run: Run) -> AsyncIterator[Event | Goto]:
 
 
 def _below_verified(run: Run, answer: CitedAnswer | None) -> CitedAnswer | None:
-    """The answer below a verified one to a question near to it, where there is any."""
+    """Put the answer below a verified one to a similar question, where there is one."""
     if run.verified is None:
         return answer
     with override(run.language):

@@ -68,7 +68,7 @@ _LINE = re.compile(r"[^\n]+")
 
 @lru_cache(maxsize=1_024)  # passages that were read last
 def split(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, ...]:
-    """The sentences of `text` in reading order; white space alone gives none.
+    """Return the sentences of `text` in reading order; white space alone gives none.
 
     blocks: what a passage is made of; without them the text is read as Markdown that somebody wrote.
     """
@@ -92,7 +92,7 @@ def _go_on(before: PassageBlock, item: PassageBlock) -> bool:
 
 
 def _of(text: str, block: PassageBlock) -> Iterator[list[Sentence]]:
-    """The sentences of each paragraph, item, row or line of a block."""
+    """Yield the sentences of each paragraph, item, row or line of a block."""
     match block.kind:
         case "table" | "chart":
             yield from ([row] for row in _rows(text, block))
@@ -109,7 +109,7 @@ def _of(text: str, block: PassageBlock) -> Iterator[list[Sentence]]:
 
 
 def _rows(text: str, table: PassageBlock) -> Iterator[Sentence]:
-    """The rows of a table, each said with the names of its columns."""
+    """Yield the rows of a table, each said with the names of its columns."""
     names = tuple(table.names_in(text))
     for place, line in enumerate(_LINE.finditer(text, table.start, table.end)):
         if names and place < 2:  # the names and the rule
@@ -123,7 +123,7 @@ def _rows(text: str, table: PassageBlock) -> Iterator[Sentence]:
 
 
 def _stripped(text: str, start: int, end: int, kind: Kind) -> Sentence:
-    """The span without the white space around it; lines of one paragraph are joined in what is shown."""
+    """Return the span without the white space around it; lines of one paragraph are joined in what is shown."""
     raw = text[start:end]
     start += len(raw) - len(raw.lstrip())
     end -= len(raw) - len(raw.rstrip())
@@ -159,7 +159,7 @@ def _ends(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _is_end(text: str, start: int, mark: int, after: int, end: int) -> bool:
-    """Whether the full stop at `mark` (with its closers, up to `after`) ends a sentence of text[start:end]."""
+    """Return whether the full stop at `mark` (with its closers, up to `after`) ends a sentence of text[start:end]."""
     following = text[after : min(end, after + 24)]
     if text[mark] in "。！？…":
         return not _CONTINUES.match(following)
@@ -171,7 +171,7 @@ def _is_end(text: str, start: int, mark: int, after: int, end: int) -> bool:
 
 
 def _is_abbreviation(before: str, following: str) -> bool:
-    """Whether the full stop after `before` belongs to a word (Dr., U.S., J. Smith, No. 5)."""
+    """Return whether the full stop after `before` belongs to a word (Dr., U.S., J. Smith, No. 5)."""
     words = before.split()
     word = words[-1].lstrip("(\"'“‘[") if words else ""
     is_initials = all(len(part) <= 2 and part.isalpha() for part in word.split(".")) and (len(word) == 1 or "." in word)

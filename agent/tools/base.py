@@ -1,19 +1,21 @@
 """What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import getdoc
 from typing import Any, Literal, NamedTuple, Protocol, get_origin
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from agent.egress import Border, border_of
 from agent.outside import WebSummary
 from agent.run import Finding, Run
 from agent.state import ExploreForm, MeantQuery, SqlSummary, State, Turn
 from agent.tool_names import ALIASES, ORDER
-from agent.web.egress import Border, border_of
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
@@ -27,7 +29,7 @@ Brings = Literal["inside", "outside", "nothing"]
 
 
 class Words(NamedTuple):
-    """A text for people in both languages."""
+    """Hold a text for people in both languages."""
 
     en: str
     zh: str
@@ -88,7 +90,7 @@ class ToolContext:
 
     @classmethod
     def of(cls, run: Run, *, writes_sql: bool = False, named_in: str = "") -> "ToolContext":
-        """Of a call within a run."""
+        """Make the context of a call within a run."""
         return cls(
             run.principal,
             run.scope,
@@ -185,16 +187,19 @@ class Tool(Protocol):
 
     @property
     def Args(self) -> type[ToolArgs]:  # noqa: N802 - a class, named as one
-        """What the model may write."""
+        """Return what the model may write."""
 
     def why_not(self, principal: Principal) -> Words | None:
-        """Why it cannot be used now by this person; None where it can. One cheap look."""
+        """Return why this person cannot use it now; None where they can. Must be cheap."""
+
+    def briefing(self, run: Run) -> str | None:
+        """Return what the orders of a run say of it, "" for nothing; None where this run has no use for it, and is not told of it."""
 
     def told(self) -> tuple[str, Mapping[str, Any]]:
-        """What a model reads of it, and the JSON Schema of its arguments."""
+        """Return what a model reads of it, and the JSON Schema of its arguments."""
 
     async def run(self, ctx: ToolContext, args: Any) -> ToolResult:
-        """Raises ToolMistake or a CopilotError for what the model can put right."""
+        """Run the tool. Raises ToolMistake or a CopilotError for what the model can put right."""
 
 
 class ToolDefaults:
@@ -211,6 +216,9 @@ class ToolDefaults:
     def why_not(self, principal: Principal) -> Words | None:
         return None
 
+    def briefing(self, run: Run) -> str | None:
+        return ""
+
     def told(self) -> tuple[str, Mapping[str, Any]]:
         arguments: type[BaseModel] = self.Args  # type: ignore[attr-defined]  # of every tool
         kind: Any = type(self)
@@ -218,6 +226,7 @@ class ToolDefaults:
 
 
 tools: Registry[Tool] = Registry("tool")
+outside_kinds: Registry[Callable[[Iterable[str] | None], Sequence[Tool]]] = Registry("kind of tools outside")
 
 
 def add_tool(tool: Tool) -> Tool:
@@ -236,12 +245,12 @@ def load() -> None:
 
 
 def current_name(name: str) -> str:
-    """What a tool is called today."""
+    """Return the current name of a tool."""
     return ALIASES.get(name, name)
 
 
 def find(name: str) -> Tool:
-    """The tool of this name, or of the name it has now. Raises ToolMistake, naming the nearest."""
+    """Return the tool of this name, or of the name it has now. Raises ToolMistake, naming the nearest."""
     try:
         return tools.get(current_name(name))
     except UnknownName as error:
@@ -249,11 +258,31 @@ def find(name: str) -> Tool:
 
 
 def in_order(names: Iterable[str] | None = None) -> list[Tool]:
-    """The registered tools among `names` (all, when None) in the order of the catalogue; new ones come last."""
+    """Return the registered tools among `names` (all, when None) in the order of the catalogue; new ones come last."""
     wanted = None if names is None else {current_name(name) for name in names}
     places = {name: place for place, name in enumerate(ORDER)}
     chosen = [tool for tool in tools if wanted is None or tool.name in wanted]
     return sorted(chosen, key=lambda tool: (places.get(tool.name, len(ORDER)), tool.name))
+
+
+def outside_tools(names: Iterable[str] | None = None) -> list[Tool]:
+    """Return the tools of services outside that may be used, among `names` (all, when None)."""
+    wanted = None if names is None else list(names)
+    return [tool for kind in outside_kinds for tool in kind(wanted)]
+
+
+def check_names(names: list[str]) -> None:
+    """Raise ValidationError for a name that is no tool, of ours or of a service."""
+    known = {tool.name for tool in outside_tools(names)}
+    for name in names:
+        if name in known:
+            continue
+        if name.startswith(OUTSIDE):
+            raise ValidationError(_("No service has the tool “%(name)s” switched on.") % {"name": name})
+        try:
+            find(name)
+        except ToolMistake as error:
+            raise ValidationError(str(error)) from None
 
 
 def default_names() -> list[str]:
@@ -261,12 +290,12 @@ def default_names() -> list[str]:
 
 
 def allowed_names(chosen: Iterable[str] | None) -> list[str]:
-    """The registered tools that a profile switches on. chosen: as the profile has it, None for those that are on by default."""
+    """Return the registered tools that a profile switches on. chosen: as the profile has it, None for those that are on by default."""
     return default_names() if chosen is None else [tool.name for tool in in_order(chosen)]
 
 
 def why_closed(tool: Tool, principal: Principal) -> Words | None:
-    """Why it cannot be used now by this person, who may come with an API token; None where it can."""
+    """Return why this person, who may come with an API token, cannot use it now; None where they can."""
     if tool.scope and not principal.may_use(tool.scope):
         return Words(
             f"It needs an API token with the scope “{tool.scope}”.", f"需要带有“{tool.scope}”范围的 API 令牌。"
@@ -275,7 +304,7 @@ def why_closed(tool: Tool, principal: Principal) -> Words | None:
 
 
 def specification(tool: Tool) -> Mapping[str, Any]:
-    """The tool as an OpenAI-compatible model is told of it."""
+    """Return the tool as an OpenAI-compatible model is told of it."""
     description, parameters = tool.told()
     return {
         "type": "function",
@@ -285,7 +314,7 @@ def specification(tool: Tool) -> Mapping[str, Any]:
 
 @cache
 def _told(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
-    """The docstring of a tool and the schema of its arguments; made once, because making it takes milliseconds."""
+    """Return the docstring of a tool and the schema of its arguments; made once, because making it takes milliseconds."""
     schema = plain_schema(arguments)
     schema.pop("description", None)
     return " ".join((getdoc(kind) or "").split()), schema
@@ -297,7 +326,7 @@ NAMED = frozenset({"properties", "$defs"})
 
 
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON Schema of a model without what tells a language model nothing: every word of it is sent with each call."""
+    """Return the JSON Schema of a model, shortened: every word of it is sent with each call of a language model."""
     told: dict[str, Any] = _told_part(model.model_json_schema())
     return told
 
@@ -326,7 +355,7 @@ def within(
     document_ids: Iterable[UUID] = (),
     metadata: Iterable[Condition] = (),
 ) -> Scope:
-    """The scope cut down to these; empty arguments do not cut."""
+    """Cut the scope down to these; empty arguments do not cut."""
     return replace(
         scope,
         knowledge_base_ids=_cut(scope.knowledge_base_ids, tuple(knowledge_base_ids)),

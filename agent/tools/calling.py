@@ -32,7 +32,7 @@ class Called:
 
     @property
     def is_error(self) -> bool:
-        """Whether something went wrong; a question that a tool does not read is none."""
+        """Return whether something went wrong; a question that a tool does not read is no error."""
         return bool(self.problem) and self.problem not in UNREAD
 
 
@@ -58,7 +58,7 @@ def _known(name: str, outside: Sequence[Tool]) -> Tool | None:
 
 
 def _admitted(principal: Principal, tool: Tool | None) -> tuple[Principal, str]:
-    """The person as they are now, and why they cannot use the tool, "" where they can or there is none.
+    """Return the person as they are now, and why they cannot use the tool, "" where they can or there is none.
 
     Raises NotFound where the person is gone.
     """
@@ -72,7 +72,7 @@ def _admitted(principal: Principal, tool: Tool | None) -> tuple[Principal, str]:
 
 
 def _note(ctx: ToolContext, called: Called) -> None:
-    """Which tool, and the ids of what it found; nothing that the model wrote, which may repeat a document."""
+    """Record the tool and the ids of what it found; nothing that the model wrote, which may repeat a document."""
     found = [finding.item.evidence_id for finding in called.result.findings]
     detail = {"tool": called.tool.name if called.tool else "", "evidence": found}
     outcome = Outcome.ERROR if called.is_error else Outcome.ALLOW
@@ -137,7 +137,7 @@ def _parsed(arguments: str) -> dict[str, Any]:
 
 
 def sentence_of(error: ValidationError) -> str:
-    """What is wrong with arguments, and where."""
+    """Return what is wrong with the arguments, and where."""
     first = error.errors(include_input=False, include_url=False)[0]
     place = ".".join(map(str, first["loc"])) or "arguments"
     return f"{place}: {first['msg']}."

@@ -81,7 +81,7 @@ class DataAnalysis(ToolDefaults):
 
 
 def _finding(sql: str, found: dict[str, Any], text: str, read: list[Table]) -> Finding | None:
-    """The result as evidence; None where it reads no table, and the model only repeats itself.
+    """Return the result as evidence; None where it reads no table, and the model only repeats itself.
 
     Of one document it is cited by that document's first passage, of several it stands on all of them.
     """
@@ -100,7 +100,7 @@ def as_text(columns: list[str], rows: list[list[Any]]) -> str:
 
 
 def _evidence(sql: str, text: str, tables: list[Table]) -> EvidenceItem:
-    """The result as evidence of its own, named after the query and what it gave."""
+    """Return the result as evidence of its own, named after the query and what it gave."""
     query_id = f"q_{hashlib.sha256(sql.encode()).hexdigest()[:12]}"
     document = tables[0].document
     return EvidenceItem(

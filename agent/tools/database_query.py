@@ -91,7 +91,7 @@ def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
 
 
 def _tables(ctx: ToolContext, sources: Sequence[OpenSource], question: str, language: str) -> ToolResult:
-    """The tables that a question is about, for the model that writes SQL."""
+    """Return the tables that a question is about, for the model that writes SQL."""
     about = nearest(sources, Question(question, language))
     told = [tables_of(ctx.principal, opened, question, ctx.data) for opened in about]
     said = "\n".join([*told, "Call again with `source` and `sql`, one SELECT over these tables."])
@@ -100,7 +100,7 @@ def _tables(ctx: ToolContext, sources: Sequence[OpenSource], question: str, lang
 
 
 async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs, language: str) -> Answered:
-    """What a call comes to: the caller's own statement, what was chosen, or what the question is read as.
+    """Return what a call comes to: the caller's own statement, what was chosen, or what the question is read as.
 
     Raises NotReadable where no source reads the question, ToolMistake, and what `run_query` raises.
     """

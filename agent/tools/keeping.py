@@ -79,7 +79,7 @@ def _keep_search(run: Run, called: Called) -> None:
 
 
 def _keep_readings(run: Run, result: Result) -> None:
-    """What the data ask back, to choose from; until they answer."""
+    """Keep the meanings that the data ask the person to choose from, until they answer."""
     plan = run.state.plan
     queries = result.data.get("queries", {})
     plan.clarifying_questions = list(result.data.get("readings", ()))
@@ -87,8 +87,8 @@ def _keep_readings(run: Run, result: Result) -> None:
 
 
 def filters_of(run: Run) -> dict[str, list[str]]:
-    """What a search was narrowed to, in ids, and by which fields, never what they say; `scope` names the org units of whoever asks, as
-    the specification has it.
+    """Return what a search was narrowed to: ids and names of fields, never their values. `scope` names the asker's org units, as the
+    specification has it.
     """
     narrowed = {
         "knowledge_base_ids": run.scope.knowledge_base_ids,

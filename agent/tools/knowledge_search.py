@@ -83,7 +83,7 @@ def search_all(principal: Principal, queries: Sequence[str], *, scope: Scope, to
 
 
 def in_turn(rankings: Iterable[Sequence[Hit]]) -> list[Hit]:
-    """The first of each ranking, then the second of each, …; a passage that is there already is left out."""
+    """Return the first of each ranking, then the second of each, …; a passage that is there already is left out."""
     merged: dict[UUID, Hit] = {}
     for tier in zip_longest(*rankings):
         for hit in tier:

@@ -4,7 +4,9 @@ import html
 from collections.abc import Sequence
 from datetime import date
 
+from agent.conversations.history import understood
 from agent.fencing import escaped
+from agent.run import Run
 from agent.verified_answers.matching import verified_examples
 from authz.principal import Principal
 from business.data_scope import DataScope
@@ -12,11 +14,13 @@ from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
 from business.linking.similar import similar
 from business.parsing.base import Example
-from business.sources import OpenSource
+from business.pipeline import Question, nearest, says_of
+from business.sources import OpenSource, named_source, open_sources
+from knowledge.text.language import language_of
 
 
 def tables_of(principal: Principal, opened: OpenSource, question: str, scope: DataScope, *, statement: str = "") -> str:
-    """The tables of one source that a question is about, with examples of what was asked of it. statement: the SQL that the answer
+    """Describe the tables of one source that a question is about, with examples of what was asked of it. statement: the SQL that the answer
     before stands on, "" for none.
     """
     examples = verified_examples(principal, opened.source, scope)
@@ -28,7 +32,7 @@ def tables_of(principal: Principal, opened: OpenSource, question: str, scope: Da
 def described(
     linker: Linker, question: str, *, source: str, today: date, examples: Sequence[Example] = (), statement: str = ""
 ) -> str:
-    """What of a layer a question is about, fenced for a model."""
+    """Describe the part of a layer that a question is about, fenced for a model."""
     name = html.escape(source)
     blocks = [f'<tables source="{name}" today="{today}">\n{escaped(schema_prompt(linker.link(question)))}\n</tables>']
     blocks += [
@@ -36,3 +40,20 @@ def described(
     ]
     blocks += [f'<earlier source="{name}">\n{escaped(statement)}\n</earlier>'] if statement else []
     return "\n".join(blocks)
+
+
+def tables_for(run: Run) -> str:
+    """Describe the linked tables of the sources that the question names or follows up on; "" where there are none."""
+    asked = run.state.input.normalized_query
+    earlier = understood(run.principal, run.session_id, before=run.message_id) if run.is_follow_up else None
+    stands_on = earlier.statement if earlier else None
+    text, sources = named_source(asked, open_sources(run.principal, asked, run.data))
+    if earlier is not None and stands_on is not None:
+        about = [opened for opened in sources if opened.source.name == stands_on[0]]
+        text = f"{earlier.question} {text}"
+    else:
+        question = Question(text, language_of(text) or run.language, run.earlier_query)
+        about = [opened for opened in sources if run.asks_tables_alone or says_of(opened, question)]
+        about = nearest(about, question) if about else []
+    statement = stands_on[1] if stands_on else ""
+    return "\n".join(tables_of(run.principal, opened, text, run.data, statement=statement) for opened in about)

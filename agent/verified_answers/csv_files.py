@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def exported_rows(principal: Principal) -> Iterator[tuple[object, ...]]:
-    """The texts that this person keeps, below the names of the columns. Recorded."""
+    """Yield the texts that this person keeps, below the names of the columns. Recorded."""
     rows = kept_answers(principal).filter(folder__isnull=False)
     record(principal, Action.VERIFIED_EXPORTED, detail={"answers": rows.count()})
     yield COLUMNS

@@ -48,7 +48,7 @@ def verified_for(principal: Principal, question: str, scope: Scope) -> VerifiedM
 
 
 def _nearest(principal: Principal, question: str, key: str, scope: Scope) -> QuerySet[VerifiedWording]:
-    """The wordings of the same words, then the nearest; rights, scope and order are one statement."""
+    """Return the wordings of the same words, then the nearest; rights, scope and order are one statement."""
     is_same = Case(When(key=key, then=Value(1.0)), default=_cosine(question), output_field=FloatField())
     visible = VerifiedAnswer.objects.visible_to(principal).filter(still_valid(), _within(principal, scope))
     rows = VerifiedWording.objects.filter(answer__in=visible).annotate(score=is_same).filter(score__gte=NEAR)
@@ -56,7 +56,7 @@ def _nearest(principal: Principal, question: str, key: str, scope: Scope) -> Que
 
 
 def _cosine(question: str) -> Case:
-    """The cosine of a wording in today's space; 0 for one in another space, and where the embedder does not answer."""
+    """Return the cosine of a wording in today's space; 0 for one in another space, and where the embedder does not answer."""
     embedder = sentence_embedder()
     nothing = Value(0.0, FloatField())
     try:
@@ -110,7 +110,7 @@ def _cited(principal: Principal, source: VerifiedSource, passage: ShownPassage |
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Those of what stands on verified answers that this person may be shown now."""
+    """Return those of what stands on verified answers that this person may be shown now."""
     asked = {one: UUID(one.reach[0].table) for one in queried if one.source == SOURCE and one.reach}
     if not asked:
         return set()
@@ -124,7 +124,7 @@ def name_of(person: User | None) -> str:
 
 
 def _statements(opened: OpenSource) -> list[VerifiedAnswer]:
-    """The statements over an opened source that may answer today, the newest first."""
+    """Return the statements over an opened source that may answer today, the newest first."""
     rows = VerifiedAnswer.unscoped.filter(still_valid(), source=opened.source).select_related("source", "verified_by")
     return [row for row in rows.prefetch_related("wordings")[:MOST_STATEMENTS] if not fault_of(row)]
 
@@ -141,7 +141,7 @@ verified_statement = partial(verified_in, statements=_told)
 
 
 def statement_for(principal: Principal, question: str, scope: DataScope = ALL_DATA) -> VerifiedSql | None:
-    """The verified statement for a question, among the sources that this person may ask within the scope."""
+    """Return the verified statement for a question, among the sources that this person may ask within the scope."""
     known = set(VerifiedAnswer.unscoped.filter(still_valid(), source__isnull=False).values_list("source", flat=True))
     if not known:  # nothing to open sources for
         return None

@@ -39,7 +39,7 @@ def _means_otherwise(then: str, now: str) -> bool:
 
 
 def _cited_text(source: VerifiedSource) -> str:
-    """What was verified: the span of the passage, or all of the version; "" where it is not kept any more."""
+    """Return what was verified: the span of the passage, or all of the version; "" where it is not kept any more."""
     if source.chunk_id is None:
         return _text_of(source.version_id)
     chunk = Chunk.unscoped.filter(id=source.chunk_id).first()
@@ -76,7 +76,7 @@ def flag_changed() -> int:
 
 @transaction.atomic
 def _flag(answer: VerifiedAnswer, fault: str) -> bool:
-    """Whether this process is the one that flags it."""
+    """Return whether this process is the one that flags it."""
     is_first = bool(VerifiedAnswer.unscoped.filter(pk=answer.pk, flag="").update(flag=fault))
     if is_first:
         record(None, Action.VERIFIED_FLAGGED, answer, reason=fault)

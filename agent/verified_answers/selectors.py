@@ -18,12 +18,12 @@ from knowledge.models import Document
 
 
 def kept_answers(principal: Principal) -> QuerySet[VerifiedAnswer]:
-    """The answers that this person keeps and may see, those to be reviewed first."""
+    """Return the answers that this person keeps and may see, those to be reviewed first."""
     return _listed(VerifiedAnswer.objects.reachable_by(principal, Right.MANAGE))
 
 
 def seen_answers(principal: Principal) -> QuerySet[VerifiedAnswer]:
-    """The answers that this person may be answered with, and those that they keep."""
+    """Return the answers that this person may be answered with, and those that they keep."""
     kept = VerifiedAnswer.objects.reachable_by(principal, Right.MANAGE)
     return _listed(kept | VerifiedAnswer.objects.visible_to(principal))
 
@@ -44,7 +44,7 @@ def get_kept(principal: Principal, answer_id: UUID) -> VerifiedAnswer:
 
 
 def evaluation_cases(source: DataSource) -> Iterator[dict[str, str]]:
-    """The statements of a source as `evaluate_sql` reads them, the oldest first: id, question, query, db_name."""
+    """Yield the statements of a source as `evaluate_sql` reads them, the oldest first: id, question, query, db_name."""
     for row in VerifiedAnswer.unscoped.filter(source=source).order_by("verified_at", "id"):
         yield {"id": str(row.pk), "question": row.question, "query": row.sql, "db_name": source.name}
 

@@ -126,7 +126,7 @@ def _require_day(day: date | None) -> None:
 
 
 def _sources(principal: Principal, given: Given, before: VerifiedAnswer) -> list[VerifiedSource]:
-    """What is cited, as it stands now. A document whose passage is cited already keeps it."""
+    """Return what is cited, as it stands now. A document whose passage is cited already keeps it."""
     cited = list(given.passages)
     if before.pk and not cited:
         kept = before.sources.filter(document__in=list(given.documents), chunk_id__isnull=False)
@@ -148,7 +148,7 @@ def _sources(principal: Principal, given: Given, before: VerifiedAnswer) -> list
 
 
 def _of_passage(principal: Principal, cited: Passage) -> VerifiedSource:
-    """A cited passage; all of the document where its passage is of an older version."""
+    """Return a cited passage; all of the document where its passage is of an older version."""
     chunk = get_visible(Chunk, principal, id=cited.chunk_id)
     source = _of_document(principal, chunk.document_id)
     if chunk.version_id == source.version_id:

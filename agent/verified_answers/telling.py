@@ -10,7 +10,7 @@ from agent.verified_match import PROVIDER
 
 
 def told(finding: Finding) -> CitedAnswer:
-    """Who verified it, then its text; each part stands on the answer and on all that it cites."""
+    """Return who verified it, then its text; each part stands on the answer and on all that it cites."""
     match = finding.verified
     assert match is not None
     spans = tuple(
@@ -25,7 +25,7 @@ def told(finding: Finding) -> CitedAnswer:
 
 
 def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
-    """The answer with what a search found below it; numbers go on."""
+    """Return the answer with what a search found below it; numbers go on."""
     last = max([each.number for each in first.citations] + [each.number for each in first.verified])
     moved = [
         replace(each, citations=tuple(number + last for number in each.citations), gap=each.gap if place else "\n\n")
@@ -42,7 +42,7 @@ def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
 
 
 def referred(finding: Finding, answer: CitedAnswer) -> References:
-    """The references of an answer that is told as it was verified."""
+    """Return the references of an answer that is told as it was verified."""
     match = finding.verified
     assert match is not None
     passages = {each.passage.chunk_id: each.passage for each in match.cited}

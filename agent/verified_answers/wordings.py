@@ -33,7 +33,7 @@ def tidy_question(text: str) -> str:
 
 
 def wordings_of(question: str, others: Sequence[str]) -> list[VerifiedWording]:
-    """The question and its other wordings, each once, with their vectors; not stored yet. Raises InvalidInput."""
+    """Return the question and its other wordings, each once, with their vectors; not stored yet. Raises InvalidInput."""
     texts = {question_key(text): text for text in map(tidy_question, [*others[::-1], question])}
     if len(texts) > MOST_WORDINGS + 1:
         raise InvalidInput(_("A verified answer has at most %(most)s other wordings.") % {"most": MOST_WORDINGS})

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.web.http import Answer, Code, NotRead
+from agent.web_request import Answer, Code, NotRead
 from knowledge.parsers.base import UnreadableFile
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
@@ -18,7 +18,7 @@ NAMES = {  # what each type is called there
 
 
 def read(answer: Answer) -> tuple[str, str]:
-    """Title and text of a file, without what people do not see in it; "" for a scan. Raises NotRead."""
+    """Return title and text of a file, without what people do not see in it; "" for a scan. Raises NotRead."""
     name = NAMES[answer.type]
     with TemporaryDirectory(prefix="copilot-page-") as folder:
         path = Path(folder) / name

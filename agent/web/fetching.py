@@ -14,7 +14,7 @@ from agent.text.overlap import share_said
 from agent.text.sentences import split
 from agent.web import documents
 from agent.web.hosts import HostRules
-from agent.web.http import Answer, Code, NotRead, request
+from agent.web_request import Answer, Code, NotRead, request
 from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
 from knowledge.text.normalise import cleaned
 
@@ -61,7 +61,7 @@ def fetch(url: str, rules: HostRules) -> Fetched:
 
 
 def spans(page: WebPage, wanted: str) -> list[WebPassage]:
-    """The pieces of a page that have most of what is wanted, in their order; of a short page all of it."""
+    """Return the pieces of a page that have most of what is wanted, in their order; of a short page all of it."""
     pieces = _pieces(page.text)
     best = sorted(pieces, key=lambda piece: -share_said(wanted, page.text[slice(*piece)]))[:MOST_SPANS]
     return [
@@ -70,12 +70,12 @@ def spans(page: WebPage, wanted: str) -> list[WebPassage]:
 
 
 def plain(text: str) -> str:
-    """Text of others as it may be told: one spelling, nothing invisible, no sentence that talks to whoever answers."""
+    """Clean a text of others: one spelling, nothing invisible, no sentence that talks to whoever answers."""
     return without_injections(cleaned(text)).strip()
 
 
 def _followed(url: str, rules: HostRules) -> tuple[str, Answer]:
-    """Where it came from in the end, and the answer. Raises NotRead."""
+    """Follow redirects, and return the last address and its answer. Raises NotRead."""
     for _hop in range(MOST_REDIRECTS + 1):
         try:
             host = parsed_host(parsed_url(url)[0])
@@ -103,7 +103,7 @@ def _followed(url: str, rules: HostRules) -> tuple[str, Answer]:
 
 
 def _page(url: str, answer: Answer) -> WebPage:
-    """Raises NotRead for another type, and for a page that says nothing."""
+    """Read an answer as a page. Raises NotRead for another type, and for a page that says nothing."""
     if answer.type in PAGES:
         title, text = _main(url, answer)
     elif answer.type in documents.NAMES:
@@ -119,7 +119,7 @@ def _page(url: str, answer: Answer) -> WebPage:
 
 
 def _main(url: str, answer: Answer) -> tuple[str, str]:
-    """Title and main text of an HTML page. Raises NotRead."""
+    """Return title and main text of an HTML page. Raises NotRead."""
     if answer.body.count(b"<") > MOST_TAGS:
         raise NotRead(Code.TOO_BIG, answer.status)
     from knowledge.sources.base import Unreadable
@@ -133,7 +133,7 @@ def _main(url: str, answer: Answer) -> tuple[str, str]:
 
 
 def _text_of(data: bytes) -> str:
-    """The text of main content: a line for each block, cells of a row set apart."""
+    """Return the text of main content: a line for each block, cells of a row set apart."""
     from lxml import html
 
     tree: Any = html.document_fromstring(data)
@@ -150,7 +150,7 @@ def _text_of(data: bytes) -> str:
 
 
 def _pieces(text: str) -> list[tuple[int, int]]:
-    """Whole sentences together, up to SPAN_CHARACTERS; a longer one is cut."""
+    """Join whole sentences up to SPAN_CHARACTERS; a longer sentence is cut."""
     found: list[tuple[int, int]] = []
     for sentence in split(text):
         for start in range(sentence.start, sentence.end, SPAN_CHARACTERS):

@@ -26,13 +26,13 @@ class HostRules:
         return not self.allowed or _is_among(host, self.allowed)
 
     def policy(self, host: str) -> Policy:
-        """The addresses behind a host that may be connected to: the internet's, by the usual ports, for all that is not inside."""
+        """Return which addresses of a host may be connected to: the internet's, by the usual ports, unless the host is listed as inside."""
         inside = tuple(entry for entry in self.inside if _is_among(host, [entry]))
         return Policy(inside) if inside else WEB
 
 
 def host_rules() -> HostRules:
-    """As they are now."""
+    """Read the rules as they are now."""
     rows = list(WebHost.objects.values_list("entry", "is_allowed"))
     allowed = tuple(entry for entry, is_allowed in rows if is_allowed)
     return HostRules(

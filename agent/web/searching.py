@@ -11,8 +11,8 @@ from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
 from agent.service_keys import KeyLost, opened
 from agent.web.fetching import plain
 from agent.web.hosts import HostRules
-from agent.web.http import NotRead, request
 from agent.web.providers.base import SearchKind, WebHit, kinds
+from agent.web_request import NotRead, request
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.json_input import loads_answer
 from copilot_site.lib.outgoing import AddressRefused, Policy, parsed_host, parsed_url, services_at
@@ -48,13 +48,13 @@ class Service:
 
 
 def used_service() -> Service | None:
-    """The service that is used; None where none is. Raises SearchFailed where its key cannot be read."""
+    """Return the service that is used, or None. Raises SearchFailed where its key cannot be read."""
     row = WebSearchProvider.objects.filter(is_used=True).first()
     return service_of(row) if row is not None else None
 
 
 def service_of(row: WebSearchProvider) -> Service:
-    """Of a row, stored or not. Raises SearchFailed where its key cannot be read."""
+    """Make a service of a row, stored or not. Raises SearchFailed where its key cannot be read."""
     try:
         key = opened(row.encrypted_key, row.base_url)
     except KeyLost as error:
@@ -66,7 +66,7 @@ def service_of(row: WebSearchProvider) -> Service:
 
 
 def search(service: Service, query: str, rules: HostRules) -> list[WebPassage]:
-    """What the service says of the pages that may be read, best first, each once. Waits: call it in a thread. Raises SearchFailed."""
+    """Return what the service says of pages that may be read, best first, each once. Waits: call it in a thread. Raises SearchFailed."""
     found: dict[str, WebPassage] = {}
     for hit in _hits(service, query):
         excerpt = plain(_text(hit.excerpt))[:MOST_EXCERPT]

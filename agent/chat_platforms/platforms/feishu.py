@@ -28,7 +28,7 @@ from agent.chat_platforms.base import (
     TooLarge,
     platforms,
 )
-from agent.web.http import NotRead, request
+from agent.web_request import NotRead, request
 from copilot_site.lib.json_input import cleaned, loads, loads_answer
 from copilot_site.lib.outgoing import services_at
 
@@ -50,7 +50,7 @@ class Feishu:
     def received(
         self, account: Account, headers: Mapping[str, str], body: bytes, *, now: float
     ) -> Challenge | Incoming | None:
-        """Without a signature only the question whether the address is ours is answered: Feishu does not sign that one."""
+        """Read a call. Unsigned calls are refused, except the check of the address, which Feishu does not sign."""
         signed = headers.get("X-Lark-Signature")
         try:
             if signed is not None:
@@ -99,7 +99,7 @@ def _require_same(given: object, ours: str) -> None:
 
 
 def _message(account: Account, head: Mapping[str, Any], event: Mapping[str, Any]) -> Incoming | None:
-    """None for what other bots say, and for messages of a group that are not to this one."""
+    """Read a message; None where another bot sent it, or where a group's message is not to this bot."""
     message, sender = event["message"], event["sender"]
     mentions = message.get("mentions") or ()
     is_group = message["chat_type"] != "p2p"
@@ -123,7 +123,7 @@ def _is_bot(account: Account, mention: Mapping[str, Any]) -> bool:
 
 
 def _text(kind: str, content: Mapping[str, Any]) -> str | None:
-    """What a text, or a post, says; None for every other kind."""
+    """Return the text of a text message or a post; None for other kinds."""
     if kind == "text":
         return str(content["text"])
     if kind != "post":
@@ -134,13 +134,13 @@ def _text(kind: str, content: Mapping[str, Any]) -> str | None:
 
 
 def _said(part: Mapping[str, Any]) -> str:
-    """A part of a line of a post: its words; of a mention the key that stands for it in a text."""
+    """Return the words of a part of a line of a post; of a mention, the key that stands for it in a text."""
     return str(part.get("user_id", "") if part.get("tag") == "at" else part.get("text", ""))
 
 
 @contextmanager
 def _read(what: str) -> Iterator[None]:
-    """An answer whose form is another than it should raises PlatformError, too."""
+    """Turn errors of an unexpected form into PlatformError."""
     try:
         yield
     except (KeyError, TypeError, AttributeError) as error:
@@ -202,7 +202,7 @@ class FeishuCalls:
             seen.add(token)
 
     def _called(self, method: str, path: str, **more: Any) -> dict[str, Any]:
-        """Raises PlatformError for what is no answer, or one with a code."""
+        """Call the API and return its answer. Raises PlatformError for no answer, or an error code."""
         if not self._token:
             given = {"app_id": self._account.app_id, "app_secret": self._account.app_secret}
             got = self._sent("POST", "auth/v3/tenant_access_token/internal", json=given)
@@ -226,7 +226,7 @@ class FeishuCalls:
 
 
 def post(reply: Reply) -> dict[str, Any]:
-    """A reply as a post: in it no text is read as a mention or as a link."""
+    """Format a reply as a post, in which no text is read as a mention or a link."""
     text = reply.text if len(reply.text) <= MOST_TEXT else f"{reply.text[:MOST_TEXT].rstrip()} …"
     lines: list[list[dict[str, str]]] = [[{"tag": "text", "text": line or " "}] for line in text.splitlines()]
     for link in reply.links:
@@ -236,14 +236,14 @@ def post(reply: Reply) -> dict[str, Any]:
 
 
 def _id(said: object) -> str:
-    """An id of theirs, as it is kept. Raises ValueError."""
+    """Return one of their ids as it is kept. Raises ValueError."""
     if not isinstance(said, str) or not _ID.fullmatch(said):
         raise ValueError("an id is none")
     return said
 
 
 def _part(text: str) -> str:
-    """An id of theirs as a part of an address. Raises PlatformError for what is none."""
+    """Return one of their ids as a part of an address. Raises PlatformError for what is none."""
     if not re.fullmatch(r"[\w-]{1,128}", text, re.ASCII):
         raise PlatformError("an id is none")
     return text

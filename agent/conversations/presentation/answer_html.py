@@ -46,7 +46,7 @@ Part = tuple[ShownSentence, list[Chip]]
 
 
 def as_html(message: ShownMessage) -> SafeString:
-    """The sentences of an answer that are not shown in tables, with their chips; its content where it has no sentences."""
+    """Return the sentences of an answer that are not shown in tables, with their chips; its content where it has no sentences."""
     if message.around is None or not message.sentences:
         return _lines(message.content)
     parts = list(chips_after(message, message.around.sources))
@@ -61,7 +61,7 @@ def as_html(message: ShownMessage) -> SafeString:
 
 
 def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
-    """The text with the places of its chips: each sentence after its gap. above: as `_above_tables` has it."""
+    """Return the text with the places of its chips: each sentence after its gap. above: as `_above_tables` has it."""
     pieces = (
         f"{sentence.gap or ' '}{_marked(above.get(sentence.text, sentence.text), place, part)}"
         for place, part in enumerate(parts)
@@ -71,7 +71,7 @@ def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
 
 
 def _written(parts: Sequence[Part]) -> str:
-    """The same as Markdown, rows of a table in their table, lines of code in their block."""
+    """Return the same as Markdown, rows of a table in their table, lines of code in their block."""
     tables = tables_in([sentence for sentence, _chips in parts])
     pieces: list[str] = []
     columns, before, in_code = None, "", False
@@ -100,7 +100,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _marked(text: str, place: int, part: Part) -> str:
-    """A sentence, marked where it was not checked, and the place of its chips."""
+    """Return a sentence, marked where it was not checked, and the place of its chips."""
     sentence, chips = part
     said = text.translate(_RESERVED)
     said = said if sentence.is_checked else f"{_OPEN}{said}{_CLOSE}"
@@ -109,7 +109,7 @@ def _marked(text: str, place: int, part: Part) -> str:
 
 
 def _above_tables(message: ShownMessage) -> dict[str, str]:
-    """The headline of each result that has several rows of figures → what is said above its table, which has them already."""
+    """Return the headline of each result that has several rows of figures → what is said above its table, which has them already."""
     results = [query.result for query in message.queries if query.result and query.result.meaning.figure]
     told = {}
     for result in results:

@@ -56,7 +56,7 @@ def _said(row: DocumentRow) -> str:
 
 
 def shown_attachments(principal: Principal, rows: Iterable[Message]) -> dict[UUID, Attachment]:
-    """Those of these questions that this person sees, in the conversation that `principal` is in."""
+    """Return those of these questions that this person sees, in the conversation that `principal` is in."""
     wanted = {UUID(pk) for row in rows for pk in row.attachments}
     if not wanted:
         return {}

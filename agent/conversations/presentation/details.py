@@ -39,7 +39,7 @@ def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[M
 
 
 def _asked(row: Message) -> str:
-    """The question that was worked on."""
+    """Return the question that was worked on."""
     return str(row.state.get("input", {}).get("normalized_query", ""))
 
 
@@ -57,7 +57,7 @@ def _around(message: ShownMessage, row: Message, places: Places) -> Around:
 
 
 def _disagreements(sources: Iterable[Source], row: Message) -> Iterator[tuple[Source, Source]]:
-    """The pairs of which the person may see both, and their places."""
+    """Yield the pairs of which the person may see both, and their places."""
     told = {source.citation.number: source for source in sources if source.place}
     for pair in (row.state.get("output") or {}).get("disagreements", ()):
         if all(number in told for number in pair):
@@ -66,7 +66,7 @@ def _disagreements(sources: Iterable[Source], row: Message) -> Iterator[tuple[So
 
 
 def _standing(source: Source) -> tuple[bool, datetime]:
-    """What is approved before what waits for it, the newer before the older."""
+    """Return the sort key: approved before unapproved, newer before older."""
     assert source.place is not None
     return not source.citation.passage.is_unapproved, source.place.changed_at
 
@@ -83,7 +83,7 @@ def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[Sour
 
 
 def _told_apart(citation: ShownCitation, message: ShownMessage, places: Places) -> str:
-    """What tells a document from others of its title: its folder, else its file, else its day."""
+    """Return what tells a document from others of its title: its folder, else its file, else its day."""
     mine = places[citation.passage.document_id]
     others = [
         places[other.passage.document_id]

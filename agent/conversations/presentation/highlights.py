@@ -15,7 +15,7 @@ _WORD = re.compile(r"[\u3400-\u9fff]{1,2}|[^\W_]+(?:[-_./][^\W_]+)*")
 
 
 def marked(text: str, question: str) -> SafeString:
-    """The part of `text` where words of the question begin, escaped, with these words in <b>."""
+    """Return the part of `text` where words of the question begin, escaped, with these words in <b>."""
     asked = matter_terms(question)
     flat = " ".join(text.split())
     spans = _joined(flat, asked)
@@ -54,6 +54,6 @@ def _matching(text: str, asked: set[str]) -> list[tuple[int, int]]:
 
 
 def _cut_at(text: str, place: int) -> int:
-    """The beginning of the word at a place of a text; the place itself where words have no spaces."""
+    """Return the beginning of the word at a place of a text; the place itself where words have no spaces."""
     space = text.rfind(" ", max(place - 20, 0), place + 1)
     return space + 1 if space >= 0 else place

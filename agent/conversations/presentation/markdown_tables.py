@@ -41,7 +41,7 @@ def _alike(rows: Sequence[tuple[int, Cells]]) -> Iterator[list[tuple[int, Cells]
 
 
 def _cells(said: str) -> Cells:
-    """The cells of a row as it is said; none of what is no row. The column that names the rows may have no name."""
+    """Return the cells of a row as it is said; none of what is no row. The column that names the rows may have no name."""
     first, *others = said.split("; ")
     pairs = [part.partition(": ") for part in ([first] if ": " in first or not others else [f": {first}"]) + others]
     return {name: value for name, _colon, value in pairs} if all(value for _name, _colon, value in pairs) else {}

@@ -13,9 +13,8 @@ from agent.conversations.branches import Branches
 from agent.conversations.presentation.attachments import Attachment
 from agent.conversations.presentation.similar_titles import CloseTitle
 from agent.conversations.presentation.steps import Step
-from agent.mcp_client.visibility import SOURCE
 from agent.models import Fault, MadeFile, Role, ToolApproval
-from agent.outside import AskedOutside, host_of
+from agent.outside import SERVICE_SOURCE, AskedOutside, host_of
 from agent.passages.excerpts import Part
 from business.results.shown_query import QueryShown
 from knowledge.places import DocumentPlace
@@ -57,7 +56,7 @@ class ShownCitation:
 
     @property
     def page(self) -> int | None:
-        """The page on which the cited span begins."""
+        """Return the page on which the cited span begins."""
         return self.passage.page_at(self.start)
 
     @property
@@ -77,8 +76,8 @@ class ShownQuery:
 
     @property
     def service(self) -> str:
-        """The service outside that brought it; "" where it is a query."""
-        return self.source.removeprefix(SOURCE) if self.source.startswith(SOURCE) else ""
+        """Return the service outside that brought it; "" where it is a query."""
+        return self.source.removeprefix(SERVICE_SOURCE) if self.source.startswith(SERVICE_SOURCE) else ""
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ class ShownToolCall:
 
 
 def source_address(passage: ShownPassage, start: int = 0, end: int = 0) -> str:
-    """Where the drawer reads a passage. start, end: the cited span, none for all of it."""
+    """Return where the drawer reads a passage. start, end: the cited span, none for all of it."""
     path = reverse("source", args=[passage.knowledge_base_id, passage.chunk_id])
     return f"{path}?{urlencode({'start': start, 'end': end})}" if end else path
 
@@ -234,12 +233,12 @@ class ShownMessage:
 
     @property
     def faults(self) -> list[tuple[str, str]]:
-        """What can be the matter with an answer, in the reader's language."""
+        """Return what can be the matter with an answer, in the reader's language."""
         return [(each.value, str(each.label)) for each in Fault]
 
     @property
     def fault_name(self) -> str:
-        """What was the matter with this one, in the reader's language; empty where nobody said."""
+        """Return what was the matter with this one, in the reader's language; empty where nobody said."""
         return str(Fault(self.fault).label) if self.fault else ""
 
     @property
@@ -252,17 +251,17 @@ class ShownMessage:
 
     @property
     def data(self) -> dict[str, object]:
-        """What an API says of the kind of answer; empty for one that was written, counted or calculated."""
+        """Return what an API says of the kind of answer; empty for one that was written, counted or calculated."""
         return {"kind": self.kind, "confidence": self.confidence} if self.kind else {}
 
     @property
     def opening(self) -> list[ShownSentence]:
-        """The words of ours above the passages."""
+        """Return the words of ours above the passages."""
         return list(takewhile(lambda each: not each.citations and not each.is_masked, self.sentences))
 
     @property
     def folded(self) -> list[ShownCitation]:
-        """The passages below the best one; all of them where a model found no answer in them."""
+        """Return the passages below the best one; all of them where a model found no answer in them."""
         return list(self.citations if self.is_declined else self.citations[1:])
 
     @property
@@ -274,13 +273,13 @@ class ShownMessage:
 
     @property
     def is_value(self) -> bool:
-        """Whether all that is said is one value of a data source."""
+        """Return whether all that is said is one value of a data source."""
         tables = [query.result.table for query in self.queries if query.result]
         return self.provider == "database" and [[len(row) for row in table.rows] for table in tables] == [[1]]
 
     @property
     def is_legible(self) -> bool:
-        """Whether anything that it says is not hidden from whoever reads it."""
+        """Return whether anything that it says is not hidden from whoever reads it."""
         return not self.sentences or any(not sentence.is_masked for sentence in self.sentences)
 
     @property

@@ -22,14 +22,14 @@ ENDINGS: Final[Mapping[str, str]] = {
 
 
 def ending_of(message: ShownMessage) -> str:
-    """The name of the template part that shows it: `said` where it answers."""
+    """Return the name of the template part that shows it: `said` where it answers."""
     if message.kind and message.is_complete and message.stop_reason == StopReason.OK:
         return "passages"
     return ENDINGS.get(message.stop_reason, "said") if message.is_complete else "unfinished"
 
 
 def foot_of(message: ShownMessage) -> str:
-    """How it was made, in one line; "" where there is nothing to say: of a refusal nobody asks who wrote it."""
+    """Return how it was made, in one line; "" where there is nothing to say: of a refusal nobody asks who wrote it."""
     ending = ending_of(message)
     if ending == "passages" and message.citations:
         return _("Excerpts from your documents")

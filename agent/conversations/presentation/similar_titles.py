@@ -24,7 +24,7 @@ class CloseTitle:
 
 
 def close_titles(principal: Principal, question: str) -> tuple[CloseTitle, ...]:
-    """The documents this person may read whose titles say most of a question, best first; none that says little."""
+    """Return the documents this person may read whose titles say most of a question, best first; none that says little."""
     asked = matter_terms(question)
     words = {word for word in question.split() if asked & set(terms(word))} if " " in question.strip() else asked
     if not words:

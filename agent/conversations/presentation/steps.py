@@ -65,7 +65,7 @@ class Step:
 
 
 def steps_of(state: Mapping[str, Any]) -> tuple[Step, ...]:
-    """The steps of a stored run in order, in the language of the moment; none of a run that kept none."""
+    """Return the steps of a stored run in order, in the language of the moment; none of a run that kept none."""
     trace: Sequence[Mapping[str, Any]] = state.get("trace_steps", ())
     evidence: Sequence[Mapping[str, Any]] = state.get("evidence_items", ())
     if sum(_added(step) for step in trace) != len(evidence):
@@ -81,7 +81,7 @@ def steps_of(state: Mapping[str, Any]) -> tuple[Step, ...]:
 
 
 def in_seconds(ms: int) -> str:
-    """A time as people say it: tenths below ten seconds, whole seconds from there."""
+    """Return a time as people say it: tenths below ten seconds, whole seconds from there."""
     seconds = ms / 1000
     told = number_format(max(seconds, 0.1), decimal_pos=1) if seconds < 9.95 else number_format(round(seconds))
     return _("%(seconds)s s") % {"seconds": told}
@@ -120,7 +120,7 @@ def _brought(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> 
 
 
 def _gathered(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What a search or a query brought. evidence: the pieces themselves where they are known."""
+    """Yield what a search or a query brought. evidence: the pieces themselves where they are known."""
     passages = sum(item["type"] == "doc_chunk" for item in evidence) if evidence else _added(step)
     documents = len({item["source"].get("doc_id") for item in evidence if item["type"] == "doc_chunk"})
     if documents:
@@ -143,6 +143,6 @@ def _passages(count: int) -> str:
 
 
 def _figures(step: Mapping[str, Any]) -> dict[str, int]:
-    """The figures of a step's note, `usable=3 filtered=1`."""
+    """Return the figures of a step's note, `usable=3 filtered=1`."""
     parts = (word.partition("=") for word in str((step.get("out") or {}).get("note", "")).split())
     return {name: int(number) for name, _sign, number in parts if number.isdecimal()}

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from agent.cited_answer import laid_out
+from agent.conversations.made_files import made_files
 from agent.conversations.presentation.attachments import Attachment, shown_attachments
 from agent.conversations.presentation.message import (
     ShownCitation,
@@ -20,12 +21,11 @@ from agent.conversations.presentation.message import (
     ShownVerified,
 )
 from agent.events import StopReason
-from agent.mcp_client.visibility import approvals_of
 from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolApproval, VerifiedCitation, WebCitation
 from agent.outside import AskedOutside
 from agent.passages.excerpts import excerpt_of
-from agent.skills.catalog import EXECUTE
-from agent.skills.files import made_files
+from agent.tool_names import EXECUTE_SKILL_SCRIPT
+from agent.tools.approvals import approvals_of
 from agent.verified_match import standing_on
 from authz.principal import Principal
 from business.explore.links import explore_url
@@ -88,7 +88,7 @@ def reader_of(principal: Principal, rows: Sequence[Message]) -> Principal:
 
 
 def queried_by(row: QueryCitation) -> Queried:
-    """What a cited result stands on, for whoever vouches for it."""
+    """Return what a cited result stands on, for whoever vouches for it."""
     result = _result(row)
     return Queried(source=row.source, reach=result.reach if result else ())
 
@@ -98,7 +98,7 @@ def _offered(row: Message) -> list[UUID]:
 
 
 def _read(row: Message) -> Iterator[UUID]:
-    """The passages that an answer could stand on, in the order in which they were found."""
+    """Yield the passages that an answer could stand on, in the order in which they were found."""
     for item in row.state.get("evidence_items", ()):
         if item["authz"]["result"] == "allow" and item["source"].get("chunk_id"):
             yield UUID(item["source"]["chunk_id"])
@@ -155,7 +155,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
 
 
 def _sentences(row: Message, seen: Collection[int], outside: Collection[int]) -> tuple[ShownSentence, ...]:
-    """The sentences, each with what may be shown of it; of passages none of our own words stand over nothing."""
+    """Return the sentences, each with what may be shown of it; of passages none of our own words stand over nothing."""
     sentences = tuple(_sentence(*placed, seen, outside) for placed in enumerate(row.sentences))
     if _output_of(row).get("kind") and not any(each.citations for each in sentences):
         return tuple(each for each in sentences if each.is_masked)
@@ -169,13 +169,13 @@ def _content(row: Message, sentences: Collection[ShownSentence]) -> str:
 
 
 def _may_say(row: Message, seen: _Seen) -> bool:
-    """Whether the question may be told as it was completed: all that was read for that may still be read."""
+    """Return whether the question may be told as it was completed: all that was read for that may still be read."""
     leaned_on, queried = _leaned_on(row)
     return leaned_on <= seen.passages.keys() and queried <= set(seen.vouched)
 
 
 def _explore_of(row: Message) -> str:
-    """The form for a question on data that no way read; "" for other messages."""
+    """Return the form for a question on data that no way read; "" for other messages."""
     form = row.state.get("plan", {}).get("explore")
     if not form or (row.stop_reason == StopReason.OK and not _output_of(row).get("kind")):
         return ""
@@ -188,11 +188,11 @@ def _output_of(row: Message) -> Mapping[str, Any]:
 
 
 def _ran_scripts(row: Message) -> bool:
-    return any(step.get("tool") == EXECUTE for step in row.state.get("trace_steps", ()))
+    return any(step.get("tool") == EXECUTE_SKILL_SCRIPT for step in row.state.get("trace_steps", ()))
 
 
 def _web_of(row: Message) -> Mapping[str, Any]:
-    """What left the house for this answer."""
+    """Return what left the house for this answer."""
     return (row.state.get("tools") or {}).get("web") or {}
 
 
@@ -234,7 +234,7 @@ def _result(row: QueryCitation) -> QueryShown | None:
 
 
 def _leaned_on(row: Message) -> tuple[set[UUID], set[Queried]]:
-    """The passages and results that a model had read which put the question into its words."""
+    """Return the passages and results that a model had read which put the question into its words."""
     plan = row.state.get("plan", {})
     chunks = {UUID(pk) for pk in plan.get("leans_on", ())}
     return chunks, {Queried.model_validate_json(key) for key in plan.get("leans_on_results", ())}

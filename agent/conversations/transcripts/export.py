@@ -27,7 +27,7 @@ FORMATS: Final[dict[str, tuple[Callable[[Transcript], bytes], str]]] = {
 def export(
     principal: Principal, session: Session, messages: Sequence[ShownMessage], form: str, *, address_of: AddressOf
 ) -> tuple[bytes, str]:
-    """The file and its media type. messages: as the person may read them now. Raises NotFound where there is no such format."""
+    """Return the file and its media type. messages: as the person may read them now. Raises NotFound where there is no such format."""
     if form not in FORMATS:
         raise NotFound(_("A conversation is exported as md, docx or pdf."))
     written, media_type = FORMATS[form]

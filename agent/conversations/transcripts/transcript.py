@@ -121,7 +121,7 @@ def _paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple
 
 
 def _marked(sentence: ShownSentence) -> str:
-    """A sentence, with what a page says of it where it is not the house's, or was not checked."""
+    """Return a sentence, with what a page says of it where it is not the house's, or was not checked."""
     marks = [] if sentence.is_checked else [_("(not checked against the source)")]
     marks += [_("(from outside)")] if sentence.is_outside else []
     return " ".join([sentence.text, *marks])

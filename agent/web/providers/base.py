@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from copilot_site.lib.registry import Registry, load_modules
+from copilot_site.lib.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -41,19 +41,14 @@ class SearchKind(Protocol):
         """base_url: without a slash at its end. language: `en` or `zh`."""
 
     def hits(self, answer: Any) -> list[WebHit]:
-        """What an answer's JSON says, best first. Raises KeyError, TypeError or ValueError where it is another format."""
+        """Return the hits of an answer's JSON, best first. Raises KeyError, TypeError or ValueError where it is another format."""
 
 
 kinds: Registry[SearchKind] = Registry("search kind")
 
 
-def load() -> None:
-    """Import the kinds: every module beside this one. A second call changes nothing."""
-    load_modules("agent.web.providers")
-
-
 def hits_of(rows: Any, *, url: str, title: str, excerpt: str) -> list[WebHit]:
-    """Rows with these names for their parts. Raises TypeError for what is no list of objects; a row without an address is left out."""
+    """Return the hits of rows with these names for their parts, without rows that have no address. Raises TypeError for another format."""
     if not isinstance(rows, list):
         raise TypeError("the results are no list")
     return [

@@ -10,11 +10,11 @@ from django.conf import settings
 from redis import Redis
 
 from agent.models import Message
-from agent.openai_api.answers import Answer as OpenAIAnswer
 from agent.run import Run
 from agent.runs.follow import told_anew
 from agent.runs.leases import ask_to_stop
 from agent.runs.log import Entry, log_key
+from agent.text_answer import TextAnswer
 from authz.principal import Principal
 from copilot_client import StreamResponse, Transcript
 from knowledge.retrieval.search import Scope
@@ -103,7 +103,7 @@ def test_whoever_reads_live_or_again_or_knows_no_slots_reads_the_same(
 def test_other_protocols_tell_the_sentences_in_order(reader: Principal) -> None:
     """/v1, MCP and the bots make their answers from the same pieces."""
     live, entries = answered(reader, SUPPORTED)
-    answer: Any = OpenAIAnswer(Run(uuid4(), live.message_id, reader, LEAVE, Scope(), "en"), "copilot", "http://site")
+    answer: Any = TextAnswer(Run(uuid4(), live.message_id, reader, LEAVE, Scope(), "en"), "http://site")
     pieces = [answer.took(json.loads(entry.body)) for entry in entries]
     assert "".join(pieces) == Message.objects.get(pk=live.message_id).content
     assert [piece.strip()[:5] for piece in pieces if piece] == ["Emplo", "Staff", "A sic"]

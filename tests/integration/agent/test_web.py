@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from agent.conversations.sessions import get_message
+from agent.egress import border_of
 from agent.events import Answer, References, ToolResult
 from agent.fencing import fenced
 from agent.models import WebCitation, WebHost
@@ -18,8 +19,7 @@ from agent.tools.base import ToolResult as Brought
 from agent.tools.base import find
 from agent.tools.calling import Called
 from agent.tools.keeping import keep
-from agent.tools.web_search import WebSearch
-from agent.web.egress import border_of
+from agent.web.web_search import WebSearch
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
@@ -148,7 +148,7 @@ def test_what_was_read_inside_does_not_leave(query: str, site: Site, engine: Eng
 
 
 def test_without_the_border_it_would_leave(site: Site, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agent.web.egress import Border
+    from agent.egress import Border
 
     monkeypatch.setattr(Border, "kept_back", lambda self, query: [])
     for query in SPLIT.values():

@@ -12,14 +12,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from agent import web_request
+from agent.egress import Border
 from agent.models import WebHost
 from agent.tools.base import ToolContext
-from agent.tools.web_fetch import WebFetch, WebFetchArgs
-from agent.web import documents, fetching, http
-from agent.web.egress import Border
+from agent.web import documents, fetching
 from agent.web.fetching import WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
-from agent.web.http import Code
+from agent.web.web_fetch import WebFetch, WebFetchArgs
+from agent.web_request import Code
 from authz.principal import Principal
 from copilot_site.lib import outgoing, outgoing_http
 from knowledge.retrieval.search import Scope
@@ -128,7 +129,7 @@ def reply_of(case: Case) -> Reply:
 
 def test_no_way_to_write_an_address_leads_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [json.loads(line) for line in (data_folder("cases") / "ssrf_cases.dev.jsonl").read_text().splitlines()]
-    monkeypatch.setattr(http, "WHOLE_S", 0.3)
+    monkeypatch.setattr(web_request, "WHOLE_S", 0.3)
     wrong = {case["id"]: case["url"][:80] for case in found if not is_right(case, monkeypatch)}
     assert wrong == {}
     assert len(found) >= 90
@@ -229,7 +230,7 @@ def test_a_file_may_be_larger_than_a_page_and_not_without_end(site: Site, monkey
 
 
 def test_a_page_that_cannot_be_reached_says_why(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "SILENCE_S", 0.2)
+    monkeypatch.setattr(web_request, "SILENCE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent_url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         assert fetch(silent_url, HERE).code is Code.TIMEOUT
@@ -252,7 +253,7 @@ def test_who_sends_a_byte_now_and_then_is_left(
     talk: Callable[[socket.socket], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each byte is in time: without an end of the whole, six such servers would hold all threads of the process."""
-    monkeypatch.setattr(http, "WHOLE_S", 0.2)
+    monkeypatch.setattr(web_request, "WHOLE_S", 0.2)
     with answering(talk) as url:
         assert fetch(url, HERE).code is Code.TIMEOUT  # and not what comes of the server's end
 

@@ -9,9 +9,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agent.chat_platforms.messages import left
+from agent.chat_platforms.tasks import answer_chat_message
 from agent.models import ChatMessage, Message, Session
 from agent.runs.run import complete
-from agent.tasks import answer_chat_message
 from agent.threads import in_thread
 from audit.actions import Action
 from audit.models import Entry

@@ -20,7 +20,7 @@ from openai import (
 )
 
 from agent.models import AgentProfile, Message, Session
-from agent.openai_api.answers import Answer
+from agent.openai_api.answers import OpenAIAnswer
 from agent.run import Run
 from agent.state import State
 from agent.states import STATES
@@ -244,7 +244,7 @@ def test_a_question_that_is_asked_again_or_edited_stands_on_what_was_before_it_a
 
 
 def test_what_is_asked_back_is_offered_as_choices(desk: Desk) -> None:
-    told = Answer(Run(uuid4(), uuid4(), Principal.of(desk.reader), "q", Scope(), "en"), "copilot", "http://site")
+    told = OpenAIAnswer(Run(uuid4(), uuid4(), Principal.of(desk.reader), "q", Scope(), "en"), "http://site")
     told.took({"response_type": "answer", "content": "Which do you mean?", "data": {"readings": ["A?", "B?"]}})
     told.took({"response_type": "answer", "content": " It is so.", "data": {"is_checked": False}})
     told.took(

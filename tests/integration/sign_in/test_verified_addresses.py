@@ -7,7 +7,7 @@ from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
 
-from agent.chat_platforms.people import accounts_of
+from agent.chat_platforms.answering import accounts_of
 from authz.addresses import folded, verified_address
 from knowledge.sources.readers import usernames_with
 from tests.factories import make_user

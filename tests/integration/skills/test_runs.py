@@ -15,13 +15,13 @@ from django.test import Client
 from django.utils import timezone
 from openpyxl import load_workbook
 
+from agent.conversations import made_files
 from agent.conversations.presentation.steps import steps_of
 from agent.conversations.sessions import create_session
 from agent.events import ToolResult
 from agent.evidence import found_passage
 from agent.models import AgentProfile, MadeFile, Message, Skill, SkillVersion
 from agent.models.skills import Verdict
-from agent.skills import files
 from agent.skills import services as keeping
 from agent.skills.catalog import offers, version_of
 from agent.tools.base import ToolContext
@@ -113,7 +113,7 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(handbook: Han
     assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 404
     assert "Leave.xlsx" not in page.get(f"/chat/{session}/").content.decode()
     MadeFile.objects.update(created_at=timezone.now() - timedelta(days=8))
-    assert files.throw_away() == 1
+    assert made_files.throw_away() == 1
 
 
 def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(handbook: Handbook, admin: User) -> None:
@@ -283,7 +283,7 @@ def test_a_file_is_gone_after_its_days_before_anybody_throws_it_away(admin: User
     reader = make_user()
     session = create_session(Principal.of(reader))
     answer = Message.objects.create(session=session, role="assistant", content="Made.")
-    (made,) = files.keep(answer.pk, {"a.txt": b"x", "../b.html": b"<script>", "c.exe": b"x", "d.txt": b""}, [])
+    (made,) = made_files.keep(answer.pk, {"a.txt": b"x", "../b.html": b"<script>", "c.exe": b"x", "d.txt": b""}, [])
     page = Client()
     page.force_login(reader)
     assert page.get(f"/chat/{session.pk}/files/{made.pk}/").status_code == 200

@@ -6,7 +6,7 @@ import pytest
 
 from agent.attribution import table_check
 from agent.attribution.check import Evidence, check
-from agent.attribution.tables import day_of, number_of, table_of
+from agent.attribution.tables import number_of, table_of
 
 TODAY = date(2026, 11, 21)
 SALES = """3 rows.
@@ -118,8 +118,8 @@ def test_a_direction_is_the_sign_of_the_change(sentence: str, verdict: str) -> N
 @pytest.mark.parametrize(
     ("sentence", "verdict"),
     [
-        ("陈琳于 2021 年 3 月 15 日入职。", "supported"),
-        ("陈琳于 2023 年 7 月 1 日入职。", "contradicted"),
+        ("陈琳于 2021 年 3 月 15 日入职。", "unsettled"),
+        ("陈琳于 2023 年 7 月 1 日入职。", "unsettled"),
         ("李想的月薪最高，为 32,500 元。", "supported"),
         ("陈琳的月薪是 2.8 万元。", "supported"),
         ("陈琳的月薪是 28,000 美元。", "unsettled"),
@@ -132,14 +132,15 @@ def test_a_column_has_its_unit_and_a_time_its_order(sentence: str, verdict: str)
 
 
 @pytest.mark.parametrize(
-    ("sentence", "verdict"),
+    "sentence",
     [
-        ("Revenue in September was 151,000.", "contradicted"),
-        ("October had the highest revenue.", "supported"),
+        "Revenue in September was 151,000.",
+        "October had the highest revenue.",
+        "In September the total revenue was 409,000.",
     ],
 )
-def test_a_month_names_its_row(sentence: str, verdict: str) -> None:
-    assert said(sentence, MONTHS, "How did revenue develop?") == verdict
+def test_a_month_within_the_time_of_a_query_is_left_to_the_judge(sentence: str) -> None:
+    assert said(sentence, MONTHS, "How did revenue develop in 2026?") == "unsettled"
 
 
 def test_without_the_look_at_conditions_their_loss_is_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,12 +167,6 @@ def test_a_result_is_read_with_all_that_is_said_around_it() -> None:
 )
 def test_a_cell_is_a_number_or_none(cell: str, value: object) -> None:
     assert str(number_of(cell)) == str(value)
-
-
-def test_a_month_and_a_quarter_begin_on_a_day() -> None:
-    assert [day_of(cell) for cell in ("2026-11", "2026-Q3", "2026-11-18T10:00+08:00", "A-17")] == [
-        date(2026, 11, 1), date(2026, 7, 1), date(2026, 11, 18), None,
-    ]  # fmt: skip
 
 
 SERVICES = """| Service | Request timeout | Retries |

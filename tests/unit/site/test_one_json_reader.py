@@ -17,7 +17,7 @@ OWN = {
     "agent/mcp_client/address.py": "the operator's file of commands",
     "agent/mcp_client/sign_in.py": "a token that was sealed here",
     "agent/mcp_server/protocol.py": "what was written one call before",
-    "agent/openai_api/growth.py": "our event log",
+    "agent/text_answer.py": "our event log",
     "agent/skills/shipped": "programs of skills, which read what they are given",
     "audit/checkpoints.py": "checkpoints that were written here",
     "audit/record.py": "what was written one call before",

@@ -80,7 +80,7 @@ class McpServiceForm(forms.ModelForm[McpService]):
 
 
 def _told(tool: dict[str, Any]) -> str:
-    """All that models are told of it, which may be anything: whoever allows it is to have read it."""
+    """Return all that models are told of a tool, for the administrator to read before allowing it."""
     reads = _("says that it only reads") if tool["is_read_only"] else _("may change something")
     schema = json.dumps(tool["schema"], ensure_ascii=False)
     return visible(f"{tool['title']} ({tool['name']}; {reads}): {tool['description']} {schema}")

@@ -11,7 +11,7 @@ from agent.models import WebSearchProvider
 from agent.outside import AskedOutside, WebPassage, WebSummary
 from agent.threads import outside
 from agent.tools.approvals import NeedsApproval, spend
-from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words
 from agent.web.hosts import HostRules, host_rules
 from agent.web.searching import Service, search, used_service
 from audit.actions import Action, Outcome
@@ -81,7 +81,7 @@ class WebSearch(ToolDefaults):
         return told if ctx.border.has_looked else replace(told, output=f"{told.output}\n{ALSO_INSIDE}")
 
     async def _look(self, ctx: ToolContext, query: str) -> None:
-        """Raises InsideFirst, KeptInside."""
+        """Check that the query may leave. Raises InsideFirst, KeptInside."""
         if not ctx.border.has_looked:
             raise InsideFirst("Search the company's documents with knowledge_search before you search the web.")
         if held := ctx.border.kept_back(query):
@@ -92,7 +92,7 @@ class WebSearch(ToolDefaults):
 
 
 def _noted(ctx: ToolContext, query: str, service: Service) -> HostRules:
-    """The rules of this moment; what leaves now, and to whom, is recorded before it does."""
+    """Record what leaves now and to whom, and return the rules of this moment."""
     detail = {"query": query, "provider": service.name, "host": service.host}
     ctx.record(ctx.principal, Action.WEB_SEARCHED, run_id=ctx.run_id, detail=detail)
     return host_rules()
@@ -133,6 +133,3 @@ def _told(query: str, service: Service, passages: list[WebPassage]) -> ToolResul
         findings=findings,
         web=WebSummary(asked=[AskedOutside(query=query, provider=service.name, to=service.host)]),
     )
-
-
-add_tool(WebSearch())

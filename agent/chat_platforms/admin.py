@@ -4,16 +4,25 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import HttpRequest
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 
 from agent.admin.base import SettingsAdmin
 from agent.chat_platforms.base import PlatformError, platforms
 from agent.chat_platforms.setting_up import SECRETS, account_of, save_bot, tried
 from agent.models import ChatBot, ChatMessage
 from agent.service_keys import KeyLost, require_address
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page
 from authz.principal import Principal
+from copilot_site.lib.errors import PermissionDenied
+from copilot_site.lib.forms import first_fault
 from copilot_site.lib.outgoing import AddressRefused
 from copilot_site.lib.read_only_admin import ReadOnlyAdmin
 
@@ -89,7 +98,7 @@ class ChatBotAdmin(SettingsAdmin):
 
     @admin.display(description=_("request address"))
     def request_address(self, row: ChatBot) -> str:
-        """What is entered at the platform, where it asks for the address of events."""
+        """Return the address that the administrator enters at the platform for events."""
         return f"{row.site}{reverse('chat-bot-events', args=[row.pk])}" if row.site else "–"
 
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
@@ -109,3 +118,23 @@ class ChatMessageAdmin(ReadOnlyAdmin):
     list_filter = ("bot", "is_group")
     list_select_related = ("bot", "user")
     fields = ("received_at", "bot", "user", "is_group", "is_outside", "answered_at", "attempts", "problem")
+
+
+@require_POST
+@admin_page
+def try_bot(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Try a bot before it is saved. Raises PermissionDenied for whoever may not change bots of chat platforms."""
+    if not request.user.has_perm("agent.change_chatbot"):
+        raise PermissionDenied(gettext("Only administrators of the system set up bots in chat platforms."))
+    try:
+        stored = ChatBot.objects.filter(pk=request.POST.get("id", "")).first()
+    except ValidationError:  # no UUID: it is new
+        stored = None
+    form = ChatBotForm(request.POST, instance=stored)
+    is_tried = form.is_valid() and form.instance.is_active  # then it was tried already
+    name = form.try_it() if form.is_valid() and not is_tried else ""
+    record(principal, Action.CHAT_BOT_TESTED, detail={"address": form.instance.base_url})
+    if not form.is_valid():
+        return render(request, "admin/_tried.html", {"ok": False, "sentence": first_fault(form)})
+    said = gettext("It answers as “%(name)s”. Save it now.") % {"name": name or form.instance.bot_id}
+    return render(request, "admin/_tried.html", {"ok": True, "sentence": said})

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from asgiref.sync import sync_to_async
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.egress import Border
 from agent.evidence import found_outside
 from agent.fencing import escaped, fenced
 from agent.outside import FetchedOutside, WebPassage, WebSummary, host_of
 from agent.threads import outside
-from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
-from agent.web.egress import Border
+from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words
 from agent.web.fetching import Fetched, WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
-from agent.web.http import Code
+from agent.web_request import Code
 from audit.actions import Action
 
 MOST_ITEMS = 5
@@ -84,7 +84,7 @@ class WebFetch(ToolDefaults):
 
 
 def _ready(ctx: ToolContext, items: Sequence[FetchItem]) -> HostRules:
-    """The rules of this moment; which hosts are asked is recorded before they are."""
+    """Record which hosts will be asked, and return the rules of this moment."""
     urls = [item.url.strip() for item in items]
     hosts = sorted({host_of(url) for url in urls if ctx.border.may_open(url)} - {""})
     if hosts:
@@ -141,6 +141,3 @@ def _shown(each: Fetched, page: WebPage | None, passages: Sequence[WebPassage]) 
         "spans": [{"start": one.start, "end": one.end, "text": one.text} for one in passages],
         "from": "outside",
     }
-
-
-add_tool(WebFetch())

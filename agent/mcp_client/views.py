@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from agent.admin.mcp_services import tell_tools
+from agent.mcp_client.admin import tell_tools
 from agent.mcp_client.sign_in import begin_sign_in, finish_sign_in, sign_out
 from agent.models import McpService
 from authz.admin_pages import admin_page, show
@@ -21,7 +21,7 @@ LIST = "admin:agent_mcpservice_changelist"
 @require_POST
 @admin_page
 def connect(request: HttpRequest, _principal: Principal, service_id: int) -> HttpResponseBase:
-    """Where to sign in: the service says where, so whoever types a password there sees it first."""
+    """Show where the person will sign in, because the service names the address, before sending them there."""
     row = _service(request, service_id)
     callback = site_address(request) + reverse("mcp-callback")
     try:
@@ -36,7 +36,7 @@ def connect(request: HttpRequest, _principal: Principal, service_id: int) -> Htt
 @require_GET
 @admin_page
 def callback(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Back from the issuer, with a code or a refusal."""
+    """Take the issuer's answer: a code or a refusal."""
     _require_right(request)
     try:
         row = finish_sign_in(principal, request.GET.dict(), session=_session(request))
@@ -66,7 +66,7 @@ def _service(request: HttpRequest, service_id: int) -> McpService:
 
 
 def _require_right(request: HttpRequest) -> None:
-    """That to change services. Raises PermissionDenied."""
+    """Require the right to change services. Raises PermissionDenied."""
     if not request.user.has_perm("agent.change_mcpservice"):
         raise PermissionDenied(_("Only administrators of the system connect services."))
 

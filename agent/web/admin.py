@@ -2,14 +2,25 @@
 
 from django import forms
 from django.contrib import admin
+from django.http import HttpRequest, HttpResponseBase
 from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 
 from agent.admin.base import KeyedAdmin, KeyedForm, SettingsAdmin
+from agent.admin.trials import tried
 from agent.models import WebHost, WebSearchProvider
 from agent.service_keys import save_web_search
+from agent.web.hosts import HostRules
 from agent.web.providers.base import SearchKind, kinds
+from agent.web.searching import SearchFailed, search, service_of
 from audit.actions import Action
+from authz.admin_pages import admin_page
+from authz.principal import Principal
+from copilot_site.lib.errors import PermissionDenied
+
+QUERY = "PostgreSQL documentation"  # something that every search of the web finds, and that tells nothing of who asks
 
 
 def _kinds() -> list[tuple[str, str]]:
@@ -21,7 +32,7 @@ def _self_run_first(kind: SearchKind) -> tuple[bool, str]:
 
 
 def _usual() -> str:
-    """Where each service is, for whoever has no address of their own."""
+    """Return the usual address of each service."""
     return ", ".join(f"{kind.label}: {kind.address}" for kind in kinds if kind.address)
 
 
@@ -60,3 +71,24 @@ class WebHostAdmin(SettingsAdmin):
     list_filter = ("is_allowed",)
     search_fields = ("entry",)
     action_recorded = Action.WEB_SETTING_CHANGED
+
+
+@require_POST
+@admin_page
+def try_search(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Try a service before it is saved. Raises PermissionDenied for whoever may not change searches of the web."""
+    if not request.user.has_perm("agent.change_websearchprovider"):
+        raise PermissionDenied(gettext("Only administrators of the system set up searches of the web."))
+    return tried(request, principal, WebSearchProvider, WebSearchProviderForm, Action.WEB_SEARCH_TESTED, _searched)
+
+
+def _searched(row: WebSearchProvider) -> dict[str, object]:
+    try:
+        found = search(service_of(row), QUERY, HostRules())
+    except SearchFailed as problem:
+        return {"ok": False, "sentence": gettext("It does not answer as it should."), "detail": str(problem)}
+    if not found:
+        return {"ok": False, "sentence": gettext("It answers, and finds nothing for “%(query)s”.") % {"query": QUERY}}
+    counted = ngettext("%(count)d page", "%(count)d pages", len(found)) % {"count": len(found)}
+    sentence = gettext("It answers: %(pages)s for “%(query)s”. Save it now.") % {"pages": counted, "query": QUERY}
+    return {"ok": True, "sentence": sentence}

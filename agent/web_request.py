@@ -58,7 +58,7 @@ class Answer:
 
     @property
     def location(self) -> str:
-        """Where a redirect leads; "" for what is none. Many servers send UTF-8 as it is."""
+        """Return where a redirect leads; "" for other answers. Many servers send UTF-8 as it is."""
         if self.status not in {301, 302, 303, 307, 308}:
             return ""
         said = self.headers.get("Location", "")
@@ -78,7 +78,7 @@ class _Session(Session):
 def request(
     method: str, url: str, policy: Policy, *, most_bytes: int, of_types: Mapping[str, int] | None = None, **more: Any
 ) -> Answer:
-    """One request with a session of its own, so that no cookie goes on. of_types: another limit for answers of these types. more: as
+    """Send one request with a session of its own, so that no cookie goes on. of_types: another limit for answers of these types. more: as
     `requests` has it. Raises NotRead.
     """
     with _Session(policy) as session, session.within(WHOLE_S):
@@ -100,7 +100,7 @@ def request(
 
 
 def code_of_refusal(refusal: AddressRefused) -> Code:
-    """A name that does not resolve is told from one that leads where nothing is asked."""
+    """Tell a name that does not resolve from an address that is refused."""
     return Code.DNS if isinstance(refusal.__cause__, OSError | UnicodeError) else Code.REFUSED
 
 

@@ -3,9 +3,12 @@
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.skills.catalog import is_any_on, version_of
+from agent.attribution.answer_language import asked_in
+from agent.prompting import prompt
+from agent.run import Run
+from agent.skills.catalog import is_any_on, offers, version_of
 from agent.skills.packages import MANIFEST, files_in
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words
 from audit.actions import Action
 from authz.principal import Principal
 
@@ -34,6 +37,10 @@ class ReadSkill(ToolDefaults):
     def why_not(self, principal: Principal) -> Words | None:
         return None if is_any_on() else Words("No skill is switched on.", "没有启用任何技能。")
 
+    def briefing(self, run: Run) -> str | None:
+        skills = [f"- {each.name}: {each.description}" for each in offers(run.profile.name)]
+        return "\n".join([run.use(prompt("skills", asked_in(run))), *skills]) if skills else None
+
     async def run(self, ctx: ToolContext, args: ReadSkillArgs) -> ToolResult:
         text, paths = await sync_to_async(_read)(ctx, args)
         return ToolResult(
@@ -57,6 +64,3 @@ def _read(ctx: ToolContext, args: ReadSkillArgs) -> tuple[str, list[str]]:
     detail: dict[str, object] = {"version": version.number, "sha256": version.sha256}
     ctx.record(ctx.principal, Action.SKILL_READ, version.skill, run_id=ctx.run_id, detail=detail)
     return text, list(version.paths)
-
-
-add_tool(ReadSkill())

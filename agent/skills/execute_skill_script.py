@@ -8,14 +8,14 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.conversations.made_files import keep
 from agent.fencing import bounded, escaped
 from agent.models import SkillVersion
-from agent.run import Finding
-from agent.skills.catalog import is_any_on, version_of
-from agent.skills.files import keep
+from agent.run import Finding, Run
+from agent.skills.catalog import is_any_on, offers, version_of
 from agent.skills.grounds import are_visible, found_output, grounds_of, grounds_of_run
 from agent.skills.packages import GIVEN, files_in
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from business.results.visibility import Queried
@@ -56,7 +56,7 @@ class ExecuteArgs(ToolArgs):
 
     @property
     def is_written(self) -> bool:
-        """Whether the model wrote something for the script, and did not only name what it works on."""
+        """Return whether the model wrote something for the script beyond naming what it works on."""
         return bool(self.input or self.args)
 
 
@@ -82,6 +82,9 @@ class ExecuteSkillScript(ToolDefaults):
             return Words("This machine cannot confine scripts.", "本机无法隔离脚本。")
         return None
 
+    def briefing(self, run: Run) -> str | None:
+        return "" if offers(run.profile.name) else None
+
     async def run(self, ctx: ToolContext, args: ExecuteArgs) -> ToolResult:
         named = [ctx.findings[each].item.evidence_id if each in ctx.findings else each for each in args.evidence_ids]
         args = args.model_copy(update={"evidence_ids": named})
@@ -94,7 +97,7 @@ class ExecuteSkillScript(ToolDefaults):
 
 
 def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[str, bytes], list[Queried]]:
-    """The files that the script finds, and what all that it is given stands on: what the model writes may repeat whatever it has read.
+    """Return the files for the script, and the sources of all that it is given; what the model writes may repeat whatever it has read.
 
     Raises ToolMistake, NotFound, InvalidInput.
     """
@@ -144,7 +147,7 @@ def _dumped(value: object) -> bytes:
 
 
 def _told(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, grounds: list[Queried]) -> ToolResult:
-    """What it printed is evidence only where it was given nothing but evidence: else the model would quote itself."""
+    """Return the result. Output is evidence only where the script was given nothing but evidence: else the model would quote itself."""
     is_well = ran.status == 0 and ran.stopped is None
     made = keep(UUID(ctx.run_id), ran.files, grounds) if is_well and ctx.run_id else []
     detail: dict[str, object] = {
@@ -173,6 +176,3 @@ def _told(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, 
         findings=[found_output(name, output, grounds)] if is_evidence else [],
         moves_on=bool(made),
     )  # fmt: skip
-
-
-add_tool(ExecuteSkillScript())

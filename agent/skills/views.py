@@ -20,7 +20,6 @@ from agent.models.skills import Verdict
 from agent.providers.configured import model_names
 from agent.skills import services
 from agent.skills.catalog import EXECUTE, READ
-from agent.skills.looking import seen_version
 from agent.skills.packages import ZIP_BYTES, Package, read_package
 from agent.skills.shipped_skills import shipped_names, shipped_package
 from authz.admin_pages import admin_page, show
@@ -48,7 +47,7 @@ class BindForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
-    """Every skill; a POST adds a version: of the zip `package`, or of the skill of ours that `shipped` names."""
+    """List the skills; a POST adds a version: of the zip `package`, or of the skill of ours that `shipped` names."""
     rows = services.seen_skills(_by(request))
     form, problem = SkillForm(), ""
     if request.method == "POST":
@@ -77,7 +76,7 @@ def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> HttpResponseBase:
-    """A skill, and the files of its newest version or of the one that `version` numbers; a POST does what `do` names."""
+    """Show a skill with the files of its newest version, or of version number `version`; a POST does what `do` names."""
     skill = _skill(request, skill_id)
     problem = ""
     if request.method == "POST":
@@ -92,7 +91,7 @@ def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> H
         "skill": skill,
         "versions": skill.versions.select_related("by", "reviewed_by"),
         "version": version,
-        "seen": seen_version(skill, version),
+        "seen": services.seen_version(skill, version),
         "profiles": [(each, each.pk in bound, _tells(each)) for each in AgentProfile.objects.order_by("name")],
         "may_review": services.may_review(_by(request)),
         "problem": problem,
@@ -141,7 +140,7 @@ def _by(request: HttpRequest) -> User:
 
 
 def _package(request: HttpRequest, form: SkillForm) -> Package:
-    """Raises InvalidInput, NotFound."""
+    """Return the uploaded or the shipped package. Raises InvalidInput, NotFound."""
     if name := request.POST.get("shipped", ""):
         return shipped_package(name)
     file: UploadedFile[Any] = checked(form)["package"]
@@ -156,7 +155,7 @@ def _skill(request: HttpRequest, skill_id: UUID) -> Skill:
 
 
 def _version(skill: Skill, number: str) -> SkillVersion:
-    """The newest one without a number. Raises InvalidInput for one that is not there."""
+    """Return a version by its number, the newest without one. Raises InvalidInput for one that is not there."""
     rows = list(skill.versions.all())
     found = next((each for each in rows if not number or str(each.number) == number), None)
     if found is None:
@@ -169,5 +168,5 @@ def _waiting(skill: Skill) -> int:
 
 
 def _tells(profile: AgentProfile) -> bool:
-    """Whether it has the tools without which no skill is told of."""
+    """Return whether a profile has the tools that skills need."""
     return {READ, EXECUTE} <= set(profile.allowed_tools or ())

@@ -37,7 +37,7 @@ class Border:
     asks_first: bool = False
 
     def kept_back(self, query: str) -> list[str]:
-        """The words of a question that were read inside, and nobody but documents says; empty where it may leave."""
+        """Return the words of a question that only documents inside say; empty where it may leave."""
         held = [term for term in dict.fromkeys(terms(query)) if self._is_inside(term)]
         plain = _squeezed(query)
         held += sorted(word for word in self._whole if word in plain and word not in held)
@@ -45,7 +45,7 @@ class Border:
         return held
 
     def may_open(self, url: str) -> bool:
-        """Whether nothing is told by asking for this address: the person wrote it, or a search outside brought it."""
+        """Return whether asking for this address tells nothing: the person wrote it, or a search outside brought it."""
         return url in self.found or url.rstrip("/") in self._addresses
 
     def _is_inside(self, term: str) -> bool:
@@ -69,7 +69,7 @@ class Border:
 
     @cached_property
     def _whole(self) -> frozenset[str]:
-        """Words of the matter that were read inside, as they are found when somebody writes them apart or joins them."""
+        """Return the words read inside that are found even where somebody splits or joins them."""
         said = _squeezed(self._said)
         words = {word.casefold() for text in self.inside for word in _WORD.findall(normalise(text))}
         return frozenset(
@@ -77,7 +77,7 @@ class Border:
         )
 
     def _is_known(self, word: str) -> bool:
-        """Whether the person said it in another form, or everybody does."""
+        """Return whether the person said the word in another form, or it is an everyday word."""
         parts = terms(word)
         return set(parts) <= self._said_terms or share_of_passages(parts[0]) >= EVERYDAY
 
@@ -87,8 +87,8 @@ class Border:
 
 
 def border_of(run: Run) -> Border:
-    """The border of a run at this moment. Earlier answers stand on documents, too: they are inside, whatever they say; so is a question
-    that a model completed from them.
+    """Return the border of a run at this moment. Earlier answers stand on documents, so they are inside; so is a question that a model
+    completed from them.
     """
     return Border(
         said=(*([] if run.goes_on else [run.question]), *(turn.content for turn in run.history if turn.role == "user")),

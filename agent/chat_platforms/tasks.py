@@ -1,0 +1,24 @@
+"""Messages of chat platforms that the process which took them does not answer."""
+
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from celery import shared_task
+
+from agent.chat_platforms.messages import left
+
+LOOKED_EVERY_S = 10  # at what was left, as beat sends it
+
+
+@shared_task(name="agent.answer_chat_message")
+def answer_chat_message(message_id: str) -> None:
+    """Answer a message of a chat platform."""
+    from agent.chat_platforms.answering import answer  # imports the whole agent, which most workers never need
+
+    async_to_sync(answer)(UUID(message_id))
+
+
+def take_up() -> None:
+    """Queue the messages that nobody answers."""
+    for message_id in left():
+        answer_chat_message.apply_async(args=(str(message_id),), queue="interactive", expires=LOOKED_EVERY_S)

@@ -1,0 +1,9 @@
+from agent.mcp_client.tool import outside_tools, vouched
+from agent.tools.base import outside_kinds
+from business.results.visibility import query_sources
+
+
+def register() -> None:
+    """Register the tools of services outside, and who vouches for what they brought."""
+    outside_kinds.add("mcp", outside_tools)
+    query_sources.add("mcp", vouched)

@@ -1,0 +1,172 @@
+"""A run's answer as Markdown text with footnotes, for every channel but our own pages: OpenAI's API, MCP, chat platforms."""
+
+import json
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import structlog
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+from redis.exceptions import RedisError
+
+from agent.cited_answer import code_indent
+from agent.revocation import changed
+from agent.run import Run
+from agent.runs.follow import follow
+from agent.runs.leases import ask_to_stop
+from agent.runs.run import launch
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.markdown_text import inert_markdown, markdown_address, markdown_label
+from copilot_site.lib.one_line import one_line
+
+log = structlog.get_logger(__name__)
+
+_MARK = re.compile(r"\[(\d+)\]")
+
+
+@dataclass
+class TextAnswer:
+    """An answer that grows as Markdown. site: the address of this site, without a slash at its end.
+
+    choices: complete questions that may have been meant. stop_reason: how the run ended; notices: what was done otherwise than one would
+    expect. annotations: each mark in the text with the source it stands for, once it is closed.
+    """
+
+    run: Run
+    site: str
+    text: str = ""
+    sources: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    choices: Sequence[str] = ()
+    notices: Sequence[str] = ()
+    stop_reason: str = ""
+    error: str = ""
+    annotations: Sequence[Mapping[str, Any]] = ()
+
+    def begin_again(self) -> None:
+        """Forget what was said, because it is told anew."""
+        self.text, self.sources, self.choices = "", {}, ()
+
+    def took(self, event: Mapping[str, Any]) -> str:
+        """Take an event, and return what it adds to the text. event: one of `agent.events.Event`, as JSON has it."""
+        match event["response_type"]:
+            case "references":
+                cited = [*event["knowledge_references"], *event["query_references"], *event["web_references"]]
+                cited += event["verified_references"]
+                self.sources |= {each["number"]: each for each in cited}
+            case "complete":
+                self.stop_reason, self.notices = event["data"].get("stop_reason", ""), event["data"].get("notices", ())
+            case "error":
+                self.error = event["content"]
+            case "answer":
+                self.choices = event["data"].get("readings", self.choices)
+                piece = _inert(event["content"])
+                if event["data"].get("is_checked") is False and piece.strip():
+                    piece = _with(piece, self._marked())
+                if event["data"].get("is_outside") and piece.strip():
+                    piece = _with(piece, self._from_outside())
+                self.text += piece
+                return str(piece)
+        return ""
+
+    def close(self) -> str:
+        """Add what stands below the answer, and return it: choices, what was done otherwise, the sources that it cites.
+
+        Sources stand as Markdown has footnotes: the marks of the text lead there, and plain text reads as well. Each is one line.
+        """
+        choices = [f"- {inert_markdown(one_line(choice))}" for choice in self.choices]
+        notices = [inert_markdown(one_line(notice)) for notice in self.notices]
+        cited = sorted({int(found) for found in _MARK.findall(self.text)} & self.sources.keys())
+        sources = [
+            f'[{number}]: {markdown_address(self.url_of(number))} "{markdown_label(self.title_of(number))}"'
+            for number in cited
+        ]
+        below = "".join(f"\n\n{chr(10).join(part)}" for part in (choices, notices, sources) if part)
+        self.annotations = self._annotations()
+        self.text += below
+        return below
+
+    def _marked(self) -> str:
+        with override(self.run.language):
+            return _("(not checked against its source)")
+
+    def _from_outside(self) -> str:
+        with override(self.run.language):
+            return _("(from outside)")
+
+    def _annotations(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "type": "url_citation",
+                "url_citation": {
+                    "start_index": found.start(),
+                    "end_index": found.end(),
+                    "url": self.url_of(int(found[1])),
+                    "title": self.title_of(int(found[1])),
+                },
+            }
+            for found in _MARK.finditer(self.text)
+            if int(found[1]) in self.sources
+        ]
+
+    def url_of(self, number: int) -> str:
+        """Return where the source opens: its passage, the conversation with the query's table, or a page outside."""
+        source = self.sources[number]
+        if "url" in source:
+            return str(source["url"])
+        if "chunk_id" in source:
+            path = reverse("document", args=[source["knowledge_id"]])
+            return f"{self.site}{path}?{urlencode({'chunk': source['chunk_id']})}#cited"
+        return self.site + reverse("conversation", args=[self.run.session_id])
+
+    def title_of(self, number: int) -> str:
+        source = self.sources[number]
+        named = [source.get("title") or source["question"], *source.get("heading_path", [])]
+        return " › ".join(filter(None, map(one_line, named)))
+
+
+def _inert(piece: str) -> str:
+    """Return a piece as the chat page shows it: nothing in it loads or links. A line of code stays as it is."""
+    gap = piece[: len(piece) - len(piece.lstrip())]
+    return piece if code_indent(gap) is not None else inert_markdown(piece)
+
+
+def _with(piece: str, mark: str) -> str:
+    """Return a piece of the answer with a mark behind its words."""
+    words = piece.rstrip()
+    return f"{words} {mark}{piece[len(words) :]}"
+
+
+async def pieces(principal: Principal, answer: TextAnswer, *, is_sent: bool) -> AsyncGenerator[str | None, None]:
+    """Launch the run and yield what its answer grows by; None where nothing came for a moment. A reader that leaves early stops the run.
+
+    is_sent: what was said cannot be taken back. An answer that is told anew, because a right has ended or its log is lost, ends with an
+    error then; else it begins again.
+    """
+    run, is_over = answer.run, False
+    try:
+        launch(run)
+        followed = follow(principal, session_id=run.session_id, message_id=run.message_id, is_own=True)
+        async with aclosing(followed) as entries:
+            async for entry in entries:
+                if entry is not None and entry.seq == 0 and answer.text:
+                    if is_sent:
+                        answer.error = changed(run.language)
+                        return
+                    answer.begin_again()
+                is_over = entry is not None and entry.is_terminal
+                yield answer.took(json.loads(entry.body)) if entry else None
+    except CopilotError as problem:  # the account was disabled
+        answer.error, is_over = str(problem), True
+    except RedisError:
+        log.exception("text_answer.log_lost", run=str(run.message_id))
+        answer.error = _("Something failed on our side. Ask again in a moment.")
+    finally:
+        if not is_over:
+            with suppress(RedisError):
+                await ask_to_stop(run.message_id)
