@@ -133,7 +133,6 @@ def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, i
         "opened": asking.opened,
         "choices": Choices(asking.opened.catalog, asking.principal.org_units, asking.fields, asking.opened.today),
         "fields": asking.fields,
-        "carried": list(asking.carried()),
         "saved": saved,
         "saved_queries": saved_queries(asking.principal, asking.opened),
         "result": result,
