@@ -15,11 +15,9 @@ from psycopg import sql
 from business.address import Address
 from business.guard.rewrite import quoted
 from business.inference.catalog import SAMPLED_ROWS, Column, Reference, Table, declared_references, tables_of
-from business.inference.counts import with_besides, with_nouns, with_states
 from business.inference.flags import flag_values, is_numbered_flag, written_flag
 from business.inference.identifiers import UNITS, Identifiers
 from business.inference.keys import references_in, with_keys
-from business.inference.region_codes import spelled_out
 from business.inference.time_columns import date_of_text, dated, default_time
 from business.inference.titles import person_of, title_of
 from business.parsing.reader.units import key_of
@@ -187,10 +185,7 @@ def _dimensions(
 ) -> Iterator[Dimension]:
     prefix = names.prefix_of(column.name for column in table.columns)
     dates = {column.name: date_of_text(connection, table, column) for column in columns}
-    said = with_besides(
-        {column.name: names.column(column.name, table.name, prefix) for column in columns},
-        {c.name for c in columns if dates[c.name] or (c.category == "D" and c.type not in _CLOCKS)},
-    )
+    said = {column.name: names.column(column.name, table.name, prefix) for column in columns}
     whole = {key_of(phrases[0]) for phrases in said.values() if phrases}
     title = title_of(connection, table, said, names)
     person = None if title else person_of(table, said)
@@ -204,10 +199,8 @@ def _dimensions(
             one = one.model_copy(update={"name": _free(one.name, taken)})
             taken.add(one.name)
         if dates[column.name]:
-            yield one.model_copy(update={"expr": dates[column.name], "type": "time", "values": ()})
-            continue
-        values = with_states(with_nouns(one.values, said[column.name], names.things), column.name)
-        yield one.model_copy(update={"values": values})
+            one = one.model_copy(update={"expr": dates[column.name], "type": "time", "values": ()})
+        yield one
 
 
 def _dimension(
@@ -266,7 +259,7 @@ def _values_of(
     written = written_flag(values) if not is_title else None
     if written:
         return flag_values(flagged, *written), True
-    return spelled_out(column.name, values), False
+    return values, False
 
 
 def _person(connection: psycopg.Connection, table: Table, names: tuple[str, str]) -> Dimension:

@@ -1,4 +1,4 @@
-"""Pages of the admin for the tables of a semantic layer, one at a time: as fields, with their effect on questions, and as YAML."""
+"""Show and change one table of a semantic layer in the admin, as fields and as YAML."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -6,21 +6,18 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from business.connection_rights import managed_source
-from business.layer_effect import MOST_QUESTIONS, effects, sample_questions
 from business.semantic_layer.yaml_io import written
 from business.table_edits import remove_table, save_model, save_table, table_of
 from business.table_forms import TableEditor
 from copilot_site.lib.errors import Conflict, CopilotError
-
-QUESTION_LENGTH = 600  # characters
 
 
 class TableForm(forms.Form):
@@ -67,7 +64,6 @@ def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
         "version": request.POST.get("version", version),
         "problem": problem,
         "model": model,
-        "questions": sample_questions(source.semantic_layer, model),
     }
     return show(request, "admin/business/table.html", context, status=status)
 
@@ -81,18 +77,3 @@ def _done(form: TableForm, act: Callable[[], None]) -> tuple[str, int]:
     except CopilotError as error:
         return str(error), 409 if isinstance(error, Conflict) else 400
     return "", 200
-
-
-@require_POST
-@admin_page
-def table_effect(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """What the fields, as they are entered, do to the `question`s that come with them: a piece of HTML. Nothing is saved or run."""
-    source, name = managed_source(by, source_id), request.GET.get("name", "")
-    model, _version = table_of(source, name)
-    questions = [text.strip()[:QUESTION_LENGTH] for text in request.POST.getlist("question") if text.strip()]
-    try:
-        changed = TableEditor(model, request.POST).changed_table()
-        found = effects(source.semantic_layer, changed, questions[:MOST_QUESTIONS])
-    except CopilotError as error:
-        return render(request, "admin/_tried.html", {"ok": False, "sentence": str(error)})
-    return render(request, "admin/business/_effect.html", {"effects": found})

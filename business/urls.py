@@ -16,8 +16,5 @@ urlpatterns = [
     path("admin/data-sources/<uuid:source_id>/layer/", source_views.layer, name="source-layer"),
     path("admin/data-sources/<uuid:source_id>/layer/draft/", draft_views.layer_draft, name="source-draft"),
     path("admin/data-sources/<uuid:source_id>/layer/table/", table_views.table, name="source-table"),
-    path(
-        "admin/data-sources/<uuid:source_id>/layer/table/effect/", table_views.table_effect, name="source-table-effect"
-    ),
     path("admin/data-sources/<uuid:source_id>/layer.yaml", source_views.layer_file, name="source-layer-file"),
 ]

@@ -42,7 +42,7 @@ TRANSFERS: Final = """
 folder-upload folder-delete document-replace version-restore versions-compare document-download page-image picture
 trash-erase documents-several search-test conversation-export made-file gaps model-try profile-try web-search-try
 verified-answers-export verified-answers-import
-chat-bot-try mcp-connect mcp-callback query-run-again explore explore-table saved-query source-try source-table-effect
+chat-bot-try mcp-connect mcp-callback query-run-again explore explore-table saved-query source-try
 source-layer-file sign-in-try rights-matrix rights-export system-health api:folder-documents
 api:document-download api:document-source-try api:knowledge-search api:see-as-knowledge-search api:see-as-answer
 api:rights-matrix api:rights-preview api:effective-access api:query-again api:query-correction api:attachment-file

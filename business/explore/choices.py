@@ -126,10 +126,8 @@ class Choices:
     def _metric(self) -> Metric | None:
         """The first one, which says of which table everything else is."""
         try:
-            carried = [part for name, parts in self.fields.carried() if name == "metrics" for part in parts]
-            first = [*carried, *map(metric_of, self.fields.numbers)][:1]
-            return Metric.model_validate(first[0]) if first else None
-        except (Inexpressible, ValidationError, TypeError):
+            return Metric.model_validate(metric_of(self.fields.numbers[0])) if self.fields.numbers else None
+        except ValidationError:
             return None
 
     @cached_property

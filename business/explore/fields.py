@@ -1,9 +1,8 @@
-"""A logical query as the fields of the explore form, which are also its address: what the form offers each has a field of its own,
-everything else is carried along as it is, part by part, so that opening a question and asking it again asks the same.
+"""Represent a logical query as the fields of the explore form, which are also its address.
+
+Only a query whose every part has a field fits the form (`fits`): opening a question and asking it again asks the same.
 """
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any, get_args
@@ -19,14 +18,10 @@ from business.logical_query.errors import Inexpressible
 from business.logical_query.names import column_of_dimension
 from business.logical_query.query import Dimension, Filter, Grain, LogicalQuery, Metric, Period, Ranking, TimeRange
 from business.semantic_layer.model import Aggregation, Named
-from copilot_site.lib.json_input import loads
 
 LIST = "list:"  # before a model: its rows instead of a number
 DATES = "dates"  # instead of a period: between two dates
 MOST_FILTERS = 20
-MOST_CHARACTERS = 20_000  # of one part that is carried along
-CARRIED = {"metrics", "filters", "times", "related", "having", "ranking", "comparison", "outcome"}
-SEVERAL = {"filters", "times", "related", "having"}
 TEXTS = ("time", "when", "start", "end", "sort", "top", "compare")
 FLAGS = ("ascending", "exact", "distinct", "share")
 VALUELESS = ("is_null", "is_not_null")
@@ -42,7 +37,7 @@ class FilterFields:
 @dataclass(frozen=True)
 class Fields:
     """metrics: a measure, a model whose rows are counted, `agg:dimension`, or one `list:model`. breakdowns: `dimension`, `model` or
-    `dimension@grain`; of a list its columns. when: a period, or DATES; end: the last day. also: JSON of an object with one part.
+    `dimension@grain`; of a list its columns. when: a period, or DATES; end: the last day.
     """
 
     metrics: tuple[str, ...] = ()
@@ -59,7 +54,6 @@ class Fields:
     distinct: bool = False
     share: bool = False
     compare: str = ""
-    also: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, sent: QueryDict) -> "Fields":
@@ -73,29 +67,25 @@ class Fields:
             metrics=_chosen(sent, "metric"),
             breakdowns=_chosen(sent, "by"),
             filters=tuple(each for each in filters if each.field),
-            also=tuple(dict.fromkeys(sent.getlist("also"))),
             **texts,
             **flags,
         )
 
     @classmethod
     def of(cls, query: LogicalQuery) -> "Fields":
-        """The form of a query: `fields.query()` asks the same."""
-        also = tuple(json.dumps(part, ensure_ascii=False) for part in _carried(query))
+        """Return the form of a query that fits it: `fields.query()` asks the same."""
         rows, time, ranking, compared = query.rows, next(iter(query.times), None), query.ranking, query.comparison
-        metrics = tuple(map(_code_of_metric, query.metrics)) if all(map(_is_plain, query.metrics)) else ()
         fields = cls(
-            metrics=(f"{LIST}{rows.model}",) if rows else metrics,
+            metrics=(f"{LIST}{rows.model}",) if rows else tuple(map(_code_of_metric, query.metrics)),
             breakdowns=rows.columns if rows else tuple(map(_code_of_dimension, query.dimensions)),
-            filters=tuple(_code_of_filter(each) for each in query.filters if _is_shown(each)),
+            filters=tuple(map(_code_of_filter, query.filters)),
             distinct=bool(rows and rows.distinct),
             share=query.share,
-            compare=compared.to if compared and compared.to != "time" else "",
-            also=also,
+            compare=compared.to if compared else "",
         )
         if time is not None:
             fields = replace(fields, time=time.field, **_code_of_time(time))
-        if ranking is not None and _is_short(ranking):
+        if ranking is not None:
             fields = replace(
                 fields,
                 sort=_code_of_sort(query, ranking),
@@ -114,25 +104,12 @@ class Fields:
     def numbers(self) -> list[str]:
         return [each for each in self.metrics if not each.startswith(LIST)]
 
-    def carried(self) -> Iterator[tuple[str, Any]]:
-        """The parts that are carried along, each with its name in the query. Raises Inexpressible for what is none."""
-        for text in self.also:
-            try:
-                part = loads(text[:MOST_CHARACTERS])
-            except ValueError:
-                part = None
-            if not isinstance(part, dict) or len(part) != 1 or not part.keys() <= CARRIED:
-                raise Inexpressible(_("A part of this address cannot be read."))
-            yield from part.items()
-
     def query(self, catalog: Catalog) -> LogicalQuery:
         """What the form asks. catalog: says of which type a value is. Raises Inexpressible with what is missing or wrong."""
         parts = _Parts(self, catalog)
         made = parts.subject() | {"filters": parts.filters(), "times": parts.times(), "ranking": parts.ranking()}
         made |= {"share": self.share} | ({"comparison": {"to": self.compare}} if self.compare else {})
-        for name, part in self.carried():
-            made[name] = [*made.get(name, []), part] if name in SEVERAL else part
-        made["metrics"] = [*made.get("metrics", []), *map(metric_of, self.numbers)]
+        made["metrics"] = [*map(metric_of, self.numbers)]
         if not made["metrics"] and "rows" not in made:
             raise Inexpressible(_("Choose what to show."))
         if "rows" in made and (self.share or self.compare or made["metrics"]):
@@ -152,7 +129,7 @@ class Fields:
             pairs += [(f"value{number}", value) for value in each.values]
         pairs += [(name, getattr(self, name)) for name in TEXTS if getattr(self, name)]
         pairs += [(name, "1") for name in FLAGS if getattr(self, name)]
-        return urlencode([*pairs, *(("also", part) for part in self.also)])
+        return urlencode(pairs)
 
 
 @dataclass(frozen=True)
@@ -261,33 +238,15 @@ def _filter_sent(sent: QueryDict, number: int) -> FilterFields:
     )
 
 
-def _carried(query: LogicalQuery) -> Iterator[dict[str, Any]]:
-    plain = query.model_dump(mode="json", exclude_defaults=True)
-    if not all(map(_is_plain, query.metrics)):
-        yield {"metrics": plain["metrics"]}
-    filters = zip(plain.get("filters", []), query.filters, strict=True)
-    yield from ({"filters": part} for part, condition in filters if not _is_shown(condition))
-    yield from ({"times": part} for part in plain.get("times", [])[1:])  # the first has fields
-    for name in ("related", "having"):
-        yield from ({name: part} for part in plain.get(name, []))
-    if query.ranking is not None and not _is_short(query.ranking):
-        yield {"ranking": plain["ranking"]}
-    if query.comparison is not None and query.comparison.to == "time":
-        yield {"comparison": plain["comparison"]}
-    if query.outcome != "table":
-        yield {"outcome": query.outcome}
-
-
-def _is_plain(metric: Metric) -> bool:
-    return not (metric.until or metric.filters or metric.time or metric.over)
-
-
-def _is_shown(condition: Filter) -> bool:
-    return not (condition.part or condition.than or condition.any_of)
-
-
-def _is_short(ranking: Ranking) -> bool:
-    return not (ranking.within or ranking.offset)
+def fits(query: LogicalQuery) -> bool:
+    """Return whether the form has a field for every part of a query."""
+    has_plain_metrics = not any(m.until or m.filters or m.time or m.over for m in query.metrics)
+    has_plain_filters = not any(f.part or f.than or f.any_of for f in query.filters)
+    has_plain_ranking = query.ranking is None or not (query.ranking.within or query.ranking.offset)
+    has_more = query.related or query.having or len(query.times) > 1 or query.outcome != "table"
+    is_compared_with_a_time = query.comparison is not None and query.comparison.to == "time"
+    is_plain = has_plain_metrics and has_plain_filters and has_plain_ranking
+    return is_plain and not has_more and not is_compared_with_a_time
 
 
 def _code_of_metric(metric: Metric) -> str:

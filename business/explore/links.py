@@ -1,20 +1,22 @@
-"""The address of the explore form, filled with a question."""
+"""Write the address of the explore form, filled with a question."""
 
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from business.explore.fields import Fields
+from business.explore.fields import Fields, fits
 from business.logical_query.query import LogicalQuery
 
 MOST_CHARACTERS = 6_000  # of an address; proxies take 8,000
 
 
 def explore_url(source: str, query: LogicalQuery | Fields | None = None) -> str:
-    """Where a question can be changed. query: None for the empty form, Fields for what was understood of one.
+    """Return where a question can be changed. query: None for the empty form, Fields for what was understood of one.
 
-    "" where it is too long for an address: no link is better than half of a question.
+    "" for a query that does not fit the form, or is too long for an address: no link is better than half of a question.
     """
+    if isinstance(query, LogicalQuery) and not fits(query):
+        return ""
     fields = Fields.of(query) if isinstance(query, LogicalQuery) else query or Fields()
     filled = "&".join(filter(None, [urlencode({"source": source}), fields.encoded()]))
     address = f"{reverse('explore')}?{filled}"

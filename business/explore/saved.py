@@ -13,6 +13,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.checks import get_visible, missing
 from authz.principal import Principal
+from business.explore.fields import fits
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import LogicalQuery
 from business.models import SavedQuery
@@ -25,7 +26,7 @@ NAME_CHARACTERS = 100
 
 @dataclass(frozen=True)
 class Saved:
-    """query: None where it names what is not there any more, or what its reader may not ask."""
+    """query: None where it does not fit the form, names a missing thing, or names what its reader may not ask."""
 
     row: SavedQuery
     query: LogicalQuery | None
@@ -114,7 +115,7 @@ def _opened(principal: Principal, row: SavedQuery, opened: OpenSource) -> Saved:
         query = LogicalQuery.model_validate(row.query)
     except ValidationError:
         return Saved(row, None, is_own)
-    is_hidden = not is_named(query, catalog) or (not is_own and any(names_of_rows(query, catalog)))
+    is_hidden = not fits(query) or not is_named(query, catalog) or (not is_own and any(names_of_rows(query, catalog)))
     return Saved(row, None if is_hidden else query, is_own)
 
 

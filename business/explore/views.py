@@ -1,12 +1,16 @@
 """Explore: choose a number, what it is broken down by, filters and a time; see table and chart; keep the question under a name."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from http import HTTPStatus
 from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -17,15 +21,58 @@ from authz.principal import Principal
 from business.explore.choices import Choices
 from business.explore.fields import Fields
 from business.explore.links import explore_url
-from business.explore.query_form import Asking
 from business.explore.saved import Saved, delete_query, save_query, saved_queries, saved_query, share_query
 from business.guard.refusal import SqlRefused
+from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
+from business.logical_query.query import LogicalQuery
+from business.logical_query.wording import describe, sentence
 from business.postgres_session import SourceUnavailable
 from business.presentation.export import export_name, exported_rows
-from business.sources import open_source, open_sources
+from business.presentation.query import query_shown
+from business.results.shown_query import QueryShown
+from business.run_query import run_query
+from business.sources import OpenSource, open_source, open_sources
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, Unavailable
 from copilot_site.lib.spreadsheets import CsvDownload
+
+
+@dataclass(frozen=True)
+class Asking:
+    principal: Principal
+    opened: OpenSource
+    fields: Fields
+
+    @property
+    def language(self) -> str:
+        return get_language() or "en"
+
+    @cached_property
+    def query(self) -> LogicalQuery:
+        """Raises Inexpressible with what is missing."""
+        return self.fields.query(self.opened.catalog)
+
+    def compiled(self) -> str:
+        """The statement. Raises Inexpressible with why it cannot be asked."""
+        return compile_query(self.query, self.opened.catalog, self.opened.today)
+
+    @cached_property
+    def sentence(self) -> str:
+        return sentence(self.query, self.opened.catalog, self.language, self.opened.today)
+
+    def run(self) -> QueryShown:
+        """Raises Inexpressible, and what `run_query` raises."""
+        statement = self.compiled()
+        meaning = describe(self.query, self.opened.catalog, self.language, self.opened.today)
+        result = async_to_sync(run_query)(self.principal, self.opened, statement)
+        return query_shown(
+            result,
+            self.opened,
+            question=self.sentence,
+            statement=statement,
+            meaning=meaning,
+            language=self.language,
+        )
 
 
 @require_safe
@@ -133,7 +180,6 @@ def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, i
         "opened": asking.opened,
         "choices": Choices(asking.opened.catalog, asking.principal.org_units, asking.fields, asking.opened.today),
         "fields": asking.fields,
-        "carried": list(asking.carried()),
         "saved": saved,
         "saved_queries": saved_queries(asking.principal, asking.opened),
         "result": result,

@@ -2,13 +2,19 @@
 
 Looking for a text in a text, matching LIKE, and comparing lists or JSON are such. Where a statement gathers values or makes
 them longer, one side must stay short.
+
+A part is as long as all that stands in it together, more often where an operation lengthens it; a name counts for everything
+that is called so. This errs on the long side.
 """
 
-from django.utils.translation import gettext as _
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 
-from business.guard.grammar import Tree, nodes
-from business.guard.growth import collectors, name_of
-from business.guard.lengths import Lengths
+from django.utils.translation import gettext as _
+from postgast import pg_query_pb2
+
+from business.guard.grammar import Tree, children, nodes
+from business.guard.growth import COLLECTING, collectors, doublings_of, name_of
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rules import strings
 
@@ -51,3 +57,149 @@ def _makes_json(node: Tree) -> bool:
     if node.DESCRIPTOR.name == "TypeName":
         return bool(node.names[-1].string.sval == "jsonb")
     return node.DESCRIPTOR.name == "FuncCall" and "jsonb" in name_of(node)
+
+
+GATHERED = 100_000_000  # characters or values: more than the server's memory lets one value have
+COLUMN = 30  # of a column's value, as people enter them
+_ROUNDS = 30  # of names that are given to names
+_OPERATORS = frozenset(
+    {"||", "-", "->", "->>", "#>", "#>>"}
+)  # those whose result may be as long as what they are given
+_MEASURING = """
+count sum avg stddev variance length char_length character_length octet_length bit_length cardinality array_length
+array_upper array_lower array_ndims array_position strpos position json_array_length jsonb_array_length regexp_count
+regexp_instr regexp_like starts_with extract date_part age date_trunc md5 ascii row_number rank dense_rank ntile
+"""
+_MEASURES = frozenset(_MEASURING.split())  # short, whatever they are given
+_CUTTING = frozenset({"left", "right"})
+# What PostgreSQL calls an expression without a name, besides the functions and types in it.
+_CALLED = frozenset({"?column?", "array", "case", "coalesce", "greatest", "least", "nullif", "row"})
+_KEEPING = frozenset({"type_cast", "a_indirection", "collate_clause"})  # the name of what they are of
+_OF_ROWS = ("key", "value")  # as json_each and its kin call their columns
+_NAMING = frozenset({"RangeSubselect", "RangeFunction", "RangeVar", "JoinExpr"})
+
+
+class Lengths:
+    """Of one statement. Its columns are taken to be short; what it gathers is not."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._named: dict[str, int] = defaultdict(lambda: COLUMN)
+        self._known: dict[int, int] = {}
+        found = list(nodes(tree))
+        self._alive = found  # messages are told apart by their identity
+        grown, rounds = {""}, 0
+        while grown:
+            self._known = {}
+            grown = {name for node in found for name, part in _names(node) if self._is_longer(name, part)}
+            rounds += 1
+            if rounds > _ROUNDS:  # stands for itself
+                self._named.update(dict.fromkeys(grown, GATHERED))
+
+    def of(self, part: Tree) -> int:
+        """Characters or values in a part, at most GATHERED."""
+        if id(part) not in self._known:
+            self._known[id(part)] = min(GATHERED, self._own(part))
+        return self._known[id(part)]
+
+    def _is_longer(self, name: str, part: Tree) -> bool:
+        """Whether the name stands for something longer than was known."""
+        length = self.of(part)
+        if length <= self._named[name]:
+            return False
+        self._named[name] = length
+        return True
+
+    def _own(self, node: Tree) -> int:
+        kind = node.DESCRIPTOR.name
+        if kind == "A_Const":
+            return max(1, len(node.sval.sval))
+        if kind == "SubLink" and node.sub_link_type == pg_query_pb2.ARRAY_SUBLINK:
+            return GATHERED
+        if kind == "A_Expr" and strings(node.name)[-1] not in _OPERATORS:
+            return COLUMN
+        own = _OWN.get(kind)
+        return own(self, node) if own else self._inside(node)
+
+    def _of_column(self, node: Tree) -> int:
+        last = node.fields[-1]
+        return sum(self._named.values()) if last.WhichOneof("node") == "a_star" else self._named[last.string.sval]
+
+    def _of_query(self, node: Tree) -> int:
+        return self._named[node.relname]
+
+    def _of_call(self, node: Tree) -> int:
+        name = name_of(node)
+        if name in COLLECTING:
+            return GATHERED
+        if name in _MEASURES:
+            return COLUMN
+        if name in _CUTTING and len(node.args) == 2 and node.args[1].a_const.ival.ival > 0:
+            return min(int(node.args[1].a_const.ival.ival), self.of(node.args[0]))
+        return self._inside(node)
+
+    def _of_element(self, node: Tree) -> int:
+        """`(array_agg(x))[1]` is as long as x."""
+        call = node.arg.func_call
+        is_slice = any(part.a_indices.is_slice for part in node.indirection)
+        is_gathered = node.arg.WhichOneof("node") == "func_call" and name_of(call) in COLLECTING and not is_slice
+        return sum(map(self.of, call.args)) if is_gathered else self._inside(node)
+
+    def _inside(self, node: Tree) -> int:
+        return sum(self.of(child) for _field, child in children(node)) * int(2 ** doublings_of(node))
+
+
+_OWN: dict[str, Callable[[Lengths, Tree], int]] = {
+    "ColumnRef": Lengths._of_column,
+    "RangeVar": Lengths._of_query,
+    "FuncCall": Lengths._of_call,
+    "A_Indirection": Lengths._of_element,
+}
+
+
+def _names(node: Tree) -> Iterator[tuple[str, Tree]]:
+    """The names that a part of a statement gives, each with what it stands for."""
+    kind = node.DESCRIPTOR.name
+    if kind == "ResTarget":
+        yield from ((name, node.val) for name in _called(node))
+    elif kind == "SelectStmt" and node.values_lists:
+        for place in range(len(node.values_lists[0].list.items)):
+            yield f"column{place + 1}", node
+    elif kind == "SelectStmt" and node.op != pg_query_pb2.SETOP_NONE:
+        first = node
+        while first.op != pg_query_pb2.SETOP_NONE:
+            first = first.larg
+        yield from ((name, node) for item in first.target_list for name in _called(item.res_target))
+    elif kind == "CommonTableExpr":
+        for name in (node.ctename, *strings(node.aliascolnames)):
+            yield name, node.ctequery
+    elif kind in _NAMING:
+        for name in (node.alias.aliasname, *strings(node.alias.colnames), *_called_in_from(node)):
+            yield name, node
+
+
+def _called_in_from(node: Tree) -> list[str]:
+    """Names besides the alias: what a function's rows are called, and the columns that a join has in common."""
+    if node.DESCRIPTOR.name == "RangeFunction":
+        return [*_OF_ROWS, *(name_of(call) for call in nodes(node) if call.DESCRIPTOR.name == "FuncCall")]
+    return [node.join_using_alias.aliasname] if node.DESCRIPTOR.name == "JoinExpr" else []
+
+
+def _called(target: Tree) -> Iterator[str]:
+    """The name of what is selected, or all that PostgreSQL may call it."""
+    if target.name:
+        yield target.name
+        return
+    yield from _CALLED
+    value = target.val
+    while (kind := value.WhichOneof("node")) in _KEEPING:
+        value = getattr(value, kind).arg
+    if kind == "column_ref":
+        yield from strings(value.column_ref.fields)[-1:]
+    elif kind == "sub_link":
+        for item in value.sub_link.subselect.select_stmt.target_list[:1]:
+            yield from _called(item.res_target)
+    for node in nodes(target.val):
+        if node.DESCRIPTOR.name == "FuncCall":
+            yield name_of(node)
+        elif node.DESCRIPTOR.name == "TypeName":
+            yield node.names[-1].string.sval

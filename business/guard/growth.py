@@ -3,6 +3,7 @@
 `x || x` doubles; ten such steps in a row make a thousand times the text, thirty the server's memory. Each operation counts the
 doublings it can do at most, wherever it stands, and once where one query repeats it (what is selected, grouped and ordered by is
 one value); pieces written out in the statement add only their own length. What a recursive query repeats may not double at all.
+A row taken as one value (`t::text`, `concat(t.*)`) is as long as all its columns together, each quoted once more.
 """
 
 from collections.abc import Iterator
@@ -11,10 +12,10 @@ from math import ceil, log2
 from django.utils.translation import gettext as _
 from postgast import pg_query_pb2
 
-from business.guard.grammar import Tree, by_query, content, nodes
+from business.guard.grammar import Tree, by_query, children, content, is_star, nodes
 from business.guard.refusal import Reason, SqlRefused
+from business.guard.rules import strings
 from business.guard.vocabulary import CHARACTER_SETS, SET_FUNCTIONS
-from business.guard.whole_rows import doublings_of_rows
 
 MAX_DOUBLINGS = 10
 COLLECTING = frozenset(
@@ -63,7 +64,7 @@ _VARIABLE = frozenset({"ColumnRef", "SubLink", "FuncCall", "SQLValueFunction"})
 
 def doublings(tree: Tree) -> int:
     """The doublings of a statement, all together. Raises SqlRefused above MAX_DOUBLINGS."""
-    found = sum(_once_in_a_query(tree)) + doublings_of_rows(tree)
+    found = sum(_once_in_a_query(tree)) + _doublings_of_rows(tree)
     if collectors(tree):
         found += sum(map(_of_numbers, nodes(tree)))
     if found > MAX_DOUBLINGS:
@@ -235,3 +236,63 @@ def calls(tree: Tree) -> list[Tree]:
 def name_of(node: Tree) -> str:
     """The function that is called, without its schema."""
     return str(node.funcname[-1].string.sval)
+
+
+_NO_PARENTS = frozenset({"Node", "ColumnRef", "String", "A_Const"})  # of a column: wraps one message, or has none below
+
+
+def _doublings_of_rows(tree: Tree) -> int:
+    """How often the rows that a rewritten statement takes as one value may double a text, all together."""
+    found = list(nodes(tree))
+    parents = [node for node in found if node.DESCRIPTOR.name not in _NO_PARENTS]
+    columns = _columns(found)
+    references = [_is_row(node, child, columns) for node in parents for _name, child in children(node)]
+    if not any(references):
+        return 0
+    kinds = [node.DESCRIPTOR.name for node in found]
+    stars = kinds.count("RangeVar") if "A_Star" in kinds else 0  # joined with itself, a row has twice the columns
+    return sum(references) * (1 + ceil(log2(max(1, kinds.count("ResTarget")))) + stars)
+
+
+def _is_row(parent: Tree, child: Tree, columns: dict[str, list[set[str]]]) -> bool:
+    """Whether a part is a whole row; where every table of that name has a column of the same name, the column is meant."""
+    if child.DESCRIPTOR.name != "Node" or child.WhichOneof("node") != "column_ref":
+        return False
+    fields = child.column_ref.fields
+    if is_star(child):
+        return bool(parent.DESCRIPTOR.name != "ResTarget")  # there it is every column by itself
+    name = strings(fields)[0]
+    return len(fields) == 1 and name in columns and not all(name in known for known in columns[name])
+
+
+def _columns(found: list[Tree]) -> dict[str, list[set[str]]]:
+    """By name, for each thing in FROM that is called so, the columns it is known to have."""
+    queries = {node.ctename: _with_columns(node) for node in found if node.DESCRIPTOR.name == "CommonTableExpr"}
+    named: dict[str, list[set[str]]] = {}
+    for node in found:
+        kind = node.DESCRIPTOR.name
+        if kind == "RangeSubselect":
+            known = set(strings(node.alias.colnames)) or _targets(node.subquery.select_stmt)
+            named.setdefault(node.alias.aliasname, []).append(known)
+        elif kind == "RangeVar" and not node.schemaname:  # a WITH query; tables stand in projections of ours
+            known = set(strings(node.alias.colnames)) or queries.get(node.relname, set())
+            named.setdefault(node.alias.aliasname, []).append(known)
+        elif kind == "JoinExpr":
+            named.setdefault(node.alias.aliasname, []).append(set())
+            named.setdefault(node.join_using_alias.aliasname, []).append(set())
+    return named
+
+
+def _with_columns(query: Tree) -> set[str]:
+    return set(strings(query.aliascolnames)) or _targets(query.ctequery.select_stmt)
+
+
+def _targets(query: Tree) -> set[str]:
+    while query.op != pg_query_pb2.SETOP_NONE:
+        query = query.larg
+    names = set()
+    for item in query.target_list:
+        target = item.res_target
+        is_column = target.val.WhichOneof("node") == "column_ref"
+        names.add(target.name or (strings(target.val.column_ref.fields)[-1] if is_column else ""))
+    return names

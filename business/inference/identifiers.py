@@ -51,13 +51,13 @@ _PLURAL = re.compile(r"(?<=gno|aly|the|cri)ses$")  # diagnoses, analyses
 _PREFIX = 3  # letters that the columns of a table begin with, at the least, to be no part of their names
 
 
-def pairs_of(text: str) -> dict[str, str]:
+def _pairs_of(text: str) -> dict[str, str]:
     """What is written as “word meaning; word meaning”."""
     pairs = (line.split(None, 1) for line in text.replace("\n", " ").split(";"))
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
 
-_EXPANSIONS = pairs_of(_SHORT)
+_EXPANSIONS = _pairs_of(_SHORT)
 
 
 class Identifiers:
@@ -79,11 +79,6 @@ class Identifiers:
         tables = [name.lower().removeprefix(self.prefix) for name in self._tables]
         whole = [part for part in own if len(part) <= _LONGEST_WHOLE and len(part) > 2]
         return frozenset([*_COMMON.split(), *_EXPANSIONS, *tables, *map(singular, tables), *map(singular, whole)])
-
-    @cached_property
-    def things(self) -> set[str]:
-        """The last words of what tables are called, by stem."""
-        return {singular(phrase.split()[-1]) for name in self._tables for phrase in self.table(name)}
 
     @cached_property
     def _stems(self) -> set[tuple[str, ...]]:

@@ -3,11 +3,11 @@
 import psycopg
 
 from business.inference.catalog import Table
-from business.inference.counts import Said
 from business.inference.identifiers import Identifiers
 from business.inference.keys import differs
 from business.parsing.reader.units import key_of, singular
 
+Said = dict[str, tuple[str, ...]]  # by column, what it is called, the fullest first
 _PERSON = ("first name", "last name")
 _OTHERS = ("user", "file", "contact", "street", "path", *(word for part in _PERSON for word in part.split()))
 

@@ -3,11 +3,11 @@
 Business words are the layer's; only the joints between them stand here.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from business.logical_query.catalog import Catalog
-from business.logical_query.differences import counted_otherwise
 from business.logical_query.query import (
     Comparison,
     Dimension,
@@ -19,7 +19,7 @@ from business.logical_query.query import (
     TimeRange,
 )
 from business.logical_query.times import Span, compared_with, days_of, whole_months
-from business.semantic_layer.model import Named
+from business.semantic_layer.model import Measure, Named, SemanticModel
 
 AGGREGATES = {
     "en": {
@@ -158,7 +158,7 @@ class _Teller:
 
     def _definitions(self, query: LogicalQuery) -> list[str]:
         told = [defined(named, self.language) for named in self._named(query) if named.description.all()]
-        missed = [measure for _model, measure in counted_otherwise(query, self.catalog)]
+        missed = [measure for _model, measure in _counted_otherwise(query, self.catalog)]
         return told + [otherwise(measure, self.language) for measure in missed]
 
     def _joint(self, name: str, *parts: object) -> str:
@@ -328,3 +328,27 @@ class _Teller:
 
     def _field(self, name: str) -> str:
         return label(self.catalog.dimension(name)[1], self.language)
+
+
+def _counted_otherwise(query: LogicalQuery, catalog: Catalog) -> list[tuple[SemanticModel, Measure]]:
+    """Return the measures that a figure aggregates like, but without their filter."""
+    found = [each for leaf in query.leaves for each in _missed(leaf, query.filters, catalog)]
+    return list({(model.name, measure.name): (model, measure) for model, measure in found}.values())
+
+
+def _missed(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> Iterator[tuple[SemanticModel, Measure]]:
+    if metric.agg is None or metric.until or metric.name not in catalog.dimensions:
+        return
+    model, dimension = catalog.dimensions[metric.name]
+    alike = [each for each in model.measures if (each.agg, each.expr) == (metric.agg, dimension.expr)]
+    held = _held((*filters, *metric.filters), model, catalog)
+    if any(set(each.filter) <= held for each in alike):
+        return
+    for measure in alike:
+        yield model, measure
+
+
+def _held(filters: tuple[Filter, ...], model: SemanticModel, catalog: Catalog) -> set[str]:
+    """The columns of a table that filters narrow: which values are meant is said beside the result."""
+    found = [catalog.dimensions.get(condition.field) for condition in filters]
+    return {dimension.expr for each in found if each for owner, dimension in (each,) if owner.name == model.name}

@@ -72,9 +72,6 @@ def test_what_is_chosen_is_said_asked_and_shown(nora: User) -> None:
         ("metric=sale.revenue&field0=sale.amount&op0=in&value0=much", "much is no number."),
         ("metric=sale.revenue&metric=list:sale", "A list stands alone: it has no numbers, no share and no comparison."),
         ("metric=list:sale&by=sale.sold_at@month", "A list shows a time as it is"),
-        ("metric=sale.revenue&also={}", "A part of this address cannot be read."),
-        ("metric=sale.revenue&also=[[[", "A part of this address cannot be read."),
-        ('metric=sale.revenue&also={"having":{"op":"?"}}', "This cannot be asked: having.0.op"),
         ("by=customer", "Choose what to show."),
         ("metric=region&by=region", "Each region is one: name what to count."),
         ("metric=sale.revenue&when=fiscal_year:0:0", "A fiscal year has no meaning in these data"),
@@ -94,7 +91,6 @@ FULL = LogicalQuery(
     filters=(
         Filter(field="region.label", values=("East",)),
         Filter(field="sale.amount", op=">", values=(10,)),
-        Filter(field="sale.sold_at", part="month", values=(9, 10)),
     ),
     times=(TimeRange(period=Period(unit="month", first=-2, last=-1)),),
     ranking=Ranking(limit=5, descending=False, ties=False),
@@ -109,13 +105,8 @@ def test_a_link_opens_the_form_filled_and_asks_the_same(nora: User) -> None:
     }  # fmt: skip
     assert ticked(text, "value0") == {"East": True, "West": False}
     assert 'name="value1" type="text" value="10"' in text
-    (part,) = ticked(text, "also")
-    assert "Condition: sold (month) = 9, 10" in text
     again = page(nora, explore_url("shop", FULL).replace("%28", "("))
     assert sentence(again) == sentence(text)
-    without = page(nora, explore_url("shop", FULL).partition("&also=")[0])
-    assert "sold (month)" not in sentence(without)
-    assert part.startswith('{"filters"')
 
 
 def test_no_link_is_better_than_half_a_question() -> None:

@@ -74,7 +74,7 @@ def test_a_shared_question_runs_under_the_reader_s_rights_and_names_nothing_they
         "with a region": "metric=sale&field0=region.label&op0=in&value0=East",
         "customers": "list:customer",
         "paid": "metric=sale&field0=sale.is_paid&op0=in&value0=true",
-        "of one": 'metric=sale&also={"related":{"model":"customer"}}',
+        "of one": "metric=sale&field0=customer.segment&op0=in&value0=small",
     }
     questions["customers"] = "metric=list:customer"
     for name, fields in questions.items():
