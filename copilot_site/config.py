@@ -21,6 +21,7 @@ from copilot_site.model_config import ModelConfig
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 PREFIX = "COPILOT_"
+OF_TESTS = {"COPILOT_DATA"}  # names the folder of evaluation data; the product does not read it
 MISSPELT = 0.9  # least similarity of a misspelt name to the right one; removed options are less similar to the others
 
 
@@ -235,7 +236,7 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
 def refuse_unknown(names: list[str]) -> None:
     """Stop on COPILOT_* names that nothing reads, misspelt or removed: they would silently leave a default in place."""
     known = Config.names()
-    unknown = sorted({name for name in names if name.startswith(PREFIX) and name not in known})
+    unknown = sorted({name for name in names if name.startswith(PREFIX)} - {*known} - OF_TESTS)
     if unknown:
         near = {name: get_close_matches(name, known, n=1, cutoff=MISSPELT) for name in unknown}
         told = ", ".join(f"{name} (did you mean {near[name][0]}?)" if near[name] else name for name in unknown)

@@ -17,6 +17,7 @@ from copilot_site.home import Home
 from tests import database
 
 ROOT = Path(__file__).resolve().parent.parent
+KEPT = {"COPILOT_DATA"}
 HERE = {
     "PORT": "8000",
     "COPILOT_OUTGOING_ALLOW": "localhost,private",
@@ -35,7 +36,7 @@ def start(stack: ExitStack) -> None:
 
 
 def _start_services(stack: ExitStack) -> None:
-    for name in [name for name in os.environ if name.startswith("COPILOT_")]:
+    for name in [name for name in os.environ if name.startswith("COPILOT_") and name not in KEPT]:
         del os.environ[name]  # the developer's own settings must not decide a test
     clear_remains(Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))

@@ -2,7 +2,7 @@
 
 python -m tests.benchmarks.embedder [--passages 40] [--threads 1 2] [--json out.json] [--models FOLDER]
 
-Passages are cut to about 270 tokens, half of them Chinese; from EVALUATION_DATA (or ../shared/data). The two engines take
+Passages are cut to about 270 tokens, half of them Chinese; from COPILOT_DATA (or ../shared/data). The two engines take
 turns, batch by batch, so that other load on the machine meets both; CPU time is what such load distorts least. The peer
 reads OMP_NUM_THREADS when it is loaded: every number of threads is measured in a process of its own. Prints a table;
 never judges a number.
@@ -34,7 +34,7 @@ QUERY = "How many days of paid leave can I carry over to next year?"
 
 def passages(embedder: BundledEmbedder, count: int) -> list[str]:
     """`count` passages of nearly TOKENS tokens, Chinese and English in turn."""
-    folder = Path(os.environ.get("EVALUATION_DATA", ROOT.parent / "shared" / "data"))
+    folder = Path(os.environ.get("COPILOT_DATA", ROOT.parent / "shared" / "data"))
     streams = [_long_passages(embedder, folder / name / "corpus.jsonl") for name in ("cmrc2018", "squad2_dev")]
     return [text for pair in zip(*(stream[: count // 2] for stream in streams), strict=False) for text in pair]
 

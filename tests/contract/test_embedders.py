@@ -82,10 +82,10 @@ def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
 
 
 def _naughty_strings() -> list[str]:
-    folder = Path(os.environ.get("EVALUATION_DATA", ROOT.parent / "shared" / "data"))
+    folder = Path(os.environ.get("COPILOT_DATA", ROOT.parent / "shared" / "data"))
     path = folder / "cases" / "naughty_strings.json"
     if not path.exists():
-        reason = f"{path} is missing; set EVALUATION_DATA"
+        reason = f"{path} is missing; set COPILOT_DATA"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)

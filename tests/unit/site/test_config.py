@@ -27,7 +27,7 @@ def test_all_removed_options_are_named_in_one_sentence_and_taken_for_no_other() 
 
 
 def test_known_names_and_names_of_others_are_accepted() -> None:
-    refuse_unknown([*Config.names(), "PATH", "DATABASE_URL"])
+    refuse_unknown([*Config.names(), "PATH", "DATABASE_URL", "COPILOT_DATA"])
 
 
 @pytest.mark.parametrize(
