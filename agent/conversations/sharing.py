@@ -5,7 +5,6 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from agent.conversations.branches import Tree
@@ -43,11 +42,6 @@ def end_share(principal: Principal, session_id: UUID, share_id: UUID) -> None:
     if not session.shares.filter(pk=share_id).delete()[0]:
         raise NotFound(_("There is no such conversation, or it is not yours."))
     record(principal, Action.CONVERSATION_UNSHARED, session, detail={"share": str(share_id)})
-
-
-def shares_of(principal: Principal, session_id: UUID) -> QuerySet[Share]:
-    """Return the shares of a conversation, the latest first. Raises NotFound."""
-    return get_session(principal, session_id).shares.order_by("-created_at")
 
 
 def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMessage]]:

@@ -53,7 +53,6 @@ COUNTS: Mapping[str, Label] = {
     "kept": _("sentences kept"),
     "unchecked": _("of them not checked"),
     "dropped": _("sentences left out"),
-    "steps": _("decisions of the model"),
     "calls": _("tool calls"),
 }
 

@@ -18,6 +18,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.plain_text import visible
 
 
 def may_add(user: User) -> bool:
@@ -169,7 +170,7 @@ def _seen(path: str, content: bytes, before: dict[str, bytes] | None) -> SeenFil
         known = before.get(path)
         change = Change.NEW if known is None else Change.SAME if known == content else Change.CHANGED
     try:
-        text = content.decode("utf-8-sig")
+        text = visible(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return SeenFile(path, len(content), None, 0, change)
     return SeenFile(path, len(content), text[:CHARACTERS], max(0, len(text) - CHARACTERS), change)

@@ -4,7 +4,7 @@ The run that comes to such a call ends with a question. What the person allows i
 makes it first, and no other call can spend it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -79,9 +79,3 @@ def spend(ctx: ToolContext, tool: str, arguments: Mapping[str, Any]) -> bool:
         decided_at__gt=timezone.now() - LIVES,
     )
     return bool(allowed.update(state=ApprovalState.USED))
-
-
-def approvals_of(principal: Principal, message_ids: Sequence[UUID]) -> dict[UUID, ToolApproval]:
-    """Return the call that each of these answers asks the person to allow, by answer."""
-    rows = ToolApproval.objects.filter(user_id=principal.user_id, message_id__in=message_ids)
-    return {row.message_id: row for row in rows}

@@ -43,11 +43,7 @@ TOOLS: Final[Mapping[str, Said]] = {
 }
 ACTIONS: Final[Mapping[str, Said]] = {
     "validate": gettext_lazy("Looked whether you may still read all of it"),
-    "quote": gettext_lazy("Looked for the sentences that answer"),
-    "quote_across": gettext_lazy("Looked for them in documents of the other language"),
-    "quote_by_model": gettext_lazy("Had the language model point at the sentences that answer"),
     "show_passages": gettext_lazy("Chose the best passages"),
-    "tell_result": gettext_lazy("Took the answer from the result"),
     "write": gettext_lazy("Wrote the answer and compared each sentence with its source"),
     "clarify": gettext_lazy("Asked back"),
     "refuse": gettext_lazy("Said that nothing confirms an answer"),

@@ -25,7 +25,6 @@ from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolA
 from agent.outside import AskedOutside
 from agent.passages.excerpts import excerpt_of
 from agent.tool_names import EXECUTE_SKILL_SCRIPT
-from agent.tools.approvals import approvals_of
 from agent.verified_match import standing_on
 from authz.principal import Principal
 from business.explore.links import explore_url
@@ -75,7 +74,7 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
         verified,
         offers(principal, {pk for row in found for pk in _offered(row)}),
         made_files(principal, [row.pk for row in found if _ran_scripts(row)]),
-        approvals_of(principal, asking) if asking else {},
+        _approvals(principal, asking) if asking else {},
         shown_attachments(principal, found),
     )
     return [_show(row, seen) for row in found]
@@ -91,6 +90,12 @@ def queried_by(row: QueryCitation) -> Queried:
     """Return what a cited result stands on, for whoever vouches for it."""
     result = _result(row)
     return Queried(source=row.source, reach=result.reach if result else ())
+
+
+def _approvals(principal: Principal, message_ids: Sequence[UUID]) -> dict[UUID, ToolApproval]:
+    """Return the call that each of these answers asks the person to allow, by answer."""
+    rows = ToolApproval.objects.filter(user_id=principal.user_id, message_id__in=message_ids)
+    return {row.message_id: row for row in rows}
 
 
 def _offered(row: Message) -> list[UUID]:

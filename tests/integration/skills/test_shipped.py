@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.test import Client
 from docx import Document as WordFile
 from openpyxl import load_workbook
 
 from agent.events import ToolResult
-from agent.models import AgentProfile, MadeFile, SkillVersion
+from agent.models import AgentProfile, MadeFile
 from authz.grants import take_back
 from authz.permissions import Right
 from knowledge.models import Document
 from tests.factories import make_document, make_user
 from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of, sent
+from tests.integration.skills.reviewed import review_shipped
 from tests.integration.skills.test_runs import ALL, evidence_in
 from tests.modelserver import Request, Step, calls, says
 
@@ -51,11 +51,8 @@ def run(
     admin: User, reader: User, skill: str, script: str, given: Plan, *, works: bool = True
 ) -> tuple[str, dict[str, Any]]:
     """What the model was told of the script's end, and the files that the API lists for whoever asked."""
-    AgentProfile.objects.create(name="Reports", allowed_tools=list(ALL), is_default=True)
-    call_command("skill", "add", skill, username=admin.username)
-    added = SkillVersion.objects.get(skill__name=skill)
-    call_command("skill", "approve", skill, sha256=added.sha256, username=admin.username)
-    call_command("skill", "bind", skill, "Reports", username=admin.username)
+    profile = AgentProfile.objects.create(name="Reports", allowed_tools=list(ALL), is_default=True)
+    review_shipped(skill, profile, by=admin)
     steps: list[Step | None] = [
         SEARCH,
         calls(("read_skill", {"skill_name": skill})),
