@@ -18,6 +18,7 @@ from business.inference.catalog import SAMPLED_ROWS, Column, Reference, Table, d
 from business.inference.flags import flag_values, is_numbered_flag, written_flag
 from business.inference.identifiers import UNITS, Identifiers
 from business.inference.keys import references_in, with_keys
+from business.inference.region_codes import spelled_out
 from business.inference.time_columns import date_of_text, dated, default_time
 from business.inference.titles import person_of, title_of
 from business.parsing.reader.units import key_of
@@ -259,7 +260,7 @@ def _values_of(
     written = written_flag(values) if not is_title else None
     if written:
         return flag_values(flagged, *written), True
-    return values, False
+    return spelled_out(column.name, values), False
 
 
 def _person(connection: psycopg.Connection, table: Table, names: tuple[str, str]) -> Dimension:

@@ -51,13 +51,13 @@ _PLURAL = re.compile(r"(?<=gno|aly|the|cri)ses$")  # diagnoses, analyses
 _PREFIX = 3  # letters that the columns of a table begin with, at the least, to be no part of their names
 
 
-def _pairs_of(text: str) -> dict[str, str]:
-    """What is written as “word meaning; word meaning”."""
+def pairs_of(text: str) -> dict[str, str]:
+    """Return the pairs of a text that is written as “word meaning; word meaning”."""
     pairs = (line.split(None, 1) for line in text.replace("\n", " ").split(";"))
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
 
-_EXPANSIONS = _pairs_of(_SHORT)
+_EXPANSIONS = pairs_of(_SHORT)
 
 
 class Identifiers:
