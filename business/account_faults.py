@@ -93,12 +93,12 @@ SELECT has_database_privilege(current_database(), 'CREATE'), quote_ident(current
 
 
 def faults_of(connection: psycopg.Connection, schemas: Collection[str]) -> list[Fault]:
-    """What is wrong with the account of a connection as that of a data source; the gravest first. Empty where nothing is."""
+    """Return what is wrong with the account of a connection as that of a data source; the gravest first. Empty where nothing is."""
     return [*_too_much(connection), *_too_little(connection, schemas)]
 
 
 def out_of_bounds(connection: psycopg.Connection, role: str, *, held_by: str = "PUBLIC") -> Iterator[Fault]:
-    """What a role reaches that tells of more than tables: catalogs with secrets, files, programs, other servers.
+    """Yield what a role reaches that tells of more than tables: catalogs with secrets, files, programs, other servers.
 
     held_by: whose rights are to be taken away, as SQL; a sandbox's role has none of its own.
     """
@@ -167,7 +167,7 @@ def _too_little(connection: psycopg.Connection, schemas: Collection[str]) -> Ite
 
 
 def setup_command(account: str, database: str, schemas: Collection[str] = (), *, more: str = "") -> str:
-    """The command that prints the SQL for the administrator of the database."""
+    """Return the command that prints the SQL for the administrator of the database."""
     more = "".join(f" --schema {schema}" for schema in schemas if schema != "public") + more
     return f"manage.py data_source setup --account {account} --database {database}{more} | psql -d {database}"
 

@@ -39,7 +39,7 @@ class Address:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is on the product's own server, to which Django's connection leads."""
+        """Return whether it is on the product's own server, to which Django's connection leads."""
         return self.tls is None
 
     def keywords(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Address:
         }
 
     def _guarded(self, tls: Tls) -> dict[str, Any]:
-        """What keeps the password from others: only checked addresses, and no way to ask for it in clear text.
+        """Return the keywords that keep the password from others: only checked addresses, and no way to ask for it in clear text.
 
         libpq takes as many hosts as addresses; TLS goes by the host. Where nobody proves who answers, the password is never said,
         only known (SCRAM), and the server must prove that it knows it, too.
@@ -77,18 +77,18 @@ class Address:
         return guarded
 
     def at(self, database: str) -> Self:
-        """The same server and account, another database."""
+        """Return the same server and account, another database."""
         return replace(self, database=database)
 
     def as_role(self, role: str) -> Self:
-        """The same database under a role that this system made; its password is derived, stored nowhere."""
+        """Return the same database under a role that this system made; its password is derived, stored nowhere."""
         key = f"{settings.SECRET_KEY}:business"
         content = f"{self.host}:{self.port}/{self.database}/{role}"
         return replace(self, user=role, password=hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest())
 
     @classmethod
     def of_django(cls) -> Self:
-        """The product's own server and account, for databases that it makes itself: the demo's, scratch ones."""
+        """Return the product's own server and account, for databases that it makes itself: the demo's, scratch ones."""
         params = connection.get_connection_params()
         return cls(
             host=str(params.get("host", "")),
@@ -101,7 +101,7 @@ class Address:
 
 
 def certificate_authorities() -> str:
-    """The file of certificates that a server is verified with, or `system`; libpq looks in the home folder only."""
+    """Return the file of certificates that a server is verified with, or `system`; libpq looks in the home folder only."""
     if settings.DATABASE_CA:
         return str(settings.DATABASE_CA)
     found = (ssl.get_default_verify_paths().cafile, "/etc/ssl/certs/ca-certificates.crt")
@@ -113,5 +113,5 @@ _SINCE = {"scram_iterations": 160_000, "transaction_timeout": 170_000}
 
 
 def has_setting(connection: psycopg.Connection | psycopg.AsyncConnection, name: str) -> bool:
-    """Whether the server behind a connection is new enough for a setting."""
+    """Return whether the server behind a connection is new enough for a setting."""
     return connection.info.server_version >= _SINCE.get(name, 0)

@@ -95,7 +95,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         return names
 
     def clean(self) -> dict[str, Any]:
-        """A limit that is left empty is the default one; of MySQL there is one schema, the database itself."""
+        """Fill empty limits with their defaults; MySQL has one schema, the database itself."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if given.get("engine") == Engine.MYSQL and "database" in given:
             given["schemas"] = [given["database"]]
@@ -147,7 +147,7 @@ class SourceGrantInline(admin.TabularInline[SourceGrant, DataSource]):
     autocomplete_fields = ("user", "group")
 
     def get_formset(self, request: HttpRequest, obj: DataSource | None = None, **kwargs: Any) -> Any:
-        """The tables to choose from are those of the semantic layer."""
+        """Offer the tables of the semantic layer."""
         formset = super().get_formset(request, obj, **kwargs)
         names = [model.name for model in obj.semantic_layer.semantic_models] if obj else []
         formset.form.base_fields["table"] = forms.ChoiceField(
@@ -182,7 +182,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return seen_sources(Principal.of(request.user), request.user).order_by("name").defer("encrypted_password")
 
     def get_form(self, request: HttpRequest, obj: DataSource | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """The connection is in the form of whoever may set it; of a database that the product made there is none."""
+        """Show the connection only to people who may set it; a database that the product made has none."""
         if not may_connect(request.user) or (obj and obj.is_embedded):
             kwargs["form"] = RightsForm
         elif obj:
@@ -201,7 +201,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return [name for name in FIELDS if name not in ("is_active", *LIMITS)] if obj and obj.is_embedded else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: DataSource | None = None) -> Any:
-        """The YAML, which is a way to bring a layer along, is folded away: what a draft says is edited table by table."""
+        """Fold the YAML away, which is a way to bring a layer along: what a draft says is edited table by table."""
         names = list(self.get_fields(request, obj))
         if "password" in names and "username" in names:
             names.remove("password")
@@ -223,7 +223,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return super().has_delete_permission(request, obj) and may_connect_and_keeps
 
     def _keeps(self, request: HttpRequest, source: DataSource) -> bool:
-        """Whether this person keeps the layer, and says who may ask."""
+        """Return whether this person keeps the layer, and says who may ask."""
         return governed(DataSource, Principal.of(request.user)).filter(pk=source.pk).exists()
 
     def save_model(self, request: HttpRequest, obj: DataSource, form: Any, change: bool) -> None:
@@ -239,7 +239,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
             messages.warning(request, unchecked())
 
     def response_add(self, request: HttpRequest, obj: DataSource, post_url_continue: str | None = None) -> HttpResponse:
-        """A new source is followed by what its tables mean, without which it answers nothing."""
+        """Go on to the semantic layer of a new source: without it, the source answers nothing."""
         if {"_addanother", "_continue"} & request.POST.keys() or not self._keeps(request, obj):
             return super().response_add(request, obj, post_url_continue)
         said = _("%(name)s is connected. What its tables mean comes next, then who may ask.") % {"name": obj.name}

@@ -59,7 +59,7 @@ def sweep_sandboxes() -> Swept:
 
 
 def living_sandboxes() -> defaultdict[Address, set[str]]:
-    """The names of the sandboxes that somebody could ask through now, for each database."""
+    """Return the names of the sandboxes that somebody could ask through now, for each database."""
     names: defaultdict[Address, set[str]] = defaultdict(set)
     for user in User.objects.filter(is_active=True).iterator():
         for opened in open_sources(Principal.of(user)):

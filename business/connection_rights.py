@@ -25,12 +25,12 @@ FIELDS = (*_WHERE, "is_dedicated", "is_active", *LIMITS)
 
 
 def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Who may say where data sources are: superusers and holders of `business.change_connection`."""
+    """Return whether a user may say where data sources are: superusers and holders of `business.change_connection`."""
     return isinstance(user, User) and user.has_perm("business.change_connection")
 
 
 def managed_source(principal: Principal, source_id: UUID) -> DataSource:
-    """A source that this person manages. Raises NotFound, the same for missing and not theirs."""
+    """Return a source that this person manages. Raises NotFound, the same for missing and not theirs."""
     source = governed(DataSource, principal).filter(pk=source_id).first()
     if source is None:
         raise NotFound(_("There is no data source that you manage."))
@@ -38,7 +38,7 @@ def managed_source(principal: Principal, source_id: UUID) -> DataSource:
 
 
 def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> QuerySet[DataSource]:
-    """The databases this person looks after: those they manage, and all for whoever may say where they are."""
+    """Return the databases this person looks after: those they manage, and all for whoever may say where they are."""
     rows = DataSource.unscoped.all() if may_connect(user) else governed(DataSource, principal)
     return rows.filter(document=None)
 

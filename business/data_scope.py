@@ -34,18 +34,18 @@ class DataScope:
     base_ids: tuple[UUID, ...] = ()
 
     def whole(self, principal: Principal) -> Q:
-        """Sources that are asked with every table that the person may ask."""
+        """Return sources that are asked with every table that the person may ask."""
         sheets = Q(document__in=documents_within(principal, self.documents))
         return sheets | Q(document=None) if self.tables is None else sheets
 
     def in_part(self, principal: Principal) -> Q:
-        """Sources of which tables are named."""
+        """Return sources of which tables are named."""
         within = documents_within(principal, Scope(knowledge_base_ids=self.base_ids))
         names = {each.source for each in self.tables or ()}
         return Q(name__in=names) & (Q(document=None) | Q(document__in=within))
 
     def tables_of(self, source: str) -> frozenset[str]:
-        """The tables that are named of one that is asked in part."""
+        """Return the tables that are named of one that is asked in part."""
         return frozenset(each.table for each in self.tables or () if each.source == source)
 
 

@@ -78,7 +78,7 @@ async def run_translated(access: DialectAccess, text: str, *, execute: bool = Tr
 
 
 def translated(statement: str, dialect: Dialect, times: frozenset[str] = frozenset()) -> str:
-    """A statement that the guard wrote, in another dialect. Raises SqlRefused for what has no equal there."""
+    """Return a statement that the guard wrote, in another dialect. Raises SqlRefused for what has no equal there."""
     _require_portable(statement, dialect)
     try:
         tree = _ranked(sqlglot.parse_one(statement, dialect="postgres"))
@@ -117,7 +117,7 @@ _SPELLED = frozenset({3, 4, 5})  # IS [NOT] DISTINCT FROM and NULLIF, whose oper
 
 
 def _written(node: exp.Expr, dialect: Dialect) -> exp.Expr:
-    """What sqlglot would write with another meaning, said otherwise."""
+    """Return what sqlglot would write with another meaning, said otherwise."""
     match node:
         case exp.Extract():
             return _part(node.this.name.lower(), node.expression, dialect)
@@ -177,7 +177,7 @@ def _part(part: str, value: exp.Expr, dialect: Dialect) -> exp.Expr:
 
 
 def _truncated(grain: str, value: exp.Expr) -> exp.Expr:
-    """The first day of a span, as MySQL reckons it."""
+    """Return the first day of a span, as MySQL reckons it."""
     day = exp.cast(value, "date")
     template = {
         "day": "{d}",
@@ -190,7 +190,7 @@ def _truncated(grain: str, value: exp.Expr) -> exp.Expr:
 
 
 def _formatted(node: exp.Expr, dialect: Dialect) -> exp.Expr:
-    """A time as text in one of the few ways that every engine writes alike."""
+    """Return a time as text in one of the few ways that every engine writes alike."""
     value, told = node.this, node.args.get("format")
     asked = told.name if told is not None else ""
     known = {**FORMATS, **{form: form for form in FORMATS.values()}}
@@ -204,7 +204,7 @@ def _formatted(node: exp.Expr, dialect: Dialect) -> exp.Expr:
 
 
 def _counted_if(node: exp.Filter) -> exp.Expr:
-    """An aggregate over the rows of a condition, where the engine has no FILTER."""
+    """Return an aggregate over the rows of a condition, where the engine has no FILTER."""
     call: exp.Expr = node.this.copy()
     condition, value = node.expression.this, call.this
     inner = value.expressions[0] if isinstance(value, exp.Distinct) else value
@@ -214,7 +214,7 @@ def _counted_if(node: exp.Filter) -> exp.Expr:
 
 
 def _at_place(ordered: exp.Ordered) -> exp.Expr:
-    """What is ordered by, for the place it has among what is selected: where nothing goes by a rule of its own in MySQL."""
+    """Return what is ordered by, for the place it has among what is selected: where nothing goes by a rule of its own in MySQL."""
     query = ordered.find_ancestor(exp.Query)
     shown = query.selects if isinstance(query, exp.Select) else []
     place = int(ordered.this.name) - 1
@@ -232,7 +232,7 @@ def _call(name: str, *given: exp.Expr) -> exp.Expr:
 
 
 def _ranked(tree: exp.Expr) -> exp.Expr:
-    """The first rows with all that share the last place: sqlglot would forget those. Elsewhere than outermost they are refused."""
+    """Return the first rows with all that share the last place: sqlglot would forget those. Elsewhere than outermost they are refused."""
     query, limit = tree, None
     if tree.is_star and {name for name, part in tree.args.items() if part} <= {"expressions", "from_", "limit"}:
         query, limit = tree.args["from_"].this.this, tree.args.get("limit")  # how the guard limits what has ties

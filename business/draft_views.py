@@ -52,7 +52,7 @@ class ReadersForm(forms.Form):
             )
 
     def opened(self, *, at_once: bool) -> list[SemanticModel]:
-        """The tables with the readers that were chosen; as the draft has them where nothing, or nothing that there is, was chosen.
+        """Return the tables with the readers that were chosen; as the draft has them where nothing, or nothing that there is, was chosen.
 
         at_once: what was chosen for all of them counts.
         """
@@ -78,7 +78,7 @@ def _proposed(unit: OrgUnit | None) -> str:
 
 
 def _opened(model: SemanticModel, chosen: str) -> SemanticModel:
-    """The table with the chosen readers; as it is where nothing, or nothing that there is, was chosen."""
+    """Return the table with the chosen readers; as it is where nothing, or nothing that there is, was chosen."""
     if not chosen:
         return model
     key, _colon, column = chosen.partition(":")
@@ -89,7 +89,7 @@ def _opened(model: SemanticModel, chosen: str) -> SemanticModel:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def layer_draft(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """How far a draft is, and its tables that are not described yet.
+    """Show how far a draft is, and its tables that are not described yet.
 
     `q` finds some of them. A POST takes over one (`take`), those that are ticked (`ticked` with `table`) or `all` that were found, or
     puts the draft away (`discard`).

@@ -19,7 +19,7 @@ _NO_WORD = re.compile(r"[\d\W]*|[-+]?\d*\s*(second|minute|hour|day|week|month|qu
 
 
 def readable_examples(opened: OpenSource, examples: Iterable[Example]) -> list[Example]:
-    """Those that the rights of today behind this source would run.
+    """Return those that the rights of today behind this source would run.
 
     What names a table or column the person may not read, or one out of the scope, is not there, nor what may name a row of other
     org units. A model is shown them, and repeats them to whoever asks it to.
@@ -29,7 +29,7 @@ def readable_examples(opened: OpenSource, examples: Iterable[Example]) -> list[E
 
 @lru_cache(maxsize=4096)
 def passes(sql: str, policy: Policy) -> bool:
-    """Whether the guard lets the statement through and every column it names is among those of its tables."""
+    """Return whether the guard lets the statement through and every column it names is among those of its tables."""
     try:
         checked = guard(sql, policy, Target())
     except SqlRefused:
@@ -44,7 +44,7 @@ def passes(sql: str, policy: Policy) -> bool:
 
 
 def _names_rows(example: Example, opened: OpenSource) -> bool:
-    """Whether an example over tables of which units see their own rows alone has words that may be a row's.
+    """Return whether an example over tables of which units see their own rows alone has words that may be a row's.
 
     Kinds of things that the layer lists, dates, units of time and formats are not.
     """
@@ -59,7 +59,7 @@ def _names_rows(example: Example, opened: OpenSource) -> bool:
 
 @lru_cache(maxsize=4096)
 def _words_of_rows(sql: str, policy: Policy) -> frozenset[str] | None:
-    """The texts in a statement that may be a row's; None where everybody who may ask its tables sees all of their rows."""
+    """Return the texts in a statement that may be a row's; None where everybody who may ask its tables sees all of their rows."""
     if not any(table.org_column for table in guard(sql, policy, Target()).tables):
         return None
     texts = {node.sval.sval for node in nodes(parse_query(clean(sql))) if node.DESCRIPTOR.name == "A_Const"}

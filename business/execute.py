@@ -32,7 +32,9 @@ from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden
 
 CHEAP = 2_000.0  # of the planner, some 20 ms: nothing else is looked for below
-MOST_ROWS = 100_000  # of an answer, by the planner, that are all read to be counted: more might be sorted on disk
+MAX_COUNTED_ROWS = (
+    100_000  # of an answer, by the planner, that are all read to be counted: more might be sorted on disk
+)
 
 
 class Protection(StrEnum):
@@ -119,7 +121,7 @@ async def _guarded(access: Access, address: Address, checked: GuardedSql, *, exe
 
 
 async def cheapest(access: Access, connection: AsyncConnection, checked: GuardedSql) -> str:
-    """The text of a statement that the planner thinks is done soonest; the others say the same by other indexes.
+    """Return the text of a statement that the planner thinks is done soonest; the others say the same by other indexes.
 
     The uncapped one where all rows take hardly longer than those that are shown: then they are counted as they come.
     PostgreSQL knows no statistics of columns behind a view's fence: it thinks of far too many rows where such are joined, and would
@@ -154,7 +156,7 @@ async def _without_merge_join(connection: AsyncConnection, checked: GuardedSql) 
 async def _cost_of(
     access: Access, connection: AsyncConnection, checked: GuardedSql, path: Path
 ) -> tuple[str, float] | None:
-    """The text of a path and what the planner thinks it costs; None where it cannot run."""
+    """Return the text of a path and what the planner thinks it costs; None where it cannot run."""
     try:
         text = written(path.tree)
         if path.orders and not await _has_views(access, path.orders):
@@ -170,9 +172,11 @@ async def _cost_of(
 
 
 def _comes_as_a_whole(plan: dict[str, Any]) -> bool:
-    """Whether the rows below our LIMIT are few and take less than twice as long as those above it, as where they are counted or summed."""
+    """Return whether the rows below our LIMIT are few and take less than twice as long as those above it, as where they are
+    counted or summed.
+    """
     (below,) = plan.get("Plans", [plan])[:1]
-    return bool(below["Plan Rows"] <= MOST_ROWS and below["Total Cost"] <= 2 * plan["Total Cost"])
+    return bool(below["Plan Rows"] <= MAX_COUNTED_ROWS and below["Total Cost"] <= 2 * plan["Total Cost"])
 
 
 async def _has_views(access: Access, orders: tuple[Order, ...]) -> bool:

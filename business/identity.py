@@ -22,7 +22,7 @@ class SourceRefused(InvalidInput):
 
 
 def require_elsewhere(connection: psycopg.Connection) -> None:
-    """Raises SourceRefused where a connection leads to the product's own server, or to one that does not say who it is."""
+    """Raise SourceRefused where a connection leads to the product's own server, or to one that does not say who it is."""
     try:
         row = connection.execute(_WHO).fetchone()
     except psycopg.Error as error:
@@ -46,7 +46,7 @@ async def require_elsewhere_async(connection: psycopg.AsyncConnection) -> None:
 
 @cache
 def own_identifier() -> int:
-    """The number of the product's own server, asked once in each process. Raises SourceRefused where it does not say."""
+    """Return the number of the product's own server, asked once in each process. Raises SourceRefused where it does not say."""
     try:
         with psycopg.connect(**own.get_connection_params()) as connection:  # not Django's own: this may be any thread
             row = connection.execute(_WHO).fetchone()

@@ -18,6 +18,7 @@ from business.inference.catalog import SAMPLED_ROWS, Column, Reference, Table, d
 from business.inference.flags import flag_values, is_numbered_flag, written_flag
 from business.inference.identifiers import UNITS, Identifiers
 from business.inference.keys import references_in, with_keys
+from business.inference.region_codes import spelled_out
 from business.inference.time_columns import date_of_text, dated, default_time
 from business.inference.titles import person_of, title_of
 from business.parsing.reader.units import key_of
@@ -99,7 +100,7 @@ def layer_of(
     progress: Progress = silent,
     unread: Unread | None = None,
 ) -> SemanticLayer:
-    """What names and rows of these tables show. sensitive: columns that are drafted as forbidden; None where all may be read."""
+    """Return what names and rows of these tables show. sensitive: columns that are drafted as forbidden; None where all may be read."""
     names = Identifiers([t.name for t in tables], [column.name for t in tables for column in t.columns])
     tables = with_keys(connection, tables, names.prefix)
     references = references_in(connection, tables, declared, names.prefix)
@@ -124,7 +125,7 @@ def layer_of(
 
 
 def _is_readable(connection: psycopg.Connection, table: Table) -> bool:
-    """Whether a table is the account's to read and leads nowhere else; a view may want settings that are not ours."""
+    """Return whether a table is the account's to read and leads nowhere else; a view may want settings that are not ours."""
     if any(faults_in(connection, [table.place])):
         return False
     try:
@@ -213,7 +214,7 @@ def _dimension(
     is_key: bool,
     is_title: bool,
 ) -> Dimension:
-    """One column. whole: what any column of the table is called in full, which no other is."""
+    """Draft one column. whole: what any column of the table is called in full, which no other is."""
     values, is_flag = _values_of(connection, table, column, said, is_title=is_title)
     first, *rest = said or (column.name.replace("_", " "),)
     if column.name == table.key and column.name.lower().endswith("id"):
@@ -238,7 +239,7 @@ def _dimension(
 
 
 def _may_be(phrase: str, column: Column) -> bool:
-    """Whether a text is no number of things, and the number of a thing (`meal_number`) no thing."""
+    """Return whether a text is no number of things, and the number of a thing (`meal_number`) no thing."""
     if column.category != "N":
         return not phrase.startswith("number of ")
     return not column.name.lower().endswith("number") or phrase.endswith(("number", "id"))
@@ -247,7 +248,7 @@ def _may_be(phrase: str, column: Column) -> bool:
 def _values_of(
     connection: psycopg.Connection, table: Table, column: Column, said: tuple[str, ...], *, is_title: bool
 ) -> tuple[tuple[Value, ...], bool]:
-    """The values of a column, and whether they are a yes and a no."""
+    """Return the values of a column, and whether they are a yes and a no."""
     flagged = tuple(dict.fromkeys((*said, column.name.replace("_", " "))))
     if column.category == "B":
         return flag_values(flagged, "true", "false"), True
@@ -259,18 +260,18 @@ def _values_of(
     written = written_flag(values) if not is_title else None
     if written:
         return flag_values(flagged, *written), True
-    return values, False
+    return spelled_out(column.name, values), False
 
 
 def _person(connection: psycopg.Connection, table: Table, names: tuple[str, str]) -> Dimension:
-    """What people are called whose names are kept in two columns."""
+    """Return what people are called whose names are kept in two columns."""
     expr = f"concat_ws(' ', {', '.join(map(expression_of, names))})"
     values = _values(connection, table.place, expr, is_name=True)
     return Dimension(name="full_name", expr=expr, synonyms=("name",), values=values, is_name=True)
 
 
 def _measure(table: Table, names: Identifiers) -> Measure:
-    """How many rows there are; where rows say of how many they are, those numbers added up."""
+    """Draft the measure of how many rows there are; where rows say of how many they are, add those numbers up."""
     name = f"number_of_{name_of(table.name)}"[:63]
     count = next(
         (column.name for column in table.columns if column.name.lower() in _COUNTS and column.category == "N"), ""
@@ -289,7 +290,7 @@ class _Taken:
         self._ends = Counter(end for model in models for end in self._ends_of(model, names))
 
     def is_taken(self, phrase: str, model: SemanticModel, names: Identifiers) -> bool:
-        """Whether anything but this table itself is called so, or ends so."""
+        """Return whether anything but this table itself is called so, or ends so."""
         key = key_of(phrase)
         return key in self._whole or self._ends[key] > (key in self._ends_of(model, names))
 
@@ -300,7 +301,7 @@ class _Taken:
 
 
 def _shorter(model: SemanticModel, taken: _Taken, names: Identifiers) -> tuple[str, ...]:
-    """Other words for a table: written out, and its last words where nothing else is called so: “transactions”."""
+    """Return other words for a table: written out, and its last words where nothing else is called so: “transactions”."""
     whole = names.table(model.name)
     ends = [" ".join(phrase.split()[n:]) for phrase in whole for n in range(1, len(phrase.split()))]
     ends = [
@@ -322,7 +323,7 @@ def _kind(column: Column) -> DimensionType:
 
 
 def expression_of(column: str) -> str:
-    """A column as an expression: quoted where PostgreSQL would read the bare name otherwise."""
+    """Return a column as an expression: quoted where PostgreSQL would read the bare name otherwise."""
     try:
         return column if columns_in(column) == (column,) else quoted(column)
     except ValueError:
@@ -330,7 +331,7 @@ def expression_of(column: str) -> str:
 
 
 def _exact(column: Column) -> str:
-    """A column as an expression whose sums do not depend on the order of rows: floating-point numbers as the decimals people see.
+    """Return a column as an expression whose sums do not depend on the order of rows: floating-point numbers as the decimals people see.
 
     By way of text: cast to numeric at once, PostgreSQL keeps 6 digits of a `real` and 15 of a `double precision`.
     """
@@ -339,7 +340,7 @@ def _exact(column: Column) -> str:
 
 
 def fill_values(address: Address, layer: SemanticLayer) -> SemanticLayer:
-    """The layer with today's values of its small text columns; synonyms that people wrote stay. Raises SourceUnavailable."""
+    """Return the layer with today's values of its small text columns; synonyms that people wrote stay. Raises SourceUnavailable."""
     with connected(address) as connection:
         connection.execute("SET TRANSACTION READ ONLY")
         models = [
@@ -361,7 +362,7 @@ def _filled(connection: psycopg.Connection, model: SemanticModel, dimension: Dim
 
 
 def _values(connection: psycopg.Connection, key: tuple[str, str], expr: str, *, is_name: bool) -> tuple[Value, ...]:
-    """The distinct values of a small text column, or of a name put together from columns, sorted; nothing for free text."""
+    """Return the distinct values of a small text column, or of a name put together from columns, sorted; nothing for free text."""
     most = NAMES_AT_MOST if is_name else VALUES_AT_MOST
     query = sql.SQL(
         "SELECT DISTINCT c::text FROM (SELECT {e} AS c FROM {t} AS t LIMIT {n}) s WHERE c IS NOT NULL LIMIT {m}"

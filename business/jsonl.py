@@ -8,7 +8,7 @@ from copilot_site.lib.json_input import NestedTooDeeply, loads
 
 
 def read_jsonl(lines: Iterable[str], *, keys: Iterable[str], name: str) -> Iterator[dict[str, Any]]:
-    """One object a line, blank lines skipped. Raises InvalidInput with the line for what is no object with these keys."""
+    """Yield one object a line, blank lines skipped. Raises InvalidInput with the line for what is no object with these keys."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

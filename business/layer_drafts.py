@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 TASK, QUEUE = "business.draft_layer", "maintenance"
 SILENCE = timedelta(minutes=10)  # after which a worker is held for dead: one table with many columns is read in seconds
 UNCLAIMED = timedelta(minutes=1)  # after which a message is held for lost
-MOST_UNREAD = 100  # tables whose reason is kept
+MAX_UNREAD = 100  # tables whose reason is kept
 
 
 class _Overtaken(Exception):
@@ -35,7 +35,7 @@ class _Overtaken(Exception):
 
 
 def draft_of(source: DataSource) -> LayerDraft | None:
-    """The latest draft of a source that nobody has put away."""
+    """Return the latest draft of a source that nobody has put away."""
     return LayerDraft.objects.filter(source=source).first()
 
 
@@ -67,7 +67,7 @@ def run(attempt: UUID) -> None:
     unread: list[dict[str, str]] = []
 
     def progress(done: int, count: int, table: str) -> None:
-        _write(attempt, done=done - 1, count=count, table=table, unread=unread[:MOST_UNREAD])
+        _write(attempt, done=done - 1, count=count, table=table, unread=unread[:MAX_UNREAD])
 
     def fail(table: str, why: str) -> None:
         unread.append({"table": table, "why": why})
@@ -76,7 +76,7 @@ def run(attempt: UUID) -> None:
         layer = draft(None, row.source, progress=progress, unread=fail)
         stored = layer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         count = len(layer.semantic_models) + len(unread)
-        _write(attempt, layer=stored, done=count, count=count, unread=unread[:MOST_UNREAD], ended_at=timezone.now())
+        _write(attempt, layer=stored, done=count, count=count, unread=unread[:MAX_UNREAD], ended_at=timezone.now())
     except _Overtaken:
         log.info("layer_draft.overtaken", source=row.source.name)
     except (CopilotError, psycopg.Error) as error:
@@ -94,7 +94,7 @@ def tend() -> None:
 
 
 def proposed(source: DataSource, row: LayerDraft) -> list[SemanticModel]:
-    """The tables of a draft that the saved layer does not describe, in the order of the draft."""
+    """Return the tables of a draft that the saved layer does not describe, in the order of the draft."""
     known = {model.place for model in source.semantic_layer.semantic_models}
     layer = SemanticLayer.model_validate(row.layer or {"name": source.name})
     return [model for model in layer.semantic_models if model.place not in known]

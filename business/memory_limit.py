@@ -32,7 +32,7 @@ def bound_memory(connection: psycopg.AsyncConnection[Any]) -> bool:
 
 
 def is_behind(connection: psycopg.AsyncConnection[Any], process_id: int) -> bool:
-    """Whether the process of this number here is the connection's: its title names account, database and our own port."""
+    """Return whether the process of this number here is the connection's: its title names account, database and our own port."""
     title = Path(f"/proc/{process_id}/cmdline")
     with socket.socket(fileno=os.dup(connection.fileno())) as ours:
         if ours.family == socket.AF_UNIX:

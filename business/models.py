@@ -113,7 +113,7 @@ class DataSource(models.Model):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        """Sources on which, or on a table of which, the person holds `right`, and spreadsheets on which they do.
+        """Return sources on which, or on a table of which, the person holds `right`, and spreadsheets on which they do.
 
         A superuser governs and reads nothing.
         """
@@ -122,7 +122,7 @@ class DataSource(models.Model):
 
     @cached_property
     def semantic_layer(self) -> SemanticLayer:
-        """Raises InvalidInput for a stored one that this version cannot read."""
+        """Raise InvalidInput for a stored one that this version cannot read."""
         try:
             return SemanticLayer.model_validate(self.layer or {"name": self.name})
         except ValidationError as error:
@@ -135,7 +135,7 @@ class DataSource(models.Model):
 
     @property
     def address(self) -> Address:
-        """Where the database is, with the source's own account. Raises InvalidInput without a host or a readable password."""
+        """Return where the database is, with the source's own account. Raises InvalidInput without a host or a readable password."""
         if self.is_embedded:
             return self._embedded()
         if not self.host:
@@ -149,7 +149,7 @@ class DataSource(models.Model):
 
     @property
     def where(self) -> str:
-        """Where the password goes, for people and the audit log: what a stored password is for, and for nothing else."""
+        """Return where the password goes, for people and the audit log: what a stored password is for, and for nothing else."""
         if not self.host:
             return f"own server/{self.database}"
         return f"{self.username}@{self.host}:{self.port}/{self.database} ({self.tls})"
@@ -213,7 +213,7 @@ class SourceGrant(models.Model):
 
     @classmethod
     def held_by(cls, principal: Principal, right: Right) -> "models.QuerySet[SourceGrant]":
-        """The grants of this right that reach a person now, by the database's clock.
+        """Return the grants of this right that reach a person now, by the database's clock.
 
         In front of others those to a group that all are in: what each has by another way is not told apart from what one has alone.
         """

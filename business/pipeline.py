@@ -77,7 +77,7 @@ class Asking:
     failures: list[tuple[OpenSource, Unparseable]] = field(default_factory=list)
 
     async def answer(self, question: Question) -> Answered | Unanswered:
-        """Raises what running a statement raises."""
+        """Raise what running a statement raises."""
         known = None if question.named_in else await sync_to_async(self.verified)(self.sources, question.text)
         if known is not None and known.sql:
             result = await self.run(known.opened, known.sql)
@@ -110,17 +110,19 @@ class Asking:
 
 
 def free_meaning(opened: OpenSource, sql: str, language: str) -> Meaning:
-    """What is told of a statement that nobody compiled."""
+    """Return what is told of a statement that nobody compiled."""
     return Meaning(definitions=told_of(sql, opened.catalog, language))
 
 
 def fault_of(opened: OpenSource, sql: str) -> Fault | None:
-    """Why a statement that somebody wrote would give a wrong number, or another one than the company's definitions; None for neither."""
+    """Return why a statement that somebody wrote would give a wrong number, or another one than the company's definitions;
+    None for neither.
+    """
     return fault_in(sql, opened.catalog)
 
 
 def reading(opened: OpenSource, question: Question) -> Parsed:
-    """What the words alone say, going on from what the conversation stands on where they do."""
+    """Return what the words alone say, going on from what the conversation stands on where they do."""
     context = question.context(opened)
     with override("zh-hans" if question.language.startswith("zh") else "en"):
         if context.earlier is not None:
@@ -143,7 +145,7 @@ class HowRead:
 
 
 def how_read(principal: Principal, text: str, language: str, scope: DataScope = ALL_DATA) -> HowRead:
-    """How the sources that this person may ask within the scope read a question; of several that do not, the one whose words it says
+    """Return how the sources that this person may ask within the scope read a question; of several that do not, the one whose words it says
     most tells why.
 
     A table they may not ask has no words here. What is longer than QUESTION_LENGTH is no question on data.
@@ -172,7 +174,7 @@ def preferred(found: Readings, question: Question) -> Readings:
 
 
 def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSource]:
-    """The source that a question is about; several where its words are as much those of each.
+    """Return the source that a question is about; several where its words are as much those of each.
 
     The one whose words it says most, of these the one that the conversation stands on, or a database before spreadsheets; where it
     says none, the one with things that lie nearest to it.
@@ -197,14 +199,14 @@ def says_of(opened: OpenSource, question: Question) -> int:
 def _choices(
     text: str, opened: OpenSource, parsed: LogicalQuery | Clarification, among: Sequence[OpenSource]
 ) -> list[Choice]:
-    """What may have been meant of a source, among these."""
+    """Return what may have been meant of a source, among these."""
     if isinstance(parsed, Clarification):
         return [replace(choice, source=opened.source.name) for choice in parsed.choices]
     return [Choice(in_source(text, opened, among), parsed, opened.source.name)]
 
 
 def in_source(text: str, opened: OpenSource, among: Sequence[OpenSource]) -> str:
-    """The question with the source that is meant, by the name that no other one of these has."""
+    """Return the question with the source that is meant, by the name that no other one of these has."""
     alike = [each for each in among if each.called.lower() == opened.called.lower()]
     name = opened.called if len(alike) == 1 and not is_said(opened.called, among) else opened.source.name
     return f"{text.strip().rstrip('?？。.')} ({name})?"

@@ -62,7 +62,7 @@ class Rows:
 async def reading(
     address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS
 ) -> AsyncIterator[psycopg.AsyncConnection]:
-    """A connection inside a read-only transaction under the limits, rolled back at the end.
+    """Open a connection inside a read-only transaction under the limits, rolled back at the end.
 
     Raises SourceUnavailable when the database does not answer, SourceRefused for the product's own server, SqlRefused for what
     the database refuses inside.
@@ -96,7 +96,7 @@ async def reading(
 
 
 def connected(address: Address) -> psycopg.Connection:
-    """A connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused.
+    """Return a connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused.
 
     Texts in statements are what they look like, whatever the database is set to: names of org units stand in views.
     """
@@ -117,7 +117,7 @@ def connected(address: Address) -> psycopg.Connection:
 
 
 async def require_affordable(connection: psycopg.AsyncConnection, checked: GuardedSql, limits: Limits) -> None:
-    """Raises SqlRefused when the plan gathers too many bytes into one value: no time limit reaches into making it."""
+    """Raise SqlRefused when the plan gathers too many bytes into one value: no time limit reaches into making it."""
     if checked.gathering is None:
         return
     plan = await _plan_of(connection, checked)
@@ -128,7 +128,7 @@ async def require_affordable(connection: psycopg.AsyncConnection, checked: Guard
 
 
 async def _plan_of(connection: psycopg.AsyncConnection, checked: GuardedSql) -> dict[str, Any]:
-    """The plan for whatever values: a refusal tells nothing of how often one occurs. Older servers plan for these values."""
+    """Return the plan for whatever values: a refusal tells nothing of how often one occurs. Older servers plan for these values."""
     if connection.info.server_version >= GENERIC_PLANS_SINCE:
         for text in checked.unseen:
             with suppress(psycopg.ProgrammingError, psycopg.DataError, psycopg.NotSupportedError):
@@ -141,7 +141,7 @@ async def _plan_of(connection: psycopg.AsyncConnection, checked: GuardedSql) -> 
 
 
 async def explained(connection: psycopg.AsyncConnection, statement: str, *, generic: bool = False) -> dict[str, Any]:
-    """The plan of a guarded statement, as PostgreSQL writes it in JSON. generic: for whatever values."""
+    """Return the plan of a guarded statement, as PostgreSQL writes it in JSON. generic: for whatever values."""
     how = "EXPLAIN (GENERIC_PLAN, FORMAT JSON) " if generic else "EXPLAIN (FORMAT JSON) "
     row = await (await connection.execute(sql.SQL(how) + sql.SQL(statement), prepare=not generic)).fetchone()
     plan: dict[str, Any] = row[0][0]["Plan"] if row else {}
@@ -149,7 +149,7 @@ async def explained(connection: psycopg.AsyncConnection, statement: str, *, gene
 
 
 def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
-    """The bytes that come into aggregates and subqueries of a plan, as the planner estimates rows and widths."""
+    """Return the bytes that come into aggregates and subqueries of a plan, as the planner estimates rows and widths."""
 
     def size(part: dict[str, Any]) -> float:
         return float(part["Plan Rows"] * (part["Plan Width"] + row_bytes))
@@ -161,7 +161,7 @@ def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
 
 
 async def fetch(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> Rows:
-    """The first rows of a query: at most those of the limits, at most MAX_BYTES of text, whatever the statement says.
+    """Return the first rows of a query: at most those of the limits, at most MAX_BYTES of text, whatever the statement says.
 
     Raises SqlRefused where the first row alone is longer than that: nothing of it would look like an empty answer.
     """
@@ -183,7 +183,7 @@ async def fetch_and_count(
 
 
 async def _fetched(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> tuple[Rows, int]:
-    """The rows within the limits, and how many the cursor has given."""
+    """Return the rows within the limits, and how many the cursor has given."""
     began = time.perf_counter()
     declare = sql.SQL("DECLARE answer NO SCROLL CURSOR FOR ") + sql.SQL(statement)
     await connection.execute(declare, prepare=True)
@@ -206,14 +206,14 @@ async def _fetched(connection: psycopg.AsyncConnection, statement: str, limits: 
 
 
 async def count_of(connection: psycopg.AsyncConnection, statement: str) -> int:
-    """How many rows a guarded statement has without its outer limit, counted by the database."""
+    """Return how many rows a guarded statement has without its outer limit, counted by the database."""
     query = sql.SQL("SELECT count(*) FROM (") + sql.SQL(statement) + sql.SQL(") AS answer")
     row = await (await connection.execute(query, prepare=True)).fetchone()
     return int(row[0]) if row else 0
 
 
 def unavailable(address: Address, error: psycopg.OperationalError | AddressRefused) -> SourceUnavailable:
-    """The reason in one sentence, without the password and without the driver's multi-line text."""
+    """Return the reason in one sentence, without the password and without the driver's multi-line text."""
     text = str(error)
     if isinstance(error, AddressRefused):
         return SourceUnavailable(text)

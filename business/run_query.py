@@ -81,7 +81,7 @@ FORM = 1  # of what is kept; another one is not read
 
 
 async def kept(principal: Principal, opened: OpenSource, text: str, run: Callable[[], Awaitable[Answer]]) -> Answer:
-    """The kept answer, or what `run` gives, kept from now on. Raises what `run` raises, which is not kept."""
+    """Return the kept answer, or what `run` gives, kept from now on. Raises what `run` raises, which is not kept."""
     minutes = opened.source.kept_minutes
     if not minutes or opened.source.document_id is not None:  # a spreadsheet is read in memory
         return await run()

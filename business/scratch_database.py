@@ -17,7 +17,7 @@ from copilot_site.lib.errors import InvalidInput
 
 @contextmanager
 def scratch_database(seed: Path) -> Iterator[Address]:
-    """A database filled by an SQL file, as its owner; gone afterwards. Raises InvalidInput for a seed that fails."""
+    """Open a database filled by an SQL file, as its owner; gone afterwards. Raises InvalidInput for a seed that fails."""
     server = Address.of_django()
     address = server.at(f"copilot_scratch_{secrets.token_hex(6)}")
     with _admin(server) as connection:
@@ -32,7 +32,7 @@ def scratch_database(seed: Path) -> Iterator[Address]:
 
 @contextmanager
 def copy_of(address: Address, name: str) -> Iterator[Address]:
-    """A copy of a scratch database as it is now, without sandboxes; gone afterwards. Nobody may be connected to it."""
+    """Yield a copy of a scratch database as it is now, without sandboxes; gone afterwards. Nobody may be connected to it."""
     copied = address.at(f"{address.database}_{name}")
     with _admin(Address.of_django()) as connection:
         connection.execute(
@@ -90,6 +90,6 @@ def _remove(server: Address, database: str, roles_before: set[str] | None) -> No
 
 
 def _roles(connection: psycopg.Connection) -> set[str]:
-    """The roles there are now, sandboxes of other databases left out: they come and go beside us."""
+    """Return the roles there are now, sandboxes of other databases left out: they come and go beside us."""
     rows = connection.execute("SELECT rolname FROM pg_roles WHERE NOT starts_with(rolname, %s)", [sql_views.PREFIX])
     return {name for (name,) in rows}

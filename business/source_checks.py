@@ -23,7 +23,7 @@ from copilot_site.lib.errors import CopilotError, NotFound
 
 
 def all_sources() -> list[DataSource]:
-    """Every database, for the operator's doctor; it reads no row of them."""
+    """Return every database, for the operator's doctor; it reads no row of them."""
     return list(DataSource.unscoped.filter(document=None))
 
 
@@ -36,12 +36,12 @@ def source_named(name: str) -> DataSource:
 
 
 def unchecked() -> str:
-    """The sentence for whoever saved a layer while its database did not answer."""
+    """Return the sentence for whoever saved a layer while its database did not answer."""
     return _("The database did not answer, so nobody looked whether these tables are there. Check the connection.")
 
 
 def faults_with(source: DataSource) -> list[Fault]:
-    """What keeps a source from being asked, with what mends it: account, tables, and a sandbox built and taken down on trial.
+    """Return what keeps a source from being asked, with what mends it: account, tables, and a sandbox built and taken down on trial.
 
     Raises SourceUnavailable where its server does not answer, SourceRefused where it is the product's own, InvalidInput where it
     has no address or no readable layer, SandboxRefused where the trial fails.
@@ -54,7 +54,9 @@ def faults_with(source: DataSource) -> list[Fault]:
 
 
 def indexes_for(source: DataSource) -> list[str]:
-    """Statements for indexes that its large tables lack, for the owner; of PostgreSQL alone. Raises SourceUnavailable, SourceRefused."""
+    """Return statements for indexes that its large tables lack, for the owner; of PostgreSQL alone. Raises
+    SourceUnavailable, SourceRefused.
+    """
     if source.engine != Engine.POSTGRESQL:
         return []
     with connected(source.address) as connection:
@@ -99,7 +101,7 @@ WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'm')
 
 
 def missing_indexes(connection: psycopg.Connection, models: Iterable[SemanticModel]) -> Iterator[str]:
-    """A statement for each, for the owner to run; of views and tables in partitions nothing is said."""
+    """Yield a statement for each, for the owner to run; of views and tables in partitions nothing is said."""
     for model in models:
         row = connection.execute(_LED, model.place).fetchone()
         rows, led, columns = row or (0, [], [])

@@ -51,7 +51,7 @@ def withdraw(
 
 
 def require_manage(by: Principal | None, source: DataSource) -> None:
-    """Raises PermissionDenied unless `by` manages the source; None is a command of the operator, a superuser governs all."""
+    """Raise PermissionDenied unless `by` manages the source; None is a command of the operator, a superuser governs all."""
     if by is None or by.is_superuser:
         return
     if not kept_sources(by).filter(pk=source.pk).exists():
@@ -59,13 +59,13 @@ def require_manage(by: Principal | None, source: DataSource) -> None:
 
 
 def managed_sources(principal: Principal) -> set[str]:
-    """Names of the sources that this person may ask and manages: whose answers they may correct."""
+    """Return names of the sources that this person may ask and manages: whose answers they may correct."""
     kept = kept_sources(principal).values("pk")
     return set(DataSource.objects.visible_to(principal).filter(pk__in=kept).values_list("name", flat=True))
 
 
 def kept_sources(principal: Principal) -> QuerySet[DataSource]:
-    """The sources that a person manages as a whole, spreadsheets by their document; of a superuser all."""
+    """Return the sources that a person manages as a whole, spreadsheets by their document; of a superuser all."""
     if principal.is_superuser:
         return governed(DataSource, principal)
     whole = SourceGrant.held_by(principal, Right.MANAGE).filter(table="").values("source_id")
@@ -74,7 +74,7 @@ def kept_sources(principal: Principal) -> QuerySet[DataSource]:
 
 
 def asked_whole(principal: Principal) -> QuerySet[DataSource]:
-    """The sources of which this person may ask every table, spreadsheets by their document."""
+    """Return the sources of which this person may ask every table, spreadsheets by their document."""
     whole = SourceGrant.held_by(principal, Right.VIEW).filter(table="").values("source_id")
     return DataSource.objects.visible_to(principal).filter(Q(pk__in=whole) | Q(document__isnull=False))
 

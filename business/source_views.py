@@ -90,7 +90,7 @@ class LayerForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def check_sql(request: HttpRequest, by: Principal) -> HttpResponseBase:
-    """A statement pasted in, judged as one person would have it; another person's rows need the right to oversee."""
+    """Show a statement pasted in, judged as one person would have it; another person's rows need the right to oversee."""
     names = list(governed(DataSource, by).order_by("name").values_list("name", flat=True))
     if not names:
         raise NotFound(_("There is no data source that you manage."))
@@ -118,7 +118,7 @@ def _judged(by: Principal, given: dict[str, str]) -> Verdict:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """Whether a source can be asked, tried out on demand: its server, its account, its tables, and a sandbox."""
+    """Show whether a source can be asked, tried out on demand: its server, its account, its tables, and a sandbox."""
     source = seen_sources(by, request.user).filter(pk=source_id).first()
     if source is None:
         raise NotFound(_("There is no data source that you manage."))
@@ -143,7 +143,7 @@ def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResp
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """The semantic layer in place: edited, read from a file, or, with `draft` in a POST, drafted anew by a worker."""
+    """Show the semantic layer in place: edited, read from a file, or, with `draft` in a POST, drafted anew by a worker."""
     source = managed_source(by, source_id)
     form = LayerForm.of(source)
     if "draft" in request.POST:

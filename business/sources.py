@@ -51,7 +51,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 Tables = frozenset[str] | None
 """Names in a layer; None for all of them."""
-MOST_SHEETS = 20  # of one question: each has words of its own to be read
+MAX_SHEETS = 20  # of one question: each has words of its own to be read
 _NAMED = re.compile(r"^(?P<question>.+?)\s*[(（](?P<source>[^()（）]+)[)）]\W*$", re.DOTALL)
 
 
@@ -65,23 +65,23 @@ class OpenSource:
 
     @property
     def title(self) -> str:
-        """What answers cite."""
+        """Return what answers cite."""
         return self.source.document.title if self.source.document else self.source.name
 
     @property
     def called(self) -> str:
-        """What people call it in brackets behind a question; two may be called alike."""
+        """Return what people call it in brackets behind a question; two may be called alike."""
         return self.source.name if re.search("[()（）]", self.title) else self.title
 
     @property
     def names(self) -> set[str]:
-        """What it can be named by, in lower case: its own name, its title, its file's name without the ending."""
+        """Return what it can be named by, in lower case: its own name, its title, its file's name without the ending."""
         stem = PurePath(self.source.document.filename).stem if self.source.document else ""
         return {self.source.name.lower(), self.title.lower(), stem.lower()} - {""}
 
     @property
     def is_kept(self) -> bool:
-        """Whether somebody keeps it and says what its tables mean: a database, and no spreadsheet."""
+        """Return whether somebody keeps it and says what its tables mean: a database, and no spreadsheet."""
         return self.source.document_id is None
 
     async def run(self, text: str, *, execute: bool) -> Answer:
@@ -96,17 +96,17 @@ class OpenSource:
 
     @property
     def today(self) -> date:
-        """The company's day."""
+        """Return the company's day."""
         return datetime.now(self.time_zone).date()
 
     @property
     def catalog(self) -> Catalog:
-        """Those tables by their names; built once for each saved layer and set of tables."""
+        """Return those tables by their names; built once for each saved layer and set of tables."""
         return _catalog_of(_Saved.of(self.source), self._tables)
 
     @property
     def lexicon(self) -> Lexicon:
-        """The words of those tables; built once, too."""
+        """Return the words of those tables; built once, too."""
         return _lexicon_of(_Saved.of(self.source), self._tables)
 
     @property
@@ -158,7 +158,9 @@ def _narrowed(layer: SemanticLayer, tables: Collection[str]) -> SemanticLayer:
 
 
 def open_source(principal: Principal, name: str, scope: DataScope = ALL_DATA) -> OpenSource:
-    """The source of this name under today's rights, within the scope. Raises NotFound, the same for missing, not theirs and outside."""
+    """Return the source of this name under today's rights, within the scope. Raises NotFound, the same for missing, not
+    theirs and outside.
+    """
     for which, tables in ((scope.whole(principal), None), (scope.in_part(principal), scope.tables_of(name))):
         source = _visible(principal).filter(which, name=name).first()
         if source is not None:
@@ -167,20 +169,20 @@ def open_source(principal: Principal, name: str, scope: DataScope = ALL_DATA) ->
 
 
 def open_sources(principal: Principal, question: str = "", scope: DataScope = ALL_DATA) -> list[OpenSource]:
-    """Every source this person may ask within the scope, by name, but those that cannot be read: the doctor names them.
+    """Return every source this person may ask within the scope, by name, but those that cannot be read: the doctor names them.
 
-    Of spreadsheets that the scope does not name at most MOST_SHEETS: the one that the question names, and those whose columns lie
+    Of spreadsheets that the scope does not name at most MAX_SHEETS: the one that the question names, and those whose columns lie
     nearest to it.
     """
     whole = _visible(principal).filter(scope.whole(principal))
     sheets = whole.exclude(document=None).order_by("-changed_at")
     ids = list(sheets.values_list("pk", flat=True))
-    if len(ids) > MOST_SHEETS:
+    if len(ids) > MAX_SHEETS:
         is_named = _NAMED.match(question)
         told = is_named["source"].strip() if is_named else ""
         in_file = Q(document__title__iexact=told) | Q(document__filename__istartswith=f"{told}.")
         called = sheets.filter(Q(name__iexact=told) | in_file).values_list("pk", flat=True) if told else ()
-        ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MOST_SHEETS), *ids]))[:MOST_SHEETS]
+        ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MAX_SHEETS), *ids]))[:MAX_SHEETS]
     rows = dict.fromkeys(whole.filter(Q(document=None) | Q(pk__in=ids)))
     parts = _visible(principal).filter(scope.in_part(principal))
     wanted = {**{each: scope.tables_of(each.name) for each in parts}, **rows}
@@ -191,7 +193,7 @@ def open_sources(principal: Principal, question: str = "", scope: DataScope = AL
 
 
 def is_any_open(principal: Principal, scope: DataScope) -> bool:
-    """Whether there is a source that this person may ask within the scope."""
+    """Return whether there is a source that this person may ask within the scope."""
     return _visible(principal).filter(scope.whole(principal) | scope.in_part(principal)).exists()
 
 
@@ -201,7 +203,7 @@ def _visible(principal: Principal) -> QuerySet[DataSource]:
 
 
 def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[OpenSource]]:
-    """A question without the source that is named in brackets behind it, and that source; else all of them.
+    """Return a question without the source that is named in brackets behind it, and that source; else all of them.
 
     A title that is also a time, a number or a value names none, for it may be a condition; a source's own name is unlike all others.
     """
@@ -213,7 +215,7 @@ def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[Op
 
 
 def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
-    """Whether all of a text is times, numbers and values of one of these sources."""
+    """Return whether all of a text is times, numbers and values of one of these sources."""
     for opened in sources:
         items = items_of(text, opened.lexicon, opened.today)
         kinds = [{ref.kind for ref in item.refs} for item in items]
@@ -226,7 +228,7 @@ def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Those of the results whose source this person may ask now, with every table, column and org unit that they stand on."""
+    """Return those of the results whose source this person may ask now, with every table, column and org unit that they stand on."""
     names = {one.source for one in queried}
     found = _visible(principal).filter(name__in=names)
     readable = ((source.name, _if_readable(_readable, principal, source)) for source in found)
@@ -239,7 +241,7 @@ def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
 
 
 def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[TableReach, ...]:
-    """What a policy lets read; of these tables (`schema.name`) only, in the policy's order, where they are given."""
+    """Return what a policy lets read; of these tables (`schema.name`) only, in the policy's order, where they are given."""
     return tuple(
         TableReach(table=table.full_name, columns=table.columns, units=table.units if table.org_column else None)
         for table in policy.tables
@@ -269,7 +271,8 @@ def _opened(principal: Principal, source: DataSource, tables: Tables) -> OpenSou
 
 
 def _readable(principal: Principal, source: DataSource, tables: Tables) -> tuple[SemanticLayer, Policy]:
-    """The tables this person may ask about by the grants of this moment, of these where they are given, and the policy that guard and
+    """Return the tables this person may ask about by the grants of this moment, of these where they are given, and the
+    policy that guard and
     sandbox are made from.
     """
     grants: Iterable[str] = ("",)  # a spreadsheet is seen by whoever reads its document
@@ -283,7 +286,7 @@ def _readable(principal: Principal, source: DataSource, tables: Tables) -> tuple
 def _readable_of(
     saved: _Saved, schemas: tuple[str, ...], granted: frozenset[str], units: frozenset[str], tables: Tables
 ) -> tuple[SemanticLayer, Policy]:
-    """What follows from a saved layer and from rights as they are given here: no right is kept, only what it comes to."""
+    """Return what follows from a saved layer and from rights as they are given here: no right is kept, only what it comes to."""
     whole = "" in granted
     layer = _layer_of(saved)
     within = tuple(m for m in layer.semantic_models if is_within(m, schemas) and (tables is None or m.name in tables))
@@ -315,7 +318,7 @@ def save_layer(by: Principal | None, source: DataSource, layer: SemanticLayer) -
 
 
 def _require_tables(source: DataSource, layer: SemanticLayer) -> bool:
-    """Raises InvalidInput for the first table that cannot be asked; False where the database does not answer."""
+    """Raise InvalidInput for the first table that cannot be asked; False where the database does not answer."""
     tables = [model.place for model in layer.semantic_models]
     if not tables or source.document_id is not None:
         return True
@@ -336,7 +339,7 @@ def _require_tables(source: DataSource, layer: SemanticLayer) -> bool:
 def import_layer(
     by: Principal | None, source: DataSource, text: str, *, version: str = ""
 ) -> tuple[SemanticLayer, bool]:
-    """The layer of a YAML text, saved, and whether its tables are known to be there.
+    """Return the layer of a YAML text, saved, and whether its tables are known to be there.
 
     version: when the source was last changed, as far as the writer knows; "" for whenever. Raises InvalidInput with the line, and
     Conflict where somebody has saved the source since that version.
@@ -356,7 +359,7 @@ def import_layer(
 
 
 def saved_layer(source: DataSource) -> SemanticLayer:
-    """The layer of a row, read once for each time that it was saved."""
+    """Return the layer of a row, read once for each time that it was saved."""
     return _layer_of(_Saved.of(source))
 
 

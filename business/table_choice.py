@@ -33,7 +33,7 @@ class AskableTable:
 
 
 def tables_called(principal: Principal, words: str, sheets: Collection[UUID], *, most: int) -> list[AskableTable]:
-    """Tables whose names, synonyms or source say all the words, of databases and of these spreadsheets."""
+    """Return tables whose names, synonyms or source say all the words, of databases and of these spreadsheets."""
     found = _tables(
         open_sources(
             principal, scope=DataScope(documents=Scope(document_ids=tuple(sheets) or NO_DOCUMENTS.document_ids))
@@ -45,7 +45,7 @@ def tables_called(principal: Principal, words: str, sheets: Collection[UUID], *,
 
 
 def tables_named(principal: Principal, names: Collection[TableName]) -> dict[TableName, AskableTable]:
-    """Those of the tables that this person may ask; missing and not theirs is one."""
+    """Return those of the tables that this person may ask; missing and not theirs is one."""
     sources = open_sources(principal, scope=DataScope(tuple(names), NO_DOCUMENTS))
     return {each.name: each for each in _tables(sources)}
 

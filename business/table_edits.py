@@ -23,13 +23,13 @@ from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 
 
 def table_of(source: DataSource, name: str) -> tuple[SemanticModel, str]:
-    """A table of the saved layer, and its version: equal as long as nobody saves another. Raises NotFound."""
+    """Return a table of the saved layer, and its version: equal as long as nobody saves another. Raises NotFound."""
     part = source.layer.get("semantic_models", [])[_place_of(source, name)]
     return SemanticModel.model_validate(part), _version(part)
 
 
 def called(models: Iterable[SemanticModel], text: str) -> list[SemanticModel]:
-    """Those of these tables that have a text in a name, a label, a synonym or a column's name; all for none."""
+    """Return those of these tables that have a text in a name, a label, a synonym or a column's name; all for none."""
     wanted = text.casefold().strip()
     return [model for model in models if not wanted or any(wanted in word for word in _words(model))]
 
@@ -64,7 +64,7 @@ def remove_table(by: Principal | None, source: DataSource, name: str, *, version
 
 
 def _locked(by: Principal | None, source: DataSource, name: str, version: str) -> DataSource:
-    """The row, locked, where its table still is of the version."""
+    """Return the row, locked, where its table still is of the version."""
     require_manage(by, source)
     locked = DataSource.unscoped.select_for_update().get(pk=source.pk)
     if _version(locked.layer["semantic_models"][_place_of(locked, name)]) != version:
@@ -76,7 +76,7 @@ def _locked(by: Principal | None, source: DataSource, name: str, version: str) -
 
 
 def _save(by: Principal | None, source: DataSource, name: str) -> None:
-    """Raises InvalidInput where the layer as a whole is none any more."""
+    """Raise InvalidInput where the layer as a whole is none any more."""
     try:
         layer = SemanticLayer.model_validate(source.layer)
     except ValidationError as error:

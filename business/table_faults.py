@@ -46,7 +46,7 @@ def missing_table(name: str) -> Fault:
 
 
 def faults_in(connection: psycopg.Connection, tables: Collection[tuple[str, str]]) -> Iterator[Fault]:
-    """What is wrong with tables, by schema and name: missing, not readable for the account, or leading elsewhere."""
+    """Yield what is wrong with tables, by schema and name: missing, not readable for the account, or leading elsewhere."""
     for schema, table in tables:
         named = {"name": f"{schema}.{table}"}
         given = {"schema": schema, "table": table, "outside": OUTSIDE}

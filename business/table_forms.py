@@ -66,7 +66,7 @@ class NamedForm(forms.Form):
     )
 
     def named(self, before: Named | None) -> dict[str, Any]:
-        """The keys of a part that these fields stand for. before: as it was; a word of its own may have a comma in it."""
+        """Return the keys of a part that these fields stand for. before: as it was; a word of its own may have a comma in it."""
         given = self.cleaned_data
         synonyms = before.synonyms if before else ()
         is_same = given["synonyms"] == ", ".join(synonyms)
@@ -150,12 +150,12 @@ class TableEditor:
 
     @property
     def described(self) -> list[tuple[Any, Dimension | None]]:
-        """Each form of a column with the column that it is of."""
+        """Return each form of a column with the column that it is of."""
         known = {each.name: each for each in self.model.dimensions}
         return [(form, known.get(str(form["name"].value()))) for form in self.columns]
 
     def changed_table(self) -> SemanticModel:
-        """The table as the forms say, with everything as it was that they do not speak of. Raises InvalidInput with one sentence."""
+        """Return the table as the forms say, with everything as it was that they do not speak of. Raises InvalidInput with one sentence."""
         checked = {
             form: form.is_valid() for form in (self.fields, self.columns, self.measures)
         }  # each, for what it marks
@@ -175,7 +175,7 @@ class TableEditor:
         return {"org_unit": org_unit_of(given["who"], given["unit_column"])}
 
     def _columns(self) -> dict[str, Any]:
-        """The dimensions that stay, and what is forbidden from now on."""
+        """Return the dimensions that stay, and what is forbidden from now on."""
         known = {each.name: each for each in self.model.dimensions}
         kept: list[dict[str, Any]] = []
         forbidden = list(self.model.forbidden_columns)
@@ -212,14 +212,14 @@ class TableEditor:
 
 
 def org_unit_of(who: str, column: str) -> dict[str, str] | None:
-    """What a layer says of a choice of `WHO`. column: by which, where it is `BY_COLUMN`."""
+    """Return what a layer says of a choice of `WHO`. column: by which, where it is `BY_COLUMN`."""
     if who == CLOSED:
         return None
     return {"column": column} if who == BY_COLUMN else {"shared_with": who}
 
 
 def words_of(text: str) -> list[str]:
-    """Words by comma, those of Chinese too; each once."""
+    """Return words by comma, those of Chinese too; each once."""
     for comma in "，、;；":
         text = text.replace(comma, ",")
     return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))

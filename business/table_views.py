@@ -69,7 +69,7 @@ def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
 
 
 def _done(form: TableForm, act: Callable[[], None]) -> tuple[str, int]:
-    """What is wrong, in one sentence, and the status that says so; "" where it was done."""
+    """Return what is wrong, in one sentence, and the status that says so; "" where it was done."""
     if form.is_bound and not form.is_valid():
         return str(next(iter(form.errors.values()))[0]), 400
     try:

@@ -23,7 +23,8 @@ from copilot_site.lib.forms import first_fault
 @require_POST
 @admin_page
 def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
-    """What the form says, with the stored password of the row `id` where none is entered and the address is the same. Nothing is saved.
+    """Try what the form says, with the stored password of the row `id` where none is entered and the address is the same.
+    Nothing is saved.
 
     Raises PermissionDenied for whoever may not say where data sources are.
     """
@@ -49,7 +50,7 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
 
 
 def _stored(request: HttpRequest, by: Principal) -> DataSource | None:
-    """The row `id`; None for a new one, and for a database that the product made, which has no address to try."""
+    """Return the row `id`; None for a new one, and for a database that the product made, which has no address to try."""
     try:
         source_id = UUID(request.POST.get("id", ""))
     except ValueError:

@@ -61,7 +61,7 @@ class VerifiedSql:
     is_same: bool = True
 
     def meaning(self, language: str) -> Meaning:
-        """Who verified it, and when, in the question's language."""
+        """Return who verified it, and when, in the question's language."""
         with override("zh-hans" if language.startswith("zh") else "en"):
             said = {"name": self.by or _("a former colleague"), "day": self.at.date().isoformat()}
             told = _("Query verified by %(name)s on %(day)s.")
@@ -71,7 +71,7 @@ class VerifiedSql:
 
 
 def verified_in(sources: Iterable[OpenSource], question: str, statements: Statements) -> VerifiedSql | None:
-    """The latest verified statement for the same question that the rights behind these sources would run: in the same words, or in
+    """Return the latest verified statement for the same question that the rights behind these sources would run: in the same words, or in
     others that are read as the same logical query.
 
     Where there is none, of the same question with another value or time, if the statement can be told for those.
@@ -81,7 +81,7 @@ def verified_in(sources: Iterable[OpenSource], question: str, statements: Statem
 
 
 def _fitting(opened: OpenSource, question: str, known: Sequence[Statement]) -> Iterator[VerifiedSql]:
-    """The first statement of a source that is the same, or the first that is but for a value or time."""
+    """Yield the first statement of a source that is the same, or the first that is but for a value or time."""
     today = opened.today
     same = _same_of(known, question, opened, today)
     for each, wording in [same] if same else _worded(known):
@@ -100,7 +100,9 @@ def _fitting(opened: OpenSource, question: str, known: Sequence[Statement]) -> I
 def _same_of(
     known: Sequence[Statement], question: str, opened: OpenSource, today: date
 ) -> tuple[Statement, str] | None:
-    """The statement of this question with its wording: in the same words, else in others that ask for the same by the layer's words."""
+    """Return the statement of this question with its wording: in the same words, else in others that ask for the same by the
+    layer's words.
+    """
     asked = same_words(question)
     worded = _worded(known)
     said = next((each for each in worded if same_words(each[1]) == asked), None)
@@ -120,7 +122,7 @@ def _meant(question: str, opened: OpenSource, today: date) -> LogicalQuery | Non
 
 
 def _otherwise(sql: str, wording: str, question: str, opened: OpenSource, *, verified: date, today: date) -> str:
-    """The statement for a question with another value or time; "" where it is another question."""
+    """Return the statement for a question with another value or time; "" where it is another question."""
     before, now = _without_times(wording, verified), _without_times(question, today)
     if before == now:
         return as_of(sql, question, asked_then=wording, verified=verified, today=today)
@@ -133,7 +135,7 @@ def _without_times(question: str, day: date) -> str:
 
 
 def as_of(sql: str, question: str, *, verified: date, today: date, asked_then: str = "") -> str:
-    """The statement for today; "" where the question's times have moved and a date in the statement is none of their days.
+    """Return the statement for today; "" where the question's times have moved and a date in the statement is none of their days.
 
     asked_then: the question that it was verified for, where that is another one.
     """
@@ -158,14 +160,14 @@ def _windows(question: str, day: date) -> list[Span]:
 
 
 def _days(span: Span) -> tuple[str, str, str]:
-    """Its first day, its last one and the day after, as SQL writes them; "" for an open end."""
+    """Return its first day, its last one and the day after, as SQL writes them; "" for an open end."""
     start, end = span
     last = end - timedelta(days=1) if end else None
     return tuple(day.isoformat() if day else "" for day in (start, last, end))  # type: ignore[return-value]
 
 
 def same_words(question: str) -> str:
-    """One spelling of a question, for all ways to write it."""
+    """Return one spelling of a question, for all ways to write it."""
     return " ".join(normalised(question).casefold().split()).strip(_END)
 
 
@@ -173,7 +175,7 @@ _UNIT = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|\S")
 
 
 def with_other_value(sql: str, before: str, now: str, layer: SemanticLayer) -> str:
-    """The statement of one question for another, which differs from it in one value of one column; "" where that is not so."""
+    """Return the statement of one question for another, which differs from it in one value of one column; "" where that is not so."""
     old, new = _units(before), _units(now)
     found = {
         sql.replace(literal(one.value), literal(other.value))
@@ -194,7 +196,7 @@ def _told(layer: SemanticLayer) -> Iterator[Dimension]:
 
 
 def _exchanged(old: Sequence[str], new: Sequence[str], dimension: Dimension) -> Iterator[tuple[Value, Value]]:
-    """Pairs of values of which one stands in one question where the other stands in the other."""
+    """Yield pairs of values of which one stands in one question where the other stands in the other."""
     for value in dimension.values:
         for said in map(_units, _wordings(value)):
             for at in range(len(old) - len(said) + 1):

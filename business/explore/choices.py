@@ -70,8 +70,8 @@ OF_TYPE = {
     "time": (">=", "<", "is_null", "is_not_null"),
 }
 IN_TIME = {">=": gettext_lazy("from"), "<": gettext_lazy("before")}
-MOST_BOXES = 24  # values that are ticked; more of them are typed, with suggestions
-MOST_SLOTS = 6  # of numbers, and of breakdowns
+MAX_BOXES = 24  # values that are ticked; more of them are typed, with suggestions
+MAX_SLOTS = 6  # of numbers, and of breakdowns
 MANY_TABLES = 40  # beyond that, columns are offered as numbers for the chosen table alone
 
 
@@ -99,7 +99,7 @@ class FilterRow:
 
     @property
     def is_typed(self) -> bool:
-        """Whether there is a field for a value beside the boxes."""
+        """Return whether there is a field for a value beside the boxes."""
         return not self.boxes or bool(self.suggestions) or self.chosen.op not in ("in", "not_in")
 
 
@@ -114,7 +114,7 @@ class Choices:
 
     @cached_property
     def base(self) -> str:
-        """The table whose rows are counted or listed; "" while nothing is chosen that the layer knows."""
+        """Return the table whose rows are counted or listed; "" while nothing is chosen that the layer knows."""
         if self.fields.listed:
             return self.fields.listed if self.fields.listed in self.catalog.models else ""
         try:
@@ -124,7 +124,7 @@ class Choices:
 
     @cached_property
     def _metric(self) -> Metric | None:
-        """The first one, which says of which table everything else is."""
+        """Return the first metric, which says of which table everything else is."""
         try:
             return Metric.model_validate(metric_of(self.fields.numbers[0])) if self.fields.numbers else None
         except ValidationError:
@@ -153,12 +153,12 @@ class Choices:
 
     @property
     def metric_slots(self) -> tuple[str, ...]:
-        """What is chosen, and an empty one where another number can stand beside it."""
-        return self.fields.metrics + (() if self.fields.listed or len(self.fields.metrics) >= MOST_SLOTS else ("",))
+        """Return what is chosen, and an empty one where another number can stand beside it."""
+        return self.fields.metrics + (() if self.fields.listed or len(self.fields.metrics) >= MAX_SLOTS else ("",))
 
     @property
     def breakdown_slots(self) -> tuple[str, ...]:
-        return (*self.fields.breakdowns, *([""] if len(self.fields.breakdowns) < MOST_SLOTS else []))
+        return (*self.fields.breakdowns, *([""] if len(self.fields.breakdowns) < MAX_SLOTS else []))
 
     @property
     def is_ordered(self) -> bool:
@@ -166,14 +166,14 @@ class Choices:
 
     @property
     def help(self) -> list[tuple[str, str]]:
-        """The chosen metrics that have a definition, and it."""
+        """Return the chosen metrics that have a definition, and it."""
         known = {choice.value: choice for _table, group in self.metrics for choice in group}
         found = [known[each] for each in self.fields.metrics if each in known]
         return [(choice.label, choice.help) for choice in found if choice.help]
 
     @cached_property
     def reached(self) -> list[SemanticModel]:
-        """The chosen table and those that its rows lead to, each to one row; and tables that something chosen is of."""
+        """Return the chosen table and those that its rows lead to, each to one row; and tables that something chosen is of."""
         chosen = {each.rpartition("@")[0] or each for each in self.fields.breakdowns}
         chosen |= {each.field for each in self.fields.filters}
         named = {self.catalog.dimensions[each][0].name for each in chosen if each in self.catalog.dimensions} | chosen
@@ -183,7 +183,7 @@ class Choices:
 
     @cached_property
     def _upward(self) -> set[str]:
-        """The chosen table and every one that keys lead to from it, by whatever way."""
+        """Return the chosen table and every one that keys lead to from it, by whatever way."""
         found: set[str] = set()
         fresh = {self.base} - {""}
         while fresh:
@@ -198,7 +198,7 @@ class Choices:
             return False
 
     def _belongs(self, model: SemanticModel) -> bool:
-        """Whether rows of a table belong to the things that are counted or listed: counting them adds nothing twice."""
+        """Return whether rows of a table belong to the things that are counted or listed: counting them adds nothing twice."""
         is_of_things = bool(self.fields.listed) or bool(self._metric and self._metric.name in self.catalog.models)
         if not (self.base and is_of_things) or len(self.catalog.models) > MANY_TABLES:
             return False
@@ -209,7 +209,7 @@ class Choices:
 
     @cached_property
     def breakdowns(self) -> list[Group]:
-        """What a number can be broken down by; of a list the columns."""
+        """Return what a number can be broken down by; of a list the columns."""
         if self.fields.listed:
             near = (model for model in self.reached if model.name in self._upward and self._leads_to(model.name))
             return [(label_of(model), list(self._columns_of(model))) for model in near]
@@ -248,7 +248,7 @@ class Choices:
 
     @cached_property
     def own_time(self) -> str:
-        """The time that the chosen metric is counted by, or a list by; "" where there is none."""
+        """Return the time that the chosen metric is counted by, or a list by; "" where there is none."""
         if not self.base:
             return ""
         metrics = (self._metric,) if self._metric and not self.fields.listed else ()
@@ -259,7 +259,7 @@ class Choices:
 
     @cached_property
     def times(self) -> list[Choice]:
-        """The times that a period can be of; the first is the metric's own."""
+        """Return the times that a period can be of; the first is the metric's own."""
         own = [Choice("", self._label(*self.catalog.dimension(self.own_time)))] if self.own_time else []
         named = (
             Choice(f"{model.name}.{dimension.name}", self._label(model, dimension))
@@ -292,7 +292,7 @@ class Choices:
 
     @property
     def filters(self) -> list[FilterRow]:
-        """A line for each condition, and an empty one."""
+        """Return a line for each condition, and an empty one."""
         chosen = (*self.fields.filters, FilterFields(""))
         return [self._filter(number, each) for number, each in enumerate(chosen)]
 
@@ -306,7 +306,7 @@ class Choices:
         offered = values_of(model, dimension, self.units)
         if chosen.op not in ("in", "not_in"):
             return FilterRow(number, chosen, dimension.type, operators, [], offered, next(iter(chosen.values), ""))
-        is_short = len(offered) <= MOST_BOXES
+        is_short = len(offered) <= MAX_BOXES
         told = {each.value: each.label for each in offered}
         boxes = list(offered) if is_short else []
         boxes += [Choice(value, told.get(value, value)) for value in chosen.values if not (is_short and value in told)]
@@ -314,7 +314,7 @@ class Choices:
 
     @cached_property
     def sorts(self) -> list[Choice]:
-        """What the result can be ordered by."""
+        """Return what the result can be ordered by."""
         columns = {choice.value: choice.label for _table, group in self.breakdowns for choice in group}
         chosen = [each for each in self.fields.breakdowns if each in columns]
         if self.fields.listed:
@@ -332,7 +332,7 @@ class Choices:
 
 
 def values_of(model: SemanticModel, dimension: Dimension, units: Collection[str]) -> list[Choice]:
-    """The values to choose from. Names of rows are told only where everybody sees all rows, and org units only one's own."""
+    """Return the values to choose from. Names of rows are told only where everybody sees all rows, and org units only one's own."""
     if dimension.type == "boolean":
         return [Choice("true", _("yes")), Choice("false", _("no"))]
     column = model.org_unit.column if model.org_unit else None

@@ -21,7 +21,7 @@ from business.semantic_layer.model import Aggregation, Named
 
 LIST = "list:"  # before a model: its rows instead of a number
 DATES = "dates"  # instead of a period: between two dates
-MOST_FILTERS = 20
+MAX_FILTERS = 20
 TEXTS = ("time", "when", "start", "end", "sort", "top", "compare")
 FLAGS = ("ascending", "exact", "distinct", "share")
 VALUELESS = ("is_null", "is_not_null")
@@ -60,7 +60,7 @@ class Fields:
         """From an address or a form that was sent."""
         texts: dict[str, Any] = {name: sent.get(name, "").strip() for name in TEXTS}
         flags: dict[str, Any] = {name: bool(sent.get(name)) for name in FLAGS}
-        filters = (_filter_sent(sent, number) for number in range(MOST_FILTERS))
+        filters = (_filter_sent(sent, number) for number in range(MAX_FILTERS))
         if not texts["when"] and (texts["start"] or texts["end"]):
             texts["when"] = DATES
         return cls(
@@ -97,7 +97,7 @@ class Fields:
 
     @property
     def listed(self) -> str:
-        """The model whose rows are listed; "" for numbers."""
+        """Return the model whose rows are listed; "" for numbers."""
         return next((each.removeprefix(LIST) for each in self.metrics if each.startswith(LIST)), "")
 
     @property
@@ -105,7 +105,7 @@ class Fields:
         return [each for each in self.metrics if not each.startswith(LIST)]
 
     def query(self, catalog: Catalog) -> LogicalQuery:
-        """What the form asks. catalog: says of which type a value is. Raises Inexpressible with what is missing or wrong."""
+        """Return what the form asks. catalog: says of which type a value is. Raises Inexpressible with what is missing or wrong."""
         parts = _Parts(self, catalog)
         made = parts.subject() | {"filters": parts.filters(), "times": parts.times(), "ranking": parts.ranking()}
         made |= {"share": self.share} | ({"comparison": {"to": self.compare}} if self.compare else {})
@@ -140,7 +140,7 @@ class _Parts:
     catalog: Catalog
 
     def subject(self) -> dict[str, Any]:
-        """The list, or what the numbers are broken down by."""
+        """Return the part of the list, or of what the numbers are broken down by."""
         fields = self.fields
         model = fields.listed
         if not model:
@@ -216,12 +216,12 @@ def code_of_period(period: Period) -> str:
 
 
 def sort_code(dimension: Dimension) -> str:
-    """What a ranking by a breakdown says."""
+    """Return what a ranking by a breakdown says."""
     return column_of_dimension(dimension) if dimension.grain else dimension.name
 
 
 def label_of(named: Named) -> str:
-    """What a thing is called in the language of the page."""
+    """Return what a thing is called in the language of the page."""
     return named.label.said(get_language() or "en") or named.name.replace("_", " ")
 
 
@@ -274,7 +274,7 @@ def _code_of_time(time: TimeRange) -> dict[str, Any]:
 
 
 def _code_of_sort(query: LogicalQuery, ranking: Ranking) -> str:
-    """A place among the metrics, or a breakdown as `sort_code` has it; "" for a list that is only cut."""
+    """Return a place among the metrics, or a breakdown as `sort_code` has it; "" for a list that is only cut."""
     if query.rows is not None or ranking.by.isdecimal():
         return ranking.by
     for dimension in query.dimensions:
@@ -306,7 +306,7 @@ def _day(text: str) -> date | None:
 
 
 def _said(error: ValidationError) -> str:
-    """The first fault, where it is."""
+    """Return the first fault, where it is."""
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))
     why = first["msg"].removeprefix("Value error, ")

@@ -7,7 +7,7 @@ from django.urls import reverse
 from business.explore.fields import Fields, fits
 from business.logical_query.query import LogicalQuery
 
-MOST_CHARACTERS = 6_000  # of an address; proxies take 8,000
+MAX_CHARACTERS = 6_000  # of an address; proxies take 8,000
 
 
 def explore_url(source: str, query: LogicalQuery | Fields | None = None) -> str:
@@ -20,4 +20,4 @@ def explore_url(source: str, query: LogicalQuery | Fields | None = None) -> str:
     fields = Fields.of(query) if isinstance(query, LogicalQuery) else query or Fields()
     filled = "&".join(filter(None, [urlencode({"source": source}), fields.encoded()]))
     address = f"{reverse('explore')}?{filled}"
-    return address if len(address) <= MOST_CHARACTERS else ""
+    return address if len(address) <= MAX_CHARACTERS else ""

@@ -20,7 +20,7 @@ from business.models import SavedQuery
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
 
-MOST_SAVED = 200  # of one person in one source
+MAX_SAVED = 200  # of one person in one source
 NAME_CHARACTERS = 100
 
 
@@ -34,14 +34,16 @@ class Saved:
 
 
 def saved_queries(principal: Principal, opened: OpenSource) -> list[Saved]:
-    """What this person may open of a source, one's own first. Of others' only what stands on what this person may ask, too."""
+    """Return what this person may open of a source, one's own first. Of others' only what stands on what this person may ask, too."""
     rows = SavedQuery.objects.visible_to(principal).filter(source=opened.source).select_related("owner")
     found = (_opened(principal, row, opened) for row in rows)
     return sorted((each for each in found if each.is_own or each.query), key=lambda each: not each.is_own)
 
 
 def saved_query(principal: Principal, saved_id: UUID) -> tuple[OpenSource, Saved]:
-    """One of them to be opened, with its source. Raises NotFound, the same for what is missing, private or names something hidden."""
+    """Return one of them to be opened, with its source. Raises NotFound, the same for what is missing, private or names
+    something hidden.
+    """
     row = get_visible(SavedQuery, principal, pk=saved_id)
     opened = open_source(principal, row.source.name)
     saved = _opened(principal, row, opened)
@@ -57,8 +59,8 @@ def save_query(principal: Principal, opened: OpenSource, *, name: str, query: Lo
     if not 0 < len(told) <= NAME_CHARACTERS:
         raise InvalidInput(_("Give it a name of at most %(most)s characters.") % {"most": NAME_CHARACTERS})
     mine = SavedQuery.objects.visible_to(principal).filter(source=opened.source, owner_id=principal.user_id)
-    if mine.count() >= MOST_SAVED:
-        raise InvalidInput(_("You have saved %(most)s questions here: delete one first.") % {"most": MOST_SAVED})
+    if mine.count() >= MAX_SAVED:
+        raise InvalidInput(_("You have saved %(most)s questions here: delete one first.") % {"most": MAX_SAVED})
     plain = query.model_dump(mode="json", exclude_defaults=True)
     row = SavedQuery(source=opened.source, owner_id=principal.user_id, name=told, query=plain)
     try:
@@ -120,7 +122,7 @@ def _opened(principal: Principal, row: SavedQuery, opened: OpenSource) -> Saved:
 
 
 def is_named(query: LogicalQuery, catalog: Catalog) -> bool:
-    """Whether everything that a query names is in the layer, as one person may ask it."""
+    """Return whether everything that a query names is in the layer, as one person may ask it."""
     return all(
         name in catalog.models or name in catalog.dimensions or name in catalog.measures
         for part in _parts(query.model_dump(mode="json", exclude_defaults=True))
@@ -129,7 +131,9 @@ def is_named(query: LogicalQuery, catalog: Catalog) -> bool:
 
 
 def names_of_rows(query: LogicalQuery, catalog: Catalog) -> Iterator[str]:
-    """Texts in a query that may be a row's, in tables of which units see their own rows alone; kinds that the layer lists are none."""
+    """Yield texts in a query that may be a row's, in tables of which units see their own rows alone; kinds that the layer
+    lists are none.
+    """
     for part in _parts(query.model_dump(mode="json", exclude_defaults=True)):
         model, dimension = catalog.dimensions.get(str(part.get("field", "")), (None, None))
         if model is None or dimension is None or not (model.org_unit and model.org_unit.column):
@@ -140,7 +144,7 @@ def names_of_rows(query: LogicalQuery, catalog: Catalog) -> Iterator[str]:
 
 
 def _parts(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object in a query, however deep."""
+    """Yield every object in a query, however deep."""
     if isinstance(value, dict):
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -148,7 +152,7 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _names(part: dict[str, Any]) -> Iterator[str]:
-    """What an object of a query says by name: tables, dimensions, measures."""
+    """Yield what an object of a query says by name: tables, dimensions, measures."""
     told = [part.get(key) for key in ("name", "field", "model", "until", "than", "by")]
     for name in [*told, *part.get("columns", ())]:
         is_word = name == "average" or (

@@ -49,11 +49,11 @@ class Asking:
 
     @cached_property
     def query(self) -> LogicalQuery:
-        """Raises Inexpressible with what is missing."""
+        """Raise Inexpressible with what is missing."""
         return self.fields.query(self.opened.catalog)
 
     def compiled(self) -> str:
-        """The statement. Raises Inexpressible with why it cannot be asked."""
+        """Return the statement. Raises Inexpressible with why it cannot be asked."""
         return compile_query(self.query, self.opened.catalog, self.opened.today)
 
     @cached_property
@@ -61,7 +61,7 @@ class Asking:
         return sentence(self.query, self.opened.catalog, self.language, self.opened.today)
 
     def run(self) -> QueryShown:
-        """Raises Inexpressible, and what `run_query` raises."""
+        """Raise Inexpressible, and what `run_query` raises."""
         statement = self.compiled()
         meaning = describe(self.query, self.opened.catalog, self.language, self.opened.today)
         result = async_to_sync(run_query)(self.principal, self.opened, statement)
@@ -78,7 +78,7 @@ class Asking:
 @require_safe
 @signed_in
 def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """The form, and below it what it asks; without a choice, that of the only source or the only database. draft: the form alone, as
+    """Show the form, and below it what it asks; without a choice, that of the only source or the only database. draft: the form alone, as
     it is with what is chosen so far.
     """
     name = request.GET.get("source", "")
@@ -95,7 +95,7 @@ def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
 @require_safe
 @signed_in
 def opened_again(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpResponse:
-    """A saved question, asked today."""
+    """Show a saved question, asked today."""
     opened, saved = saved_query(principal, saved_id)
     assert saved.query is not None
     return _page(request, Asking(principal, opened, Fields.of(saved.query)), saved=saved)
@@ -104,7 +104,7 @@ def opened_again(request: HttpRequest, principal: Principal, saved_id: UUID) -> 
 @require_safe
 @signed_in
 def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """The rows as CSV: asked once more, as the page shows them."""
+    """Show the rows as CSV: asked once more, as the page shows them."""
     opened = open_source(principal, request.GET.get("source", ""))
     try:
         result = Asking(principal, opened, Fields.read(request.GET)).run()
@@ -163,7 +163,7 @@ def delete(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpRe
 
 
 def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, is_draft: bool = False) -> HttpResponse:
-    """The whole page; what cannot be asked is one sentence above the form."""
+    """Show the whole page; what cannot be asked is one sentence above the form."""
     result, error, sentence, status = None, "", "", HTTPStatus.OK
     try:
         if asking.fields != Fields():

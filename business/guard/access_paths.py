@@ -18,7 +18,7 @@ from business.guard.policy import AllowedTable
 from business.guard.rewrite import Column, column_of, meant
 from business.guard.rules import strings
 
-MOST_TABLES = 5  # joined: one text for each that may lead
+MAX_TABLES = 5  # joined: one text for each that may lead
 # How many times cheaper the planner must think one of these. It does not know how many rows are joined, nor whether there are as many
 # rows as a LIMIT of ours, before which an order is read to its end; of single look-ups it thinks that each reads its pages anew.
 PLAIN, GUESSED, SINGLE = 1, 10, 0.5
@@ -55,7 +55,7 @@ class Equality(NamedTuple):
 
 
 def paths(tree: Tree, tables: Iterable[AllowedTable], *, is_capped: bool) -> Iterator[Path]:
-    """Those of a statement that was rewritten to read the views; only its outermost query is said otherwise.
+    """Yield those of a statement that was rewritten to read the views; only its outermost query is said otherwise.
 
     is_capped: by a LIMIT that it did not ask for.
     """
@@ -70,7 +70,7 @@ def paths(tree: Tree, tables: Iterable[AllowedTable], *, is_capped: bool) -> Ite
         yield Path(_tree(tree, extremes[0]), extremes[1], PLAIN)
     if len(block.items) == 1 and ordered is not None and (first := block.first_of(ordered[1])) is not None:
         yield Path(_tree(tree, first), (ordered[1],), GUESSED if is_capped else PLAIN)
-    if 1 < len(block.items) <= MOST_TABLES:
+    if 1 < len(block.items) <= MAX_TABLES:
         chosen = block.chosen_from()
         if ordered is not None and chosen <= {ordered[0]} and (led := block.led_by(*ordered)) is not None:
             yield Path(_tree(tree, led), (ordered[1],), GUESSED)  # else the order might be read to its end
@@ -106,7 +106,7 @@ class Block:
         return cls(query, tables, items, conditions) if items and LOOKED_UP not in items else None
 
     def led_by(self, leading: str, order: Order | None = None) -> Tree | None:
-        """The query with one table first, and each other one looked up for its rows; None where something does not allow it."""
+        """Return the query with one table first, and each other one looked up for its rows; None where something does not allow it."""
         if len(self.items) > 1 and any(is_star(target.res_target.val) for target in self.query.target_list):
             return None  # the order of its columns is that of FROM
         led = copy_of(self.query)
@@ -128,7 +128,7 @@ class Block:
         return led
 
     def chosen_from(self) -> set[str]:
-        """The tables of which the conditions choose rows, besides joining them; "" for what is no column of one of them."""
+        """Return the tables of which the conditions choose rows, besides joining them; "" for what is no column of one of them."""
         joins = [one.node for name in self.items for one in self._equalities(name, list(self.items))]
         columns = [
             self._column(part)
@@ -140,7 +140,9 @@ class Block:
         return {column[0] if column else "" for column in columns}
 
     def first_of(self, order: Order) -> Tree | None:
-        """The query over the first rows of an ordered view, as many as it shows: a LIMIT reaches into a view, an ORDER BY does not."""
+        """Return the query over the first rows of an ordered view, as many as it shows: a LIMIT reaches into a view, an
+        ORDER BY does not.
+        """
         places = (self.query.limit_count, self.query.limit_offset)
         if any(place.WhichOneof("node") not in (None, "a_const") for place in places):
             return None
@@ -158,7 +160,7 @@ class Block:
         return query
 
     def asked_order(self) -> tuple[str, Order] | None:
-        """The table whose columns decide which rows come first, and their order; None where something else does."""
+        """Return the table whose columns decide which rows come first, and their order; None where something else does."""
         query = self.query
         if not query.sort_clause or any(field.name not in _PLAIN_QUERY for field, _value in query.ListFields()):
             return None
@@ -197,7 +199,7 @@ class Block:
         return query, tuple(orders)
 
     def _first(self, order: Order, column: Tree) -> Tree:
-        """The first value of an order that is none of nothing, as an expression."""
+        """Return the first value of an order that is none of nothing, as an expression."""
         found = expression("(SELECT a FROM a WHERE a IS NOT NULL LIMIT 1)")  # ours alone
         first = found.sub_link.subselect.select_stmt
         first.target_list[0].res_target.val.CopyFrom(column)
@@ -209,7 +211,7 @@ class Block:
         return found
 
     def _ordered_by(self, node: Tree) -> Tree:
-        """What ORDER BY names: `ORDER BY day` may be a name of what is selected, `ORDER BY 1` its place."""
+        """Return what ORDER BY names: `ORDER BY day` may be a name of what is selected, `ORDER BY 1` its place."""
         if node.WhichOneof("node") == "column_ref" and len(node.column_ref.fields) == 1:
             word = node.column_ref.fields[0].string.sval
             targets = (target.res_target for target in self.query.target_list)
@@ -223,7 +225,7 @@ class Block:
         return self.tables[_reads_from(self.items[name]).relname]
 
     def _equalities(self, name: str, placed: list[str]) -> list[Equality]:
-        """The conditions by which rows of a table are looked up for rows of tables that stand before it."""
+        """Return the conditions by which rows of a table are looked up for rows of tables that stand before it."""
         found = []
         for node in self.conditions:
             expression = node.a_expr
@@ -252,7 +254,7 @@ _PLAIN_CALL = {"funcname", "args", "funcformat", "location"}
 
 
 def _computes(query: Tree) -> bool:
-    """Whether what is selected is more than columns: an aggregate or a window sees more rows than are shown."""
+    """Return whether what is selected is more than columns: an aggregate or a window sees more rows than are shown."""
     return any(target.res_target.val.WhichOneof("node") != "column_ref" for target in query.target_list)
 
 
@@ -262,7 +264,7 @@ def _is_inner(join: Tree) -> bool:
 
 
 def _name_of_ours(item: Tree, tables: dict[str, AllowedTable]) -> str:
-    """The alias of a projection of a view; "" for whatever else stands in FROM."""
+    """Return the alias of a projection of a view; "" for whatever else stands in FROM."""
     if item.WhichOneof("node") != "range_subselect" or item.range_subselect.alias.colnames:
         return ""
     read = item.range_subselect.subquery.select_stmt.from_clause
@@ -271,12 +273,12 @@ def _name_of_ours(item: Tree, tables: dict[str, AllowedTable]) -> str:
 
 
 def _reads_from(item: Tree) -> Tree:
-    """The view that a projection of ours reads: only such have a schema in a rewritten statement."""
+    """Return the view that a projection of ours reads: only such have a schema in a rewritten statement."""
     return item.range_subselect.subquery.select_stmt.from_clause[0].range_var
 
 
 def _looked_up(item: Tree, equalities: list[Equality]) -> Tree:
-    """The projection with its rows for one row of others; fenced, else PostgreSQL would take the conditions out again."""
+    """Return the projection with its rows for one row of others; fenced, else PostgreSQL would take the conditions out again."""
     looked_up = copy_of(item)
     looked_up.range_subselect.lateral = True
     query = looked_up.range_subselect.subquery.select_stmt
@@ -304,7 +306,7 @@ def _fence(query: Tree) -> None:
 
 
 def _with_single_look_ups(query: Tree) -> Tree | None:
-    """The query with EXISTS answered for one row after another, by an index, instead of a join with all rows; None without one."""
+    """Return the query with EXISTS answered for one row after another, by an index, instead of a join with all rows; None without one."""
     conditions = _conjuncts(query.where_clause)
     fenced = [asked for node in conditions if (asked := _asked_to_exist(node)) is not None]
     for asked in fenced:
@@ -317,7 +319,7 @@ def _with_single_look_ups(query: Tree) -> Tree | None:
 
 
 def _asked_to_exist(node: Tree) -> Tree | None:
-    """The query of EXISTS or NOT EXISTS that has no LIMIT."""
+    """Return the query of EXISTS or NOT EXISTS that has no LIMIT."""
     if node.WhichOneof("node") == "bool_expr" and node.bool_expr.boolop == pg_query_pb2.NOT_EXPR:
         (node,) = node.bool_expr.args
     if node.WhichOneof("node") != "sub_link" or node.sub_link.sub_link_type != pg_query_pb2.EXISTS_SUBLINK:
@@ -327,7 +329,7 @@ def _asked_to_exist(node: Tree) -> Tree | None:
 
 
 def _conjuncts(node: Tree) -> list[Tree]:
-    """The conditions that must all hold; none of an empty one."""
+    """Return the conditions that must all hold; none of an empty one."""
     if node.WhichOneof("node") is None:
         return []
     if node.WhichOneof("node") == "bool_expr" and node.bool_expr.boolop == pg_query_pb2.AND_EXPR:
@@ -345,7 +347,7 @@ def _put_conditions(query: Tree, conditions: list[Tree]) -> None:
 
 
 def _tree(tree: Tree, query: Tree) -> Tree:
-    """The statement with this outermost query."""
+    """Return the statement with this outermost query."""
     whole = copy_of(tree)
     select_of(whole).CopyFrom(query)
     return whole

@@ -28,7 +28,7 @@ LIKE_STEPS = 4  # as slow: 8 characters of a pattern
 
 
 def require_short_side(tree: Tree, *, longer: int) -> None:
-    """Raises SqlRefused where both sides of a comparison may be long. tree: rewritten. longer: times a text may grow in it."""
+    """Raise SqlRefused where both sides of a comparison may be long. tree: rewritten. longer: times a text may grow in it."""
     found = list(nodes(tree))
     signs = _PIECEWISE | _OF_JSON if any(map(_makes_json, found)) else _PIECEWISE
     pairs = [pair for node in found if (pair := _compared(node, signs))]
@@ -43,7 +43,7 @@ def require_short_side(tree: Tree, *, longer: int) -> None:
 
 
 def _compared(node: Tree, signs: frozenset[str]) -> tuple[Tree, Tree, int] | None:
-    """The two sides of a comparison piece by piece, and how slow a step is."""
+    """Return the two sides of a comparison piece by piece, and how slow a step is."""
     kind = node.DESCRIPTOR.name
     if kind == "A_Expr" and (sign := strings(node.name)[-1]) in signs:
         return node.lexpr, node.rexpr, LIKE_STEPS if sign in _LIKE else 1
@@ -96,13 +96,13 @@ class Lengths:
                 self._named.update(dict.fromkeys(grown, GATHERED))
 
     def of(self, part: Tree) -> int:
-        """Characters or values in a part, at most GATHERED."""
+        """Return characters or values in a part, at most GATHERED."""
         if id(part) not in self._known:
             self._known[id(part)] = min(GATHERED, self._own(part))
         return self._known[id(part)]
 
     def _is_longer(self, name: str, part: Tree) -> bool:
-        """Whether the name stands for something longer than was known."""
+        """Return whether the name stands for something longer than was known."""
         length = self.of(part)
         if length <= self._named[name]:
             return False
@@ -157,7 +157,7 @@ _OWN: dict[str, Callable[[Lengths, Tree], int]] = {
 
 
 def _names(node: Tree) -> Iterator[tuple[str, Tree]]:
-    """The names that a part of a statement gives, each with what it stands for."""
+    """Yield the names that a part of a statement gives, each with what it stands for."""
     kind = node.DESCRIPTOR.name
     if kind == "ResTarget":
         yield from ((name, node.val) for name in _called(node))
@@ -178,14 +178,14 @@ def _names(node: Tree) -> Iterator[tuple[str, Tree]]:
 
 
 def _called_in_from(node: Tree) -> list[str]:
-    """Names besides the alias: what a function's rows are called, and the columns that a join has in common."""
+    """Return names besides the alias: what a function's rows are called, and the columns that a join has in common."""
     if node.DESCRIPTOR.name == "RangeFunction":
         return [*_OF_ROWS, *(name_of(call) for call in nodes(node) if call.DESCRIPTOR.name == "FuncCall")]
     return [node.join_using_alias.aliasname] if node.DESCRIPTOR.name == "JoinExpr" else []
 
 
 def _called(target: Tree) -> Iterator[str]:
-    """The name of what is selected, or all that PostgreSQL may call it."""
+    """Yield the name of what is selected, or all that PostgreSQL may call it."""
     if target.name:
         yield target.name
         return

@@ -22,7 +22,7 @@ class Gathering:
 
 
 def gathering(tree: Tree, *, longer: int) -> Gathering | None:
-    """What a rewritten statement gathers; None where nothing is. longer: how many times its length a text may get."""
+    """Return what a rewritten statement gathers; None where nothing is. longer: how many times its length a text may get."""
     collected = collectors(tree)
     if not collected:
         return None
@@ -32,7 +32,7 @@ def gathering(tree: Tree, *, longer: int) -> Gathering | None:
 
 
 def _parses(node: Tree) -> bool:
-    """Whether a text is taken apart into many values."""
+    """Return whether a text is taken apart into many values."""
     kind = node.DESCRIPTOR.name
     if kind == "TypeCast":
         name = node.type_name
@@ -42,7 +42,7 @@ def _parses(node: Tree) -> bool:
 
 
 def _written(node: Tree) -> int:
-    """Bytes that a statement may add to each row: its texts and names, and the digits it asks for."""
+    """Return bytes that a statement may add to each row: its texts and names, and the digits it asks for."""
     kind = node.DESCRIPTOR.name
     if kind == "A_Const":
         return len(node.sval.sval.encode())

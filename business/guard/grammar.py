@@ -17,7 +17,7 @@ MAX_NODES = 4_000
 
 
 def parse_query(text: str) -> Tree:
-    """The tree of exactly one SELECT, VALUES or set operation; raises SqlRefused for anything else."""
+    """Return the tree of exactly one SELECT, VALUES or set operation; raises SqlRefused for anything else."""
     tree = _parse(text)
     if len(tree.stmts) != 1:
         raise SqlRefused(
@@ -35,7 +35,7 @@ def parse_query(text: str) -> Tree:
 
 
 def text_of(tree: Tree) -> str:
-    """The statement of a tree, in the grammar's own words, on one line and without comments."""
+    """Return the statement of a tree, in the grammar's own words, on one line and without comments."""
     try:
         return str(postgast.deparse(tree))
     except PgQueryError as error:
@@ -43,12 +43,12 @@ def text_of(tree: Tree) -> str:
 
 
 def select_of(tree: Tree) -> Tree:
-    """The outermost query of a tree."""
+    """Return the outermost query of a tree."""
     return tree.stmts[0].stmt.select_stmt
 
 
 def expression(text: str) -> Tree:
-    """The tree of an expression that we write."""
+    """Return the tree of an expression that we write."""
     return select_of(parse_query(f"SELECT {text}")).target_list[0].res_target.val
 
 
@@ -59,12 +59,12 @@ def copy_of(node: Tree) -> Tree:
 
 
 def is_star(node: Tree) -> bool:
-    """Whether an expression is `*`, or `t.*`."""
+    """Return whether an expression is `*`, or `t.*`."""
     return bool(node.WhichOneof("node") == "column_ref" and node.column_ref.fields[-1].WhichOneof("node") == "a_star")
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
-    """Every message of a tree, parents first, without recursion."""
+    """Yield every message of a tree, parents first, without recursion."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -73,7 +73,7 @@ def nodes(tree: Tree) -> Iterator[Tree]:
 
 
 def _below(node: Tree) -> list[Tree]:
-    """The messages right below one, last first. As `children`, in a hurry: the guard looks at each node many times."""
+    """Return the messages right below one, last first. As `children`, in a hurry: the guard looks at each node many times."""
     if type(node) is pg_query_pb2.Node:
         kind = node.WhichOneof("node")
         return [getattr(node, kind)] if kind else []
@@ -88,13 +88,13 @@ def _below(node: Tree) -> list[Tree]:
 
 @cache
 def _fields_of(kind: Descriptor) -> tuple[tuple[str, bool], ...]:
-    """The fields of a kind of node that hold messages, last first, each with whether it holds several."""
+    """Return the fields of a kind of node that hold messages, last first, each with whether it holds several."""
     fields = sorted(kind.fields, key=lambda field: field.number, reverse=True)
     return tuple((field.name, field.is_repeated) for field in fields if field.message_type is not None)
 
 
 def children(node: Tree) -> Iterator[tuple[str, Tree]]:
-    """The messages right below one, each with the name of its field, in order."""
+    """Yield the messages right below one, each with the name of its field, in order."""
     if type(node) is pg_query_pb2.Node:  # wraps one message of another kind
         if kind := node.WhichOneof("node"):
             yield kind, getattr(node, kind)
@@ -107,7 +107,7 @@ def children(node: Tree) -> Iterator[tuple[str, Tree]]:
 
 
 def same(one: Tree, other: Tree) -> bool:
-    """Whether two trees are the same statement; places in the text do not count."""
+    """Return whether two trees are the same statement; places in the text do not count."""
     return bool(_without_places(one) == _without_places(other))
 
 
@@ -117,7 +117,7 @@ def content(tree: Tree) -> bytes:
 
 
 def by_query(tree: Tree) -> Iterator[tuple[int, Tree]]:
-    """Every message of a tree with the number of the query that it stands right in."""
+    """Yield every message of a tree with the number of the query that it stands right in."""
     queries = 0
     waiting = [(0, tree)]
     while waiting:
@@ -144,7 +144,7 @@ def _without_places(tree: Tree) -> Tree:
 
 @cache
 def _places_of(kind: Descriptor) -> tuple[str, ...]:
-    """The fields of a kind of node that say where in the text it stood."""
+    """Return the fields of a kind of node that say where in the text it stood."""
     return tuple(sorted(_PLACES.intersection(kind.fields_by_name)))
 
 

@@ -63,7 +63,7 @@ _VARIABLE = frozenset({"ColumnRef", "SubLink", "FuncCall", "SQLValueFunction"})
 
 
 def doublings(tree: Tree) -> int:
-    """The doublings of a statement, all together. Raises SqlRefused above MAX_DOUBLINGS."""
+    """Return the doublings of a statement, all together. Raises SqlRefused above MAX_DOUBLINGS."""
     found = sum(_once_in_a_query(tree)) + _doublings_of_rows(tree)
     if collectors(tree):
         found += sum(map(_of_numbers, nodes(tree)))
@@ -83,7 +83,7 @@ def _once_in_a_query(tree: Tree) -> Iterator[int]:
 
 
 def collectors(tree: Tree) -> int:
-    """How many aggregates, and how many ARRAY(SELECT …), gather their input into one value."""
+    """Return how many aggregates, and how many ARRAY(SELECT …), gather their input into one value."""
     return sum(map(_collects, nodes(tree)))
 
 
@@ -94,7 +94,7 @@ def _collects(node: Tree) -> bool:
 
 
 def require_foreseeable(tree: Tree) -> None:
-    """Raises SqlRefused for rows that nobody can count beforehand where they would fill memory.
+    """Raise SqlRefused for rows that nobody can count beforehand where they would fill memory.
 
     That is a recursive query that keeps its rows apart (UNION) or lengthens a text in each round, and gathering into one value
     what a recursive query or a function of columns returns: for these the planner only guesses.
@@ -125,7 +125,7 @@ def _is_array_query(node: Tree) -> bool:
 
 
 def _repeats(query: Tree) -> bool:
-    """Whether a WITH query reads itself, or a table of its name."""
+    """Return whether a WITH query reads itself, or a table of its name."""
     return any(n.DESCRIPTOR.name == "RangeVar" and n.relname == query.ctename for n in nodes(query.ctequery))
 
 
@@ -168,7 +168,7 @@ def _of_call(name: str, args: list[Tree]) -> int:
 
 
 def _of_numbers(node: Tree) -> int:
-    """A product has the digits of both factors; only where values are gathered are there enough of them to matter."""
+    """Return the doublings of numbers: a product has the digits of both factors. It matters where values are gathered."""
     if node.DESCRIPTOR.name == "A_Expr" and [part.string.sval for part in node.name] == ["*"]:
         return _more([node.lexpr, node.rexpr])
     if node.DESCRIPTOR.name != "FuncCall":
@@ -180,7 +180,7 @@ def _of_numbers(node: Tree) -> int:
 
 
 def _raised(exponent: Tree) -> int:
-    """A number has as many times the digits as the exponent says; at most 131,072, which an unknown exponent may reach."""
+    """Return the doublings of a power: it has as many times the digits as the exponent says, at most 131,072."""
     if not _is_constant(exponent):
         return MAX_DOUBLINGS
     while exponent.WhichOneof("node") == "type_cast":
@@ -213,7 +213,7 @@ def _more(parts: list[Tree]) -> int:
 
 
 def _inserted(part: Tree) -> int:
-    """A piece put in again and again: its length when it is written out; else it may be as long as anything."""
+    """Return the doublings of a piece put in again and again: by its length where it is written out, else unlimited."""
     if not _is_constant(part):
         return MAX_DOUBLINGS + 1
     while part.WhichOneof("node") == "type_cast":
@@ -229,12 +229,12 @@ def _is_constant(part: Tree) -> bool:
 
 
 def calls(tree: Tree) -> list[Tree]:
-    """The calls of functions in a tree."""
+    """Return the calls of functions in a tree."""
     return [node for node in nodes(tree) if node.DESCRIPTOR.name == "FuncCall"]
 
 
 def name_of(node: Tree) -> str:
-    """The function that is called, without its schema."""
+    """Return the function that is called, without its schema."""
     return str(node.funcname[-1].string.sval)
 
 
@@ -242,7 +242,7 @@ _NO_PARENTS = frozenset({"Node", "ColumnRef", "String", "A_Const"})  # of a colu
 
 
 def _doublings_of_rows(tree: Tree) -> int:
-    """How often the rows that a rewritten statement takes as one value may double a text, all together."""
+    """Return how often the rows that a rewritten statement takes as one value may double a text, all together."""
     found = list(nodes(tree))
     parents = [node for node in found if node.DESCRIPTOR.name not in _NO_PARENTS]
     columns = _columns(found)
@@ -255,7 +255,7 @@ def _doublings_of_rows(tree: Tree) -> int:
 
 
 def _is_row(parent: Tree, child: Tree, columns: dict[str, list[set[str]]]) -> bool:
-    """Whether a part is a whole row; where every table of that name has a column of the same name, the column is meant."""
+    """Return whether a part is a whole row; where every table of that name has a column of the same name, the column is meant."""
     if child.DESCRIPTOR.name != "Node" or child.WhichOneof("node") != "column_ref":
         return False
     fields = child.column_ref.fields

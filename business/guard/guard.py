@@ -37,7 +37,7 @@ class GuardedSql:
 
     @property
     def unseen(self) -> tuple[str, str]:
-        """The statement with its values hidden, in two ways, for judging its plan."""
+        """Return the statement with its values hidden, in two ways, for judging its plan."""
         return without_values(self.tree)
 
     @property
@@ -48,7 +48,7 @@ class GuardedSql:
         return text_of(tree)
 
     def paths(self) -> Iterator[Path]:
-        """Other ways to say the same, by other indexes; of a statement that reads views. They run as `written` writes them."""
+        """Yield other ways to say the same, by other indexes; of a statement that reads views. They run as `written` writes them."""
         if not self.reads_views or self.gathering:
             return iter(())
         return paths(self.tree, self.tables, is_capped=self.uncapped is not None)

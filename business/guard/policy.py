@@ -9,7 +9,7 @@ from functools import cached_property
 
 
 def is_system_schema(name: str) -> bool:
-    """Whether a schema is the server's own or this system's: no table of it is ever read, however its name is written."""
+    """Return whether a schema is the server's own or this system's: no table of it is ever read, however its name is written."""
     plain = unicodedata.normalize("NFKC", name).strip("\"'` \t\r\n").casefold()
     return not plain or plain == "information_schema" or plain.startswith(("pg_", "copilot_wall"))
 
@@ -55,7 +55,7 @@ class Policy:
     tables: tuple[AllowedTable, ...]
 
     def find(self, schema: str, name: str) -> list[AllowedTable]:
-        """The tables a reference means; an empty schema means any."""
+        """Return the tables a reference means; an empty schema means any."""
         return [table for table in self.tables if table.name == name and schema in ("", table.schema)]
 
     @cached_property

@@ -89,7 +89,7 @@ class Rewriter:
         node.CopyFrom(replacement)
 
     def _own_tables(self, query: Tree, names: dict[str, str]) -> dict[str, AllowedTable]:
-        """The base tables right in a query's FROM, by what the query calls them; those whose columns it renames are left out."""
+        """Return the base tables right in a query's FROM, by what the query calls them; those whose columns it renames are left out."""
         waiting = [item for name, item in children(query) if name == "from_clause"]
         tables = {}
         while waiting:
@@ -132,7 +132,7 @@ class Rewriter:
 
 
 def row_filter(table: AllowedTable) -> str:
-    """The condition on a table's rows, with the org units as literals; no unit, no row."""
+    """Return the condition on a table's rows, with the org units as literals; no unit, no row."""
     if table.org_column is None:
         return "true"
     if not table.units:
@@ -157,7 +157,7 @@ def cap_rows(query: Tree, most: int) -> bool:
 
 
 def _plain_number(node: Tree) -> int | None:
-    """The number of a LIMIT or OFFSET; None for ALL and NULL. Numbers past 2^31 reach us as text."""
+    """Return the number of a LIMIT or OFFSET; None for ALL and NULL. Numbers past 2^31 reach us as text."""
     constant = node.a_const if node.WhichOneof("node") == "a_const" else None
     kind = constant.WhichOneof("val") if constant is not None else None
     if constant is not None and constant.isnull:
@@ -170,12 +170,12 @@ def _plain_number(node: Tree) -> int | None:
 
 
 def quoted(name: str) -> str:
-    """A name as PostgreSQL reads it literally."""
+    """Return a name as PostgreSQL reads it literally."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(value: str) -> str:
-    """A text constant; backslashes are themselves (standard_conforming_strings is set for every session)."""
+    """Return a text constant; backslashes are themselves (standard_conforming_strings is set for every session)."""
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -198,14 +198,14 @@ def group_by_dependents(query: Tree, tables: Mapping[str, AllowedTable]) -> None
 
 
 def meant(item: Tree, query: Tree) -> Tree:
-    """What is grouped or ordered by: `GROUP BY 1` is the first thing selected."""
+    """Return what is grouped or ordered by: `GROUP BY 1` is the first thing selected."""
     if item.WhichOneof("node") == "a_const" and 0 < item.a_const.ival.ival <= len(query.target_list):
         return query.target_list[item.a_const.ival.ival - 1].res_target.val
     return item
 
 
 def column_of(item: Tree, tables: Mapping[str, AllowedTable]) -> Column | None:
-    """The column of one of the tables that an expression is; None where it is none, or PostgreSQL could not tell which."""
+    """Return the column of one of the tables that an expression is; None where it is none, or PostgreSQL could not tell which."""
     if item.WhichOneof("node") != "column_ref" or is_star(item):
         return None
     *owner, column = strings(item.column_ref.fields)
@@ -214,7 +214,7 @@ def column_of(item: Tree, tables: Mapping[str, AllowedTable]) -> Column | None:
 
 
 def _used(query: Tree, name: str, table: AllowedTable) -> list[str]:
-    """The table's columns that a query names anywhere, or all for a star, in the table's order."""
+    """Return the table's columns that a query names anywhere, or all for a star, in the table's order."""
     named = set()
     for node in nodes(query):
         if node.DESCRIPTOR.name == "ColumnRef":
@@ -226,7 +226,7 @@ def _used(query: Tree, name: str, table: AllowedTable) -> list[str]:
 
 
 def _reference(name: str, column: str) -> Tree:
-    """A qualified column, as the grammar writes it."""
+    """Return a qualified column, as the grammar writes it."""
     item = expression("a.b")
     for each, text in zip(item.column_ref.fields, (name, column), strict=True):
         each.string.sval = text

@@ -26,7 +26,7 @@ _COLLATION = re.compile(rf"[A-Za-z][A-Za-z0-9_.@-]{{0,{MAX_COLLATION_CHARS - 1}}
 
 
 def require_known(tree: Tree) -> None:
-    """Raises SqlRefused, naming the first part that is not in the vocabulary."""
+    """Raise SqlRefused, naming the first part that is not in the vocabulary."""
     for node in nodes(tree):
         kind = node.DESCRIPTOR.name
         if kind == "Node":
@@ -140,7 +140,7 @@ def _rows_of_function(node: Tree) -> None:
 
 
 def strings(parts: Tree) -> list[str]:
-    """The words of a qualified name."""
+    """Return the words of a qualified name."""
     return [part.string.sval for part in parts]
 
 

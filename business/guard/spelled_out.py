@@ -35,7 +35,7 @@ def _replace(node: Tree) -> bool:
 
 
 def _is_plain(call: Tree) -> bool:
-    """A name and arguments, nothing else."""
+    """Return whether a call has a name and arguments, and nothing else."""
     return {field.name for field, _value in call.ListFields()} <= {"funcname", "args", "funcformat", "location"}
 
 
@@ -79,7 +79,7 @@ def _format(args: list[Tree]) -> Tree | None:
 
 
 def _template_parts(template: str) -> list[str | int] | None:
-    """Its texts, and for each `%s` or `%2$s` the place of its value, from 1; None where it asks for anything else."""
+    """Return its texts, and for each `%s` or `%2$s` the place of its value, from 1; None where it asks for anything else."""
     if "%" in _VALUE.sub("", template):
         return None
     parts: list[str | int] = []
@@ -94,7 +94,7 @@ def _template_parts(template: str) -> list[str | int] | None:
 
 
 def _padding(args: list[Tree]) -> str | None:
-    """The whole length in the one character that fills; None unless both are written out and short."""
+    """Return the whole length in the one character that fills; None unless both are written out and short."""
     if len(args) not in (2, 3):
         return None
     length = _number(args[1])

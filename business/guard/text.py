@@ -12,7 +12,7 @@ INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
 
 def clean(text: str) -> str:
-    """The statement without surrounding white space and without one closing semicolon. Raises SqlRefused."""
+    """Return the statement without surrounding white space and without one closing semicolon. Raises SqlRefused."""
     if len(text) > MAX_CHARS:
         raise SqlRefused(
             Reason.TEXT,
@@ -35,7 +35,7 @@ def clean(text: str) -> str:
 
 
 def _nesting(text: str) -> int:
-    """The most brackets open at once; those in strings count too, which errs on the strict side."""
+    """Return the most brackets open at once; those in strings count too, which errs on the strict side."""
     deepest = depth = 0
     for character in text:
         if character in "([{":

@@ -34,7 +34,7 @@ _OTHER_SIDE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def without_values(tree: Tree) -> tuple[str, str]:
-    """Two texts: equal values as one parameter, as GROUP BY needs it, and each as its own, as values of two types need it."""
+    """Return two texts: equal values as one parameter, as GROUP BY needs it, and each as its own, as values of two types need it."""
     return _hidden(tree, is_shared=True), _hidden(tree, is_shared=False)
 
 
@@ -69,7 +69,7 @@ def _put_parameter(node: Tree, number: int, kind: str) -> None:
 
 
 def _type_of_value(node: Tree) -> str | None:
-    """The type of a part that is the same for every row, empty where only its use tells; None for every other part."""
+    """Return the type of a part that is the same for every row, empty where only its use tells; None for every other part."""
     kind = node.WhichOneof("node") if node.DESCRIPTOR.name == "Node" else None
     if kind == "a_const":
         written = node.a_const.WhichOneof("val") or ""
@@ -84,7 +84,7 @@ def _type_of_value(node: Tree) -> str | None:
 
 
 def _is_ours(node: Tree) -> bool:
-    """A projection of a table: its values are the person's own org units."""
+    """Return whether a part is our projection of a table: its values are the person's own org units."""
     if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "range_subselect":
         return False
     tables = node.range_subselect.subquery.select_stmt.from_clause

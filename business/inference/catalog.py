@@ -73,7 +73,7 @@ class Reference:
 
 
 def tables_of(connection: psycopg.Connection, schemas: Sequence[str] | None = None) -> list[Table]:
-    """Every table and view of these schemas, or of the whole database, by schema and name.
+    """Return every table and view of these schemas, or of the whole database, by schema and name.
 
     A table in partitions is one. What came with an extension, and a materialised view that was never filled, is left out.
     """
@@ -99,7 +99,7 @@ def tables_of(connection: psycopg.Connection, schemas: Sequence[str] | None = No
 def holds_for(
     connection: psycopg.Connection, question: LiteralString, table: Table, column: Column, **named: sql.Composable
 ) -> bool:
-    """What the rows say to a question: {c} the column, {t} its table, {n} how many rows are looked at, and what else is named."""
+    """Return what the rows say to a question: {c} the column, {t} its table, {n} how many rows are looked at, and what else is named."""
     query = sql.SQL(question).format(
         c=sql.Identifier(column.name),
         t=sql.Identifier(*table.place),
@@ -111,7 +111,7 @@ def holds_for(
 
 
 def declared_references(connection: psycopg.Connection) -> list[Reference]:
-    """The foreign keys of one column."""
+    """Return the foreign keys of one column."""
     return [
         Reference((schema, table), column, (to_schema, to))
         for schema, table, column, to_schema, to in connection.execute(_FOREIGN_KEYS)

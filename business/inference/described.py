@@ -16,7 +16,7 @@ from business.semantic_layer.model import Named, SemanticLayer, SemanticModel, W
 
 LABEL_CHARACTERS = 60
 DESCRIPTION_CHARACTERS = 300
-MOST_SYNONYMS = 6
+MAX_SYNONYMS = 6
 N = TypeVar("N", bound=Named)
 T = TypeVar("T", bound=BaseModel)
 Progress = Callable[[int, int, str, str], None]
@@ -30,7 +30,7 @@ class Complete(Protocol):
 
 
 def texts(value: Any) -> Any:
-    """The texts of a list that a model wrote; none of what is no list."""
+    """Return the texts of a list that a model wrote; none of what is no list."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
@@ -67,7 +67,9 @@ async def describe_layer(
     progress: Progress,
     errors: tuple[type[Exception], ...] = (),
 ) -> SemanticLayer:
-    """The layer with words for every table, several of them asked at once. errors: what a model fails with; the table stays as it is."""
+    """Return the layer with words for every table, several of them asked at once. errors: what a model fails with; the table
+    stays as it is.
+    """
     turn, done = asyncio.Semaphore(at_once), 0
 
     async def described(model: SemanticModel) -> SemanticModel:
@@ -87,7 +89,7 @@ async def describe_layer(
 
 
 async def describe_table(model: SemanticModel, complete: Complete, instructions: str) -> SemanticModel:
-    """One table. What rows of org units are called is not told. Raises what the model's side raises."""
+    """Describe one table. What rows of org units are called is not told. Raises what the model's side raises."""
     dimensions = frozenset(f"{model.name}.{each.name}" for each in model.dimensions)
     measures = frozenset(f"{model.name}.{each.name}" for each in model.measures)
     shown = escape(schema_prompt(Linked((model,), dimensions, measures)), quote=False)
@@ -96,7 +98,7 @@ async def describe_table(model: SemanticModel, complete: Complete, instructions:
 
 
 def with_words(model: SemanticModel, words: TableWords) -> SemanticModel:
-    """The table with the words that fit it; names that it does not have, and words that another of its things has, are left out."""
+    """Return the table with the words that fit it; names that it does not have, and words that another of its things has, are left out."""
     said = {each.name.rpartition(".")[2]: each for each in words.things}
     own = said.get("", said.get(model.name))
     taken = {word.casefold() for part in (*model.dimensions, *model.measures) for word in part.words()}
@@ -128,4 +130,4 @@ def _named(named: N, called: Called | None, taken: set[str]) -> N:
 
 def _cut(words: Iterable[str]) -> list[str]:
     found = dict.fromkeys(word.strip() for word in words if 0 < len(word.strip()) <= LABEL_CHARACTERS)
-    return list(found)[:MOST_SYNONYMS]
+    return list(found)[:MAX_SYNONYMS]

@@ -13,12 +13,12 @@ _COUNTED = ("num", "number", "count", "cnt", "total")
 
 
 def flag_values(said: tuple[str, ...], yes: str, no: str) -> tuple[Value, ...]:
-    """What is so, or is not so: “active”, “final exam”."""
+    """Return the values of a flag with their words: “active”, “final exam”."""
     return (Value(value=yes, synonyms=said), Value(value=no))
 
 
 def written_flag(values: tuple[Value, ...]) -> tuple[str, str] | None:
-    """How a text says yes and no; None where it says anything else, or yes in every row it is told of."""
+    """Return how a text says yes and no; None where it says anything else, or yes in every row it is told of."""
     found = {value.value.lower(): value.value for value in values}
     for yes, no in _WRITTEN:
         if found and set(found) <= {yes, no}:
@@ -28,7 +28,7 @@ def written_flag(values: tuple[Value, ...]) -> tuple[str, str] | None:
 
 
 def is_numbered_flag(connection: psycopg.Connection, table: Table, column: Column) -> bool:
-    """Whether a number is named as a yes or no, or as what was done, and holds both 1 and 0 and nothing else.
+    """Return whether a number is named as a yes or no, or as what was done, and holds both 1 and 0 and nothing else.
 
     `is_…` and `has_…` may hold one of them alone.
     """

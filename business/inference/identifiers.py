@@ -51,13 +51,13 @@ _PLURAL = re.compile(r"(?<=gno|aly|the|cri)ses$")  # diagnoses, analyses
 _PREFIX = 3  # letters that the columns of a table begin with, at the least, to be no part of their names
 
 
-def _pairs_of(text: str) -> dict[str, str]:
-    """What is written as “word meaning; word meaning”."""
+def pairs_of(text: str) -> dict[str, str]:
+    """Return the pairs of a text that is written as “word meaning; word meaning”."""
     pairs = (line.split(None, 1) for line in text.replace("\n", " ").split(";"))
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
 
-_EXPANSIONS = _pairs_of(_SHORT)
+_EXPANSIONS = pairs_of(_SHORT)
 
 
 class Identifiers:
@@ -70,7 +70,7 @@ class Identifiers:
 
     @cached_property
     def prefix(self) -> str:
-        """What all tables begin with and nobody says: `sb`, `tbl`; "" for none."""
+        """Return what all tables begin with and nobody says: `sb`, `tbl`; "" for none."""
         return _shared([name.lower() for name in self._tables], least=2)
 
     @cached_property
@@ -82,11 +82,11 @@ class Identifiers:
 
     @cached_property
     def _stems(self) -> set[tuple[str, ...]]:
-        """What the tables are called, by the stems of its words."""
+        """Return what the tables are called, by the stems of its words."""
         return {tuple(map(singular, phrase.split())) for name in self._tables for phrase in self.table(name)}
 
     def _table(self, name: str) -> tuple[str, ...]:
-        """What a table is called, the fullest first: `wallet_transactions_daily` → “wallet transactions”."""
+        """Return what a table is called, the fullest first: `wallet_transactions_daily` → “wallet transactions”."""
         bare = name[len(self.prefix) :] if len(name) > len(self.prefix) else name
         words = self._words(bare, is_table=True)
         while len(words) > 1 and words[-1] in ("daily", "log", "table", "data", "history", "hist", "tbl"):
@@ -97,7 +97,7 @@ class Identifiers:
         return tuple(dict.fromkeys([*_said(words), *_said([*words[:-1], other])]))
 
     def column(self, name: str, table: str, prefix: str = "") -> tuple[str, ...]:
-        """What a column is called, the fullest first. prefix: that all columns of the table have."""
+        """Return what a column is called, the fullest first. prefix: that all columns of the table have."""
         words = self._words(name.lower().removeprefix(prefix) or name)
         unit = words[-1] if len(words) > 1 and words[-1] in UNITS else ""
         words = words[:-1] if unit else words
@@ -138,15 +138,15 @@ class Identifiers:
         return [f"number of {' '.join(noun)}", " ".join(noun)]
 
     def prefix_of(self, columns: Iterable[str]) -> str:
-        """What all columns of a table begin with: `sbcust`; "" for none."""
+        """Return what all columns of a table begin with: `sbcust`; "" for none."""
         return _shared([column.lower() for column in columns], least=_PREFIX)
 
     def _words(self, name: str, *, is_table: bool = False) -> list[str]:
-        """The words of a name; of one that is all spaces, "unnamed"."""
+        """Return the words of a name; of one that is all spaces, "unnamed"."""
         return [word for part in _parts(name) for word in self._cut(part, is_table=is_table)] or ["unnamed"]
 
     def _cut(self, part: str, *, is_table: bool) -> list[str]:
-        """A part of a name as the fewest known words that make it up, or as it is; of a table’s, more than one where it can."""
+        """Return a part of a name as the fewest known words that make it up, or as it is; of a table’s, more than one where it can."""
         is_known = part in self._known or singular(part) in self._known
         if len(part) <= _LONGEST_WHOLE or (is_known and not is_table):
             return [part]
@@ -170,7 +170,7 @@ def _parts(name: str) -> list[str]:
 
 
 def _shared(names: list[str], *, least: int) -> str:
-    """What all of several names begin with, without an underscore of its own; "" where it would leave nothing of one."""
+    """Return what all of several names begin with, without an underscore of its own; "" where it would leave nothing of one."""
     if len(names) < 3:
         return ""
     first, last = min(names), max(names)
@@ -181,6 +181,6 @@ def _shared(names: list[str], *, least: int) -> str:
 
 
 def _said(words: list[str]) -> tuple[str, ...]:
-    """Words as a phrase, written out and as they stand."""
+    """Return words as a phrase, written out and as they stand."""
     plain = " ".join(words)
     return tuple(dict.fromkeys([" ".join(_EXPANSIONS.get(word, word) for word in words), plain]))

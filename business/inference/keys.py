@@ -17,7 +17,7 @@ _ENDINGS = (*_KEYS, "name")
 
 
 def with_keys(connection: psycopg.Connection, tables: list[Table], prefix: str) -> list[Table]:
-    """The tables, each with a primary key where its names and rows show one. prefix: of all table names."""
+    """Return the tables, each with a primary key where its names and rows show one. prefix: of all table names."""
     others = {singular(table.name.lower().removeprefix(prefix)) for table in tables}
     found = [replace(table, key=table.key or _own_key(connection, table, prefix, others)) for table in tables]
     own = [table for table in found if not table.is_view]
@@ -27,7 +27,7 @@ def with_keys(connection: psycopg.Connection, tables: list[Table], prefix: str) 
 def references_in(
     connection: psycopg.Connection, tables: list[Table], declared: list[Reference], prefix: str
 ) -> list[Reference]:
-    """What points to what: as declared, else as names and values show."""
+    """Return what points to what: as declared, else as names and values show."""
     said = {(*reference.table, reference.column) for reference in declared}
     found = list(declared)
     keyed = [_Keyed.of(table, prefix) for table in tables if table.key]
@@ -47,7 +47,7 @@ def references_in(
 
 
 def _by_type(connection: psycopg.Connection, tables: list[Table], found: list[Reference]) -> Iterator[Reference]:
-    """What `sender_id` points to beside a `sender_type`: any of the tables that point to no other and have such keys.
+    """Yield what `sender_id` points to beside a `sender_type`: any of the tables that point to no other and have such keys.
 
     Which one it is depends on the row: a column with several references leads nowhere, and no farther way is taken instead.
     """
@@ -66,7 +66,7 @@ def _by_type(connection: psycopg.Connection, tables: list[Table], found: list[Re
 
 
 def _own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: set[str]) -> str:
-    """The first column that is called the key of its table and differs in every row. tables: what all of them are called."""
+    """Return the first column that is called the key of its table and differs in every row. tables: what all of them are called."""
     bare = table.name.lower().removeprefix(prefix)
     last = bare.rpartition("_")[2]
     wanted = [
@@ -120,7 +120,7 @@ class _Keyed:
         return cls(table, key, own, frozenset(spoken | set(own)), plain.removeprefix(prefix) if is_prefixed else "")
 
     def is_named_by(self, name: str) -> bool:
-        """Whether a column of this name speaks of the key: `city_id`, `from_airport`, `citingpaperid`, an offering's `semester`."""
+        """Return whether a column of this name speaks of the key: `city_id`, `from_airport`, `citingpaperid`, an offering's `semester`."""
         plain = self.key.name.lower()
         if name in self.spoken or (plain != "id" and name == plain):
             return True
@@ -132,7 +132,7 @@ class _Keyed:
 
 
 def _pointed_at(column: Column, table: Table, keyed: list[_Keyed]) -> Iterator[tuple[Table, bool]]:
-    """Tables whose key a column is named after, and whether that alone is enough: the declared key's own name and type."""
+    """Yield tables whose key a column is named after, and whether that alone is enough: the declared key's own name and type."""
     name = column.name.lower()
     for other in keyed:
         if other.table is not table and other.key.category == column.category and other.is_named_by(name):
@@ -141,13 +141,13 @@ def _pointed_at(column: Column, table: Table, keyed: list[_Keyed]) -> Iterator[t
 
 
 def differs(connection: psycopg.Connection, table: Table, column: Column) -> bool:
-    """Whether every row has a value of its own in the column."""
+    """Return whether every row has a value of its own in the column."""
     question = "SELECT count(*) > 0 AND count(*) = count(DISTINCT c) FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
     return holds_for(connection, question, table, column)
 
 
 def _shares(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
-    """Whether some values of the column are keys of the other table."""
+    """Return whether some values of the column are keys of the other table."""
     if next(c for c in other.columns if c.name == other.key).category != column.category:
         return False
     question = "SELECT EXISTS (SELECT 1 FROM {t} t JOIN {o} o ON o.{k} = t.{c})"
@@ -155,7 +155,7 @@ def _shares(connection: psycopg.Connection, table: Table, column: Column, other:
 
 
 def _holds(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
-    """Whether the column has values, all of them keys of the other table."""
+    """Return whether the column has values, all of them keys of the other table."""
     question = (
         "SELECT count(c) > 0 AND bool_and(c IS NULL OR EXISTS (SELECT 1 FROM {o} o WHERE o.{k} = s.c)) "
         "FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"

@@ -23,7 +23,7 @@ _ENDINGS = ("_date", "_dt", "_time", "_at", "_ts", "date")
 
 
 def default_time(table: str, dimensions: tuple[Dimension, ...]) -> str:
-    """The time of a table's rows; "" where several may be meant.
+    """Return the time of a table's rows; "" where several may be meant.
 
     What is made of its year; named after the table; else the only date; else when it started; else when the row was made; else
     the only one there is.
@@ -44,7 +44,7 @@ def default_time(table: str, dimensions: tuple[Dimension, ...]) -> str:
 
 
 def dated(table: Table, dimensions: tuple[Dimension, ...]) -> Dimension | None:
-    """The time of a table's rows made of its year and its month; None where it has a date of its own, or no year.
+    """Return the time of a table's rows made of its year and its month; None where it has a date of its own, or no year.
 
     When a row was recorded is no such date: a car of 2020 may have been entered in 2023.
     """
@@ -67,12 +67,12 @@ def dated(table: Table, dimensions: tuple[Dimension, ...]) -> Dimension | None:
 
 
 def _bare(column: Column) -> str:
-    """A year or a month as an expression, quoted where it has capitals."""
+    """Return a year or a month as an expression, quoted where it has capitals."""
     return column.name if column.name.islower() else quoted(column.name)
 
 
 def _month(column: Column, values: tuple[Value, ...]) -> str:
-    """The number of a month as an expression; "" for a column of something else."""
+    """Return the number of a month as an expression; "" for a column of something else."""
     names = {value.value.strip() for value in values}
     if column.category == "N":
         return f"CASE WHEN {_bare(column)} BETWEEN 1 AND 12 THEN {_bare(column)}::int END"
@@ -84,7 +84,7 @@ def _month(column: Column, values: tuple[Value, ...]) -> str:
 
 
 def date_of_text(connection: psycopg.Connection, table: Table, column: Column) -> str:
-    """A text that is named as a time and holds nothing but days (2022-05-20), as a date; "" for any other."""
+    """Return a text that is named as a time and holds nothing but days (2022-05-20), as a date; "" for any other."""
     if column.category != "S" or not _DATED.search(column.name):
         return ""
     question = "SELECT count(c) > 0 AND bool_and(c ~ {p}) FROM (SELECT {c}::text AS c FROM {t} LIMIT {n}) s"

@@ -13,7 +13,7 @@ _OTHERS = ("user", "file", "contact", "street", "path", *(word for part in _PERS
 
 
 def title_of(connection: psycopg.Connection, table: Table, said: Said, names: Identifiers) -> str:
-    """The column that says what a row is called; "" where none does.
+    """Return the column that says what a row is called; "" where none does.
 
     A name, a title, what is called like the table itself; else, where rows have a key, the first column of a name that differs
     in every one (`company_name`), or the description that is the only text.
@@ -37,7 +37,7 @@ def title_of(connection: psycopg.Connection, table: Table, said: Said, names: Id
 
 
 def person_of(table: Table, said: Said) -> tuple[str, str] | None:
-    """The columns of the first and the last name of people; None where they are not both kept, or kept in one."""
+    """Return the columns of the first and the last name of people; None where they are not both kept, or kept in one."""
     texts = [column.name for column in table.columns if column.category == "S" and column.name in said]
     first, last = (next((name for name in texts if part in said[name]), "") for part in _PERSON)
     is_whole = any("full name" in said[name] or name == "full_name" for name in texts)
@@ -45,5 +45,5 @@ def person_of(table: Table, said: Said) -> tuple[str, str] | None:
 
 
 def _is_of_another(phrases: tuple[str, ...]) -> bool:
-    """Whether a name is that of a part or of somebody else: a user name, the name of a contact."""
+    """Return whether a name is that of a part or of somebody else: a user name, the name of a contact."""
     return phrases[0].split()[0] in _OTHERS

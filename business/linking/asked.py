@@ -27,7 +27,7 @@ class Asked:
 
 
 def asked_words(question: str) -> list[Asked]:
-    """The words of a question, each once."""
+    """Return the words of a question, each once."""
     found = dict.fromkeys(terms(question))
     words = [Asked(((term,),), rarity(term)) for term in found if not _has_han(term)]
     pairs = [term for term in found if len(term) == 2 and is_han(term)]
@@ -45,7 +45,7 @@ def asked_words(question: str) -> list[Asked]:
 
 @lru_cache(maxsize=10_000)
 def translations(word: str) -> tuple[Rendering, ...]:
-    """What a Chinese word means in English, as stems; of one that the dictionary lacks what the words in it mean."""
+    """Return what a Chinese word means in English, as stems; of one that the dictionary lacks what the words in it mean."""
     known = dictionary_here()
     if known is None:
         return ()
@@ -53,18 +53,18 @@ def translations(word: str) -> tuple[Rendering, ...]:
 
 
 def meanings(word: str) -> tuple[Rendering, ...]:
-    """What exactly this Chinese word means in English; nothing for one that the dictionary lacks."""
+    """Return what exactly this Chinese word means in English; nothing for one that the dictionary lacks."""
     known = dictionary_here()
     return known.renderings(word) if known else ()
 
 
 def units(text: str) -> list[str]:
-    """A text as values are compared: Chinese characters and English stems in their order."""
+    """Return a text as values are compared: Chinese characters and English stems in their order."""
     return [_STEMMER.stemWord(unit) for unit in written(text)]
 
 
 def written(text: str) -> list[str]:
-    """The same, small and not stemmed."""
+    """Return the same, small and not stemmed."""
     return [unit.lower() for unit in _UNIT.findall(normalise(text))]
 
 

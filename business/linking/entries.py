@@ -37,7 +37,7 @@ class Entry:
         return self.model, self.kind, self.part
 
     def terms(self) -> dict[str, float]:
-        """The terms of its words, and what each counts."""
+        """Return the terms of its words, and what each counts."""
         found: dict[str, float] = {}
         for weight, texts in self._texts():
             for term in (term for text in texts for term in terms(text)):
@@ -45,7 +45,7 @@ class Entry:
         return found
 
     def text(self) -> str:
-        """What is embedded: what it is called and of which table, what is said of it, some of what it holds."""
+        """Return what is embedded: what it is called and of which table, what is said of it, some of what it holds."""
         *others, name = self.named.words()
         words = " / ".join([*others[: WORDS_TOLD - 1], name])
         about = " ".join(self.named.description.all())
@@ -70,7 +70,7 @@ class Entry:
 
 
 def entries_of(layer: SemanticLayer) -> list[Entry]:
-    """Everything that can be linked in a layer, in its order."""
+    """Return everything that can be linked in a layer, in its order."""
     return [entry for model in layer.semantic_models for entry in _entries_of(model)]
 
 

@@ -83,11 +83,11 @@ class LayerIndex:
         )
 
     def visible(self, models: Collection[str]) -> Mask:
-        """Which entries are of these tables."""
+        """Return a mask of the entries of these tables."""
         return np.isin(self.tables, [number for number, name in enumerate(self.names) if name in models])
 
     def by_words(self, asked: Iterable[Asked], visible: Mask) -> Floats:
-        """How much of a question each entry says, ≥ 0: the rarer a word in speech and among the visible entries, the more."""
+        """Return how much of a question each entry says, ≥ 0: the rarer a word in speech and among the visible entries, the more."""
         count, asked_for = int(visible.sum()), 0.0
         scores = np.zeros(len(self.entries))
         for word in asked:
@@ -104,7 +104,7 @@ class LayerIndex:
         return scores / (0.75 + 0.25 * self.lengths / max(mean, 1e-9)) / max(asked_for, 1e-9)
 
     def rarest_unsaid(self, asked: Iterable[Asked], visible: Mask) -> str:
-        """The rarest word of a question that no visible entry says, in English where it has a meaning there; "" for none."""
+        """Return the rarest word of a question that no visible entry says, in English where it has a meaning there; "" for none."""
         unsaid = [
             word
             for word in asked
@@ -118,7 +118,7 @@ class LayerIndex:
         return " ".join(next((way for way in rarest.ways if not is_han(way[0][0])), rarest.ways[0]))
 
     def _said(self, way: Iterable[str]) -> Floats:
-        """What the entries count that have all of some terms."""
+        """Return what the entries count that have all of some terms."""
         least: Floats | None = None
         for term in way:
             own = np.zeros(len(self.entries))
@@ -130,7 +130,7 @@ class LayerIndex:
         return np.zeros(len(self.entries)) if least is None else least
 
     def named_values(self, question: str, visible: Mask) -> dict[NamedValue, int]:
-        """The values that a question names, the longest first, each with the place of its column; a shorter one inside is none."""
+        """Return the values that a question names, the longest first, each with the place of its column; a shorter one inside is none."""
         stems, plain = units(question), written(question)
         covered = [False] * len(stems)
         found: dict[NamedValue, int] = {}
@@ -147,14 +147,14 @@ class LayerIndex:
         return found
 
     def _called(self, stems: list[str]) -> tuple[tuple[int, str], ...]:
-        """Values of this wording, or of what a Chinese word means."""
+        """Return values of this wording, or of what a Chinese word means."""
         own = self.values.get(" ".join(stems), ())
         if own or len(stems) == 1 or not all(map(is_han, stems)):
             return own
         return tuple(found for said in meanings("".join(stems)) for found in self.values.get(" ".join(said), ()))
 
     def best_of_tables(self, scores: Floats, visible: Mask) -> dict[str, float]:
-        """How near each table is: by its own words, by its best part, and by the nearest table that a key joins it to."""
+        """Return how near each table is: by its own words, by its best part, and by the nearest table that a key joins it to."""
         best = np.zeros(len(self.names))
         np.maximum.at(best, self.tables[visible], scores[visible])
         best += np.where(visible[self.is_table], scores[self.is_table], 0)
@@ -165,16 +165,16 @@ class LayerIndex:
         }
 
     def parts_of(self, models: Collection[str]) -> Mask:
-        """Which entries are columns and measures of these tables."""
+        """Return a mask of the columns and measures of these tables."""
         return self.visible(models) & ~self.is_table
 
     def nearest(self, scores: Floats, tables: Mapping[str, float], models: Collection[str]) -> list[int]:
-        """The columns and measures of some tables, the nearest first; of a near table a little nearer."""
+        """Return the columns and measures of some tables, the nearest first; of a near table a little nearer."""
         parts = np.flatnonzero(self.parts_of(models)).tolist()
         return sorted(parts, key=lambda place: -scores[place] - OF_TABLE * tables[self.entries[place].model])
 
     def between(self, models: Iterable[str], visible: Collection[str]) -> list[str]:
-        """Tables that lie on the shortest ways between some, by visible tables alone."""
+        """Return tables that lie on the shortest ways between some, by visible tables alone."""
         found: list[str] = []
         for one, other in combinations(models, 2):
             found += self._way(one, other, visible)
@@ -201,7 +201,7 @@ class LayerIndex:
 
 
 def _tells(word: str) -> bool:
-    """Whether a word alone may be a value that was meant: “in” and “1” may be anything."""
+    """Return whether a word alone may be a value that was meant: “in” and “1” may be anything."""
     return rarity(word) >= COMMON and not (word.isdigit() and len(word) < SHORTEST_NUMBER)
 
 

@@ -17,8 +17,8 @@ Near = Callable[
 WHOLE_COLUMNS = 40  # a layer of no more is shown whole: some 1,500 tokens
 NEAREST = 200  # entries by meaning, of all tables
 CORE_TABLES = 4  # shown in any case, with what lies on the way between them
-MOST_TABLES = 12  # whose columns compete
-MOST_COLUMNS = 31  # keys and names among them
+MAX_TABLES = 12  # whose columns compete
+MAX_COLUMNS = 31  # keys and names among them
 WORDS = 1.0  # of a question said whole, against a cosine
 UNSAID = 0.1  # what a column gains by being near a word that the layer does not have
 UNSAID_NEAREST = 8
@@ -60,7 +60,7 @@ class Linker:
         return cls(layer, LayerIndex.of(layer), near, whole_columns)
 
     def link(self, question: str, *, named_in: str = "") -> Linked:
-        """The part that a question is about; of one about other things whatever is nearest.
+        """Return the part that a question is about; of one about other things whatever is nearest.
 
         named_in: a text that names what “these” in the question are.
         """
@@ -84,7 +84,7 @@ class Linker:
         nearest = [*order[:CORE_TABLES], *(self.index.entries[place].model for place in (*holding, *unsaid))]
         joined = self.index.between(nearest, models)
         core = list(dict.fromkeys([*nearest, *joined]))
-        names = dict.fromkeys([*core, *order[:MOST_TABLES]])
+        names = dict.fromkeys([*core, *order[:MAX_TABLES]])
         parts = self.index.parts_of(names)
         by_meaning = near(text, names, int(parts.sum())) if near else {}
         scores = _fused(np.where(parts, by_words, 0), by_meaning, values.values(), unsaid)
@@ -99,7 +99,7 @@ class Linker:
         return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), told)
 
     def _nearest_of_unsaid(self, asked: Sequence[Asked], models: Collection[str], visible: Mask) -> dict[int, float]:
-        """What is nearest to the rarest word that nothing in the layer says, taken by itself: “Boston” is one of the cities.
+        """Return what is nearest to the rarest word that nothing in the layer says, taken by itself: “Boston” is one of the cities.
 
         Inside the question its meaning is lost among that of the others. Only where it leads to one table; among hundreds of
         tables something is near to any word.
@@ -115,7 +115,9 @@ class Linker:
         return {place: cosine for place, cosine in found.items() if self.index.entries[place].model == table}
 
     def _holding(self, values: Mapping[NamedValue, int]) -> list[int]:
-        """The columns of values that the question names and that stand in one or two columns alone: those are meant, shown in any case."""
+        """Return the columns of values that the question names and that stand in one or two columns alone: those are meant,
+        shown in any case.
+        """
         found = Counter(value.value for value in values)
         places = (place for value, place in values.items() if found[value.value] <= VALUE_COLUMNS)
         return list(dict.fromkeys(places))[:HOLDING_COLUMNS]
@@ -147,11 +149,11 @@ class _Choice:
     def is_full(self) -> bool:
         models = self.models.values()
         keys = {(model.name, column) for model in models for column in keys_of(model, models)}
-        return len(self._columns | keys) >= MOST_COLUMNS
+        return len(self._columns | keys) >= MAX_COLUMNS
 
 
 def tells_names(dimension: Dimension, model: SemanticModel) -> bool:
-    """Whether values of a column may be told to somebody who may ask about its table.
+    """Return whether values of a column may be told to somebody who may ask about its table.
 
     What rows are called is not, where each org unit has rows of its own: a row may be one that the person does not see.
     """
@@ -161,7 +163,7 @@ def tells_names(dimension: Dimension, model: SemanticModel) -> bool:
 
 
 def keys_of(model: SemanticModel, shown: Iterable[SemanticModel]) -> tuple[str, ...]:
-    """The columns of a table that are always shown: its key, those that lead to other tables shown, and those it is filtered by."""
+    """Return the columns of a table that are always shown: its key, those that lead to other tables shown, and those it is filtered by."""
     primary = {other.primary.name for other in shown if other.primary}
     keys = [entity.expr for entity in model.entities if entity.type == "primary" or entity.name in primary]
     return tuple(dict.fromkeys([*keys, *model.default_filter]))

@@ -18,7 +18,7 @@ DESCRIPTION_CHARS = 200
 
 
 def schema_prompt(linked: Linked) -> str:
-    """One block a table: its name and SQL's, then a line for each column and measure shown, its keys, and what always filters it."""
+    """Return one block a table: its name and SQL's, then a line for each column and measure shown, its keys, and what always filters it."""
     named: dict[str, list[str]] = {}
     for value in linked.values:
         named.setdefault(value.dimension, []).append(value.value)
@@ -58,7 +58,7 @@ def _column(dimension: Dimension, model: SemanticModel) -> str:
 
 
 def _values(dimension: Dimension, named: Sequence[str], model: SemanticModel) -> str:
-    """The values that the question names, else some, as they are written in the table."""
+    """Return the values that the question names, else some, as they are written in the table."""
     if not tells_names(dimension, model):
         return ""
     known = {value.value: value for value in dimension.values}

@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 
 def near_in(source_id: UUID, index: LayerIndex) -> Near:
-    """The search by meaning among the things of an index."""
+    """Return the search by meaning among the things of an index."""
 
     def near(text: str, tables: Collection[str], most: int) -> dict[int, float]:
         found = nearest(source_id, text, tables, most)
@@ -57,7 +57,7 @@ def nearest(source_id: UUID, text: str, tables: Collection[str], most: int) -> d
 
 
 def nearest_sources(sources: Collection[UUID], text: str, most: int) -> list[UUID]:
-    """Those of these sources with the things nearest to a text, nearest first; none where no vectors can be had."""
+    """Return those of these sources with the things nearest to a text, nearest first; none where no vectors can be had."""
     vector = _vector_or_none(text)
     if vector is None:
         return []
@@ -100,7 +100,7 @@ def fill(source_id: UUID) -> int:
 
 
 def unfilled() -> list[UUID]:
-    """The sources whose layer was saved since they were filled, or that nobody can say it of."""
+    """Return the sources whose layer was saved since they were filled, or that nobody can say it of."""
     sources = DataSource.unscoped.filter(is_active=True).defer("layer")
     return [source.pk for source in sources if cache.get(_mark(source)) != source.changed_at.isoformat()]
 

@@ -37,7 +37,7 @@ class Block:
     counts: tuple[bool, ...]
 
     def select(self, names: Sequence[str], keys: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
-        """The SELECT with its dimensions and metrics called so. hidden: names for the hidden keys, where they are wanted."""
+        """Return the SELECT with its dimensions and metrics called so. hidden: names for the hidden keys, where they are wanted."""
         called = keys or self.dimensions
         columns = [f"{sql} AS {name}" for sql, name in zip(self.shown, called, strict=True)]
         columns += [f"{sql} AS {name}" for sql, name in zip(self.hidden, hidden, strict=True)] if hidden else []
@@ -47,14 +47,14 @@ class Block:
         return f"{text} GROUP BY {', '.join(by)}" if by else text
 
     def one(self, place: int) -> str:
-        """One metric alone, as a scalar."""
+        """Return one metric alone, as a scalar."""
         return f"SELECT {self.aggregates[place]} FROM {self.source}{self.where}"
 
 
 def blocks_of(
     query: LogicalQuery, leaves: Mapping[Metric, TimeRange | None], catalog: Catalog, today: date
 ) -> tuple[list[Block], dict[Metric, str]]:
-    """The blocks of these metrics, and the column that each metric has among them. Raises Inexpressible.
+    """Return the blocks of these metrics, and the column that each metric has among them. Raises Inexpressible.
 
     leaves: the metrics; each with the time that it is set beside, where it is what another one is compared with.
     """
@@ -73,7 +73,7 @@ def blocks_of(
 
 
 def _time(metric: Metric, catalog: Catalog) -> str:
-    """The time of its own that a measure is counted by."""
+    """Return the time of its own that a measure is counted by."""
     found = catalog.measures.get(metric.name) if metric.agg is None else None
     return found[1].time if found else ""
 
@@ -116,7 +116,7 @@ def _block(
 
 
 def lifted(query: LogicalQuery, catalog: Catalog) -> tuple[str, ...]:
-    """Columns by which no table of the query is narrowed by default: it is broken down by them, or a part is asked of the whole
+    """Return columns by which no table of the query is narrowed by default: it is broken down by them, or a part is asked of the whole
     that the default leaves out (how many per cent have left).
     """
     shown = [each.name for each in query.dimensions if each.name in catalog.dimensions]
@@ -141,7 +141,7 @@ def _measure_filters(metrics: list[Metric], catalog: Catalog, source: Source) ->
 
 
 def _base(query: LogicalQuery, metrics: list[Metric], catalog: Catalog) -> tuple[str, str]:
-    """The table the rows come from, and, where it is a table between two, the table whose keys are counted once each."""
+    """Return the table the rows come from, and, where it is a table between two, the table whose keys are counted once each."""
     base = model_of_metric(metrics[0], catalog)
     grouped = {_model_of(each, catalog) for each in query.dimensions} - {""}
     far = [name for name in sorted(grouped) if catalog.joins.up(base, name) is None]
@@ -153,14 +153,14 @@ def _base(query: LogicalQuery, metrics: list[Metric], catalog: Catalog) -> tuple
 
 
 def _model_of(dimension: Dimension, catalog: Catalog) -> str:
-    """The table of a dimension; "" for the time that a metric is counted by."""
+    """Return the table of a dimension; "" for the time that a metric is counted by."""
     if not dimension.name:
         return ""
     return dimension.name if dimension.name in catalog.models else catalog.dimension(dimension.name)[0].name
 
 
 def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> tuple[str, str]:
-    """SQL of what a dimension shows, and of the key that keeps things of one name apart; "" where it needs none."""
+    """Return SQL of what a dimension shows, and of the key that keeps things of one name apart; "" where it needs none."""
     catalog = source.catalog
     if dimension.grain is not None:
         name = dimension.name or conditions.time_of(source)
@@ -187,7 +187,7 @@ def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> t
 def _moved(
     shown: str, dimension: Dimension, spans: tuple[TimeRange, TimeRange], source: Source, conditions: Conditions
 ) -> str:
-    """The periods of a time under the names of those that they are compared with: the first beside the first.
+    """Return the periods of a time under the names of those that they are compared with: the first beside the first.
 
     spans: the time, and the one it stands beside. Raises Inexpressible where they have not as many periods.
     """
@@ -204,7 +204,7 @@ def _moved(
 
 
 def _label(first: date, grain: Grain) -> str:
-    """What a period is called that begins on this day, as `_grain_sql` calls it."""
+    """Return what a period is called that begins on this day, as `_grain_sql` calls it."""
     match grain:
         case "year":
             return str(first.year)

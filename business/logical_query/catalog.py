@@ -46,6 +46,6 @@ class Catalog:
         return self.measures[name]
 
     def unit(self, name: str) -> str:
-        """The unit of a measure or a dimension; "" for none, and for what is neither."""
+        """Return the unit of a measure or a dimension; "" for none, and for what is neither."""
         found = self.measures.get(name) or self.dimensions.get(name)
         return found[1].unit if found else ""

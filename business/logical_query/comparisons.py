@@ -21,7 +21,7 @@ _KEPT = {
 
 
 def compared(column: str, condition: Filter, *, is_number: bool = False, is_time: bool = False) -> str:
-    """One comparison of a column with values."""
+    """Return one comparison of a column with values."""
     op, values = condition.op, condition.values
     if op in ("is_null", "is_not_null"):
         return f"{column} IS {'NOT ' if op == 'is_not_null' else ''}NULL"
@@ -48,7 +48,7 @@ def _matched(column: str, op: str, text: str) -> str:
 
 
 def _on_days(column: str, condition: Filter) -> str:
-    """A time is compared by whole days: until a day is until its end."""
+    """Compare a time by whole days: until a day means until its end."""
     days = [day_of(value) for value in condition.values]
     first, after = days[0], days[0] + timedelta(days=1)
     ordered = {">=": f">= '{first}'", "<": f"< '{first}'", ">": f">= '{after}'", "<=": f"< '{after}'"}
@@ -59,7 +59,7 @@ def _on_days(column: str, condition: Filter) -> str:
 
 
 def day_of(value: str | float | bool) -> date:
-    """The day that a text is. Raises Inexpressible for what is no day, or a time of one."""
+    """Return the day that a text is. Raises Inexpressible for what is no day, or a time of one."""
     found = _DAY.fullmatch(str(value).strip())
     try:
         return date.fromisoformat(found[1] if found else "")
@@ -76,7 +76,7 @@ def _plain(value: str | float | bool) -> str:
 
 
 def fixed_sql(filters: dict[str, tuple[str, ...]], alias: str) -> str:
-    """The conditions that a layer sets of itself."""
+    """Return the conditions that a layer sets of itself."""
     return " AND ".join(
         f"{alias}.{quoted(column)}::text IN ({', '.join(map(literal, values))})" for column, values in filters.items()
     )
@@ -97,7 +97,7 @@ def require_kept(time: Dimension, unit: str) -> None:
 
 
 def finest(start: date | None, end: date | None) -> str:
-    """The coarsest calendar unit whose borders are those of a stretch."""
+    """Return the coarsest calendar unit whose borders are those of a stretch."""
     edges = [edge for edge in (start, end) if edge]
     if any(edge.day != 1 for edge in edges):
         return "day"

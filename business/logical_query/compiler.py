@@ -21,7 +21,7 @@ from business.logical_query.times import compared_with
 
 
 def compile_query(query: LogicalQuery, catalog: Catalog, today: date) -> str:
-    """The statement. today: the company's day. Raises Inexpressible."""
+    """Return the statement. today: the company's day. Raises Inexpressible."""
     if query.rows is not None:
         text = listing_sql(query, catalog, today)
     else:
@@ -88,7 +88,7 @@ class _Statement:
         return self._above(blocks, columns)
 
     def _leaves(self) -> dict[Metric, TimeRange | None]:
-        """The metrics without their divisions, each once; with a comparison, each again in the other time, with the time it is
+        """Return the metrics without their divisions, each once; with a comparison, each again in the other time, with the time it is
         compared with.
         """
         found: dict[Metric, TimeRange | None] = {}
@@ -117,7 +117,7 @@ class _Statement:
         return compared_with(time, comparison, self.today, self.catalog.layer.fiscal_year_start)
 
     def _columns(self, places: dict[Metric, str]) -> list[_Column]:
-        """The shown columns of metrics: in a comparison now, before, their difference and it in percent."""
+        """Return the shown columns of metrics: in a comparison now, before, their difference and it in percent."""
         names = columns_of(self.query)
         now = [self._made(metric, places) for metric in self.query.metrics]
         comparison = self.query.comparison
@@ -140,7 +140,7 @@ class _Statement:
         return f"round(100.0 * {ratio}, 2)" if metric.percent else ratio
 
     def _simple(self, block: Block, names: list[str]) -> str:
-        """One SELECT: the statement that a person would write."""
+        """Return one SELECT: the statement that a person would write."""
         text = block.select(names)
         having = [
             f"{block.aggregates[each.metric]} {_sign(each.op)} {number_sql(each.value)}" for each in self.query.having
@@ -173,7 +173,7 @@ class _Statement:
         return text + (self._order(keys, [quoted(column.name) for column in columns]) if keys else "")
 
     def _within(self, inner: str, shown: list[str], columns: list[_Column], having: list[str], ranking: Ranking) -> str:
-        """The first of each group: all that share a place are shown."""
+        """Return the first of each group: all that share a place are shown."""
         own = {column_of_dimension(each) for each in self.query.dimensions}
         outside = [column_of_dimension(each) for each in ranking.within]
         if not set(outside) < own:
@@ -193,7 +193,7 @@ class _Statement:
         )
 
     def _beside(self, blocks: list[Block], keys: list[str]) -> str:
-        """The blocks as one table: one row without dimensions, else matched by them; what a block has not is nought or empty."""
+        """Return the blocks as one table: one row without dimensions, else matched by them; what a block has not is nought or empty."""
         if not keys:
             columns = [f"({block.one(place)}) AS {name}" for block in blocks for place, name in enumerate(block.names)]
             return f"SELECT {', '.join(columns)}"
@@ -220,7 +220,7 @@ class _Statement:
         )
 
     def _order(self, keys: list[str], names: list[str]) -> str:
-        """Columns are named by their places."""
+        """Name columns by their places."""
         ranking = self.query.ranking
         if ranking is None and any(each.grain for each in self.query.dimensions):
             return " ORDER BY 1"
@@ -230,7 +230,7 @@ class _Statement:
         return first_rows(ranking, by, rest)
 
     def _ranked_by(self, ranking: Ranking, keys: list[str], names: list[str]) -> str:
-        """The place of the column that is ranked by."""
+        """Return the place of the column that is ranked by."""
         if ranking.by and not ranking.by.isdecimal():
             for place, dimension in enumerate(self.query.dimensions, 1):
                 if ranking.by in (dimension.name, column_of_dimension(dimension)):

@@ -33,7 +33,7 @@ class Conditions:
     about: tuple[str, ...] = ()
 
     def where(self, source: Source) -> list[str]:
-        """The conditions as SQL, to be joined by AND; tables that they need are joined to the source."""
+        """Return the conditions as SQL, to be joined by AND; tables that they need are joined to the source."""
         parts: list[str] = []
         far: dict[str, list[Filter | TimeRange]] = {}
         own: list[Filter | TimeRange] = [*self.filters, *self.times]
@@ -51,7 +51,7 @@ class Conditions:
         return [*parts, *([fixed_sql(default, source.alias(source.base))] if default else [])]
 
     def _default_filter(self, name: str, filters: Sequence[Filter]) -> dict[str, tuple[str, ...]]:
-        """What a table is always narrowed to, but for columns that the question itself is about: who left, of all employees."""
+        """Return what a table is always narrowed to, but for columns that the question itself is about: who left, of all employees."""
         asked = {dimension.expr for each in filters for dimension in self._columns_of(each, name)}
         asked |= {dimension.expr for model, dimension in map(self.catalog.dimension, self.about) if model.name == name}
         return {
@@ -67,7 +67,7 @@ class Conditions:
                 yield dimension
 
     def time_of(self, source: Source) -> str:
-        """The time dimension that this SELECT is counted by. Raises Inexpressible where its rows have none."""
+        """Return the time dimension that this SELECT is counted by. Raises Inexpressible where its rows have none."""
         for metric in self.metrics:
             model, measure = self.catalog.measures.get(metric.name, (None, None))
             if model is not None and measure is not None and measure.time and metric.agg is None:
@@ -78,7 +78,7 @@ class Conditions:
         return found
 
     def _own_time(self, name: str) -> str | None:
-        """A table's own time, or, for lines of another table's rows, that table's."""
+        """Return a table's own time, or, for lines of another table's rows, that table's."""
         model = self.catalog.model(name)
         if model.defaults.agg_time_dimension:
             return f"{name}.{model.defaults.agg_time_dimension}"
@@ -169,7 +169,7 @@ class Conditions:
         return [self._exists(source, models, found) for models, found in groups]
 
     def _exists(self, source: Source, models: list[str], conditions: Sequence[Filter | TimeRange]) -> str:
-        """Whether a row of other tables belongs to this one. “Not” of a single condition is said of all such rows."""
+        """Return whether a row of other tables belongs to this one. “Not” of a single condition is said of all such rows."""
         negated = [c for c in conditions if isinstance(c, Filter) and c.op in ("not_in", "!=", "not_contains")]
         if negated and len(conditions) > 1:
             raise Inexpressible(_("It is not clear which of the conditions is not to hold."))
@@ -217,7 +217,7 @@ class Conditions:
         return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {number_sql(related.value)})"
 
     def of_each(self, related: Related, source: Source) -> tuple[Source, str, list[str]]:
-        """The rows that a metric of each thing is made of, the metric, and their conditions."""
+        """Return the rows that a metric of each thing is made of, the metric, and their conditions."""
         metric = related.metric
         assert metric is not None
         base = model_of_metric(metric, self.catalog)
@@ -234,7 +234,7 @@ class Conditions:
 
 
 def _times_of(related: Related, catalog: Catalog) -> tuple[TimeRange, ...]:
-    """The time of related rows, by its name."""
+    """Return the time of related rows, by its name."""
     if related.time is None:
         return ()
     if related.time.field:
@@ -246,11 +246,11 @@ def _times_of(related: Related, catalog: Catalog) -> tuple[TimeRange, ...]:
 
 
 def carrier_towards(base: str, model: str, catalog: Catalog) -> str:
-    """The table whose rows belong to things of `base` and have `model`: itself, or the one between both. Raises Inexpressible."""
+    """Return the table whose rows belong to things of `base` and have `model`: itself, or the one between both. Raises Inexpressible."""
     return model if catalog.joins.up(model, base) is not None else carrier_of(base, [model], catalog)
 
 
 def positive(condition: Filter) -> Filter:
-    """The condition without its “not”."""
+    """Return the condition without its “not”."""
     turned = {"not_in": "in", "!=": "=", "not_contains": "contains"}
     return condition.model_copy(update={"op": turned.get(condition.op, condition.op)})

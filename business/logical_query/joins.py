@@ -35,7 +35,7 @@ class Joins:
         ]
 
     def up(self, start: str, goal: str) -> tuple[Step, ...] | None:
-        """The steps from a table to one it points to, each from many to one; None where there is no way.
+        """Return the steps from a table to one it points to, each from many to one; None where there is no way.
 
         Raises Inexpressible where two ways are equally short: which one is meant is not ours to guess.
         """
@@ -49,12 +49,12 @@ class Joins:
         return done[0] if done else None
 
     def _is_of_several(self, step: Step) -> bool:
-        """Whether the column points to keys of several tables: a sender is a user or a merchant."""
+        """Return whether the column points to keys of several tables: a sender is a user or a merchant."""
         ways = {other.one for other in self.steps if (other.many, other.column) == (step.many, step.column)}
         return len(ways) > 1
 
     def is_either(self, start: str, goals: Iterable[str]) -> bool:
-        """Whether one column would have to point to two of several tables at once."""
+        """Return whether one column would have to point to two of several tables at once."""
         columns = [
             {way[0].column for way in self._shortest(start, goal) if way and self._is_of_several(way[0])}
             for goal in goals
@@ -62,7 +62,7 @@ class Joins:
         return any(one & other for one, other in combinations(columns, 2))
 
     def distance(self, start: str, goal: str) -> int | None:
-        """How many steps a table is away from one it points to, in one way or several; None where there is no way."""
+        """Return how many steps a table is away from one it points to, in one way or several; None where there is no way."""
         done = self._shortest(start, goal)
         return len(done[0]) if done else None
 
@@ -83,6 +83,6 @@ class Joins:
         return []
 
     def is_step(self, one: Place, other: Place) -> bool:
-        """Whether a key leads from one of two columns to the other."""
+        """Return whether a key leads from one of two columns to the other."""
         pair = {one, other}
         return any({(step.many, step.column), (step.one, step.key)} == pair for step in self.steps)

@@ -19,7 +19,7 @@ SHOWN_COLUMNS = 6  # of a thing that has no name
 
 
 def listing_sql(query: LogicalQuery, catalog: Catalog, today: date) -> str:
-    """The statement of a query with rows. Raises Inexpressible."""
+    """Return the statement of a query with rows. Raises Inexpressible."""
     assert query.rows is not None
     return _Listing(query, query.rows, catalog, today).text()
 
@@ -81,7 +81,7 @@ class _Listing:
         return f"{source.column(name)} AS {quoted(name.rpartition('.')[2])}"
 
     def _is_distinct(self) -> bool:
-        """Columns that do not tell the things apart are shown once each, unless numbers or times are told of each thing."""
+        """Return whether rows are shown once each: columns do not tell the things apart, and are no numbers or times of each."""
         if self.rows.distinct or not self.rows.columns:
             return self.rows.distinct
         if self.query.ranking is not None and self.query.ranking.by:
@@ -96,7 +96,7 @@ class _Listing:
         return not (len(self.rows.columns) > 1 and kinds & {"number", "time"})
 
     def _beside(self, source: Source, conditions: Conditions) -> list[str]:
-        """What the list is cut or ordered by, to be seen beside each thing."""
+        """Return what the list is cut or ordered by, to be seen beside each thing."""
         found = [
             self._named(each.field, source)
             for each in self.query.filters
@@ -127,7 +127,7 @@ class _Listing:
     def _within(
         self, ranking: Ranking, shown: list[str], source: Source, conditions: Conditions, where: list[str]
     ) -> str:
-        """The first of each group by a column; all that share a place are shown."""
+        """Return the first of each group by a column; all that share a place are shown."""
         if not ranking.by:
             raise Inexpressible(_("A list is ordered by one of its columns."))
         groups = [(*group_sql(each, source, conditions), quoted(column_of_dimension(each))) for each in ranking.within]

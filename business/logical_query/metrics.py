@@ -12,7 +12,7 @@ from business.semantic_layer.expressions import qualified
 
 
 def model_of_metric(metric: Metric, catalog: Catalog) -> str:
-    """The table whose rows a metric is made of. Raises Inexpressible."""
+    """Return the table whose rows a metric is made of. Raises Inexpressible."""
     if metric.name in catalog.measures and metric.agg is None:
         return catalog.measure(metric.name)[0].name
     if metric.name in catalog.models and metric.agg in (None, "count"):
@@ -57,7 +57,7 @@ def adds(metric: Metric, catalog: Catalog) -> bool:
 
 
 def metric_sql(metric: Metric, source: Source, counts_key: str = "") -> str:
-    """The aggregate of a metric without what it is divided by. counts_key: the table whose keys are counted once each.
+    """Return the aggregate of a metric without what it is divided by. counts_key: the table whose keys are counted once each.
 
     A measure's own filter stands in it, so that several metrics can share one SELECT.
     """

@@ -8,14 +8,14 @@ CHANGE = ("current", "previous", "change", "change_percent")
 
 
 def column_of_dimension(dimension: Dimension) -> str:
-    """A time is called by its grain, everything else by its own name."""
+    """Return the column of a dimension: a time is called by its grain, everything else by its own name."""
     if dimension.grain is not None:
         return dimension.grain
     return dimension.name.rpartition(".")[2]
 
 
 def columns_of(query: LogicalQuery) -> list[str]:
-    """The columns of the metrics, in order; of a comparison four each."""
+    """Return the columns of the metrics, in order; of a comparison four each."""
     names = [_column(metric) for metric in query.metrics]
     taken = Counter([*names, *map(column_of_dimension, query.dimensions)])
     made, seen = [], Counter[str]()

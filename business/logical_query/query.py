@@ -18,12 +18,12 @@ Operator = Literal[
     "in", "not_in", "=", "!=", ">", ">=", "<", "<=",
     "contains", "not_contains", "starts_with", "ends_with", "is_null", "is_not_null",
 ]  # fmt: skip
-MOST_LIMIT = 1_000
-MOST_PARTS = 50  # of any one kind
+MAX_LIMIT = 1_000
+MAX_PARTS = 50  # of any one kind
 
 
 def _listed(value: Any) -> Any:
-    """One where a list is wanted, and nothing for null: models write both."""
+    """Accept one value where a list is wanted, and nothing for null: models write both."""
     if value is None:
         return ()
     return value if isinstance(value, list | tuple) else (value,)
@@ -54,7 +54,7 @@ class Filter(Part):
     )
     part: Literal["", "year", "quarter", "month", "day", "weekday", "hour"] = ""
     than: Text = ""
-    any_of: Annotated[tuple["Filter", ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    any_of: Annotated[tuple["Filter", ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
 
     @model_validator(mode="after")
     def _complete(self) -> "Filter":
@@ -121,7 +121,7 @@ class Metric(Part):
     name: str
     agg: Aggregation | None = None
     until: Text = ""
-    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
     time: TimeRange | None = None
     over: "Metric | None" = None
     percent: bool = False
@@ -159,7 +159,7 @@ class Related(Part):
 
     model: str
     is_not: bool = False
-    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
     time: TimeRange | None = None
     metric: Metric | None = None
     op: Sign = ">="
@@ -178,7 +178,7 @@ class Rows(Part):
     """A list of things instead of numbers. columns: dimensions to show; none: what the thing is called."""
 
     model: str
-    columns: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    columns: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
     distinct: bool = False
 
 
@@ -190,10 +190,10 @@ class Ranking(Part):
 
     by: Text = ""
     descending: bool = True
-    limit: int | None = Field(default=None, ge=1, le=MOST_LIMIT)
+    limit: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
     offset: int = Field(default=0, ge=0, le=100_000)
     ties: bool = True
-    within: Annotated[tuple[Dimension, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    within: Annotated[tuple[Dimension, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
 
 
 class Comparison(Part):
@@ -214,13 +214,13 @@ class LogicalQuery(Part):
     they are, the average of the metric over them, or whether there is any row.
     """
 
-    metrics: Annotated[tuple[Metric, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
-    dimensions: Annotated[tuple[Dimension, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    metrics: Annotated[tuple[Metric, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    dimensions: Annotated[tuple[Dimension, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
     rows: Rows | None = None
-    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
-    times: Annotated[tuple[TimeRange, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
-    related: Annotated[tuple[Related, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
-    having: Annotated[tuple[Having, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    times: Annotated[tuple[TimeRange, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    related: Annotated[tuple[Related, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
+    having: Annotated[tuple[Having, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MAX_PARTS)
     ranking: Ranking | None = None
     comparison: Comparison | None = None
     share: bool = False
@@ -228,7 +228,7 @@ class LogicalQuery(Part):
 
     @property
     def leaves(self) -> tuple[Metric, ...]:
-        """Its metrics, what they are divided by, and those of things that belong to it."""
+        """Return its metrics, what they are divided by, and those of things that belong to it."""
         own = (leaf for metric in self.metrics for leaf in (metric, metric.over) if leaf is not None)
         return (*own, *(related.metric for related in self.related if related.metric is not None))
 

@@ -23,11 +23,11 @@ from business.semantic_layer.model import Dimension as LayerDimension
 from business.semantic_layer.model import Value
 
 P = TypeVar("P", bound=Part)
-MOST_NAMED = 8  # values that a sentence lists
+MAX_NAMED = 8  # values that a sentence lists
 
 
 def resolved(query: LogicalQuery, catalog: Catalog) -> LogicalQuery:
-    """The query in the layer's own names and values. Raises Inexpressible, saying what there is instead."""
+    """Return the query in the layer's own names and values. Raises Inexpressible, saying what there is instead."""
     return _Resolver(catalog).query(query)
 
 
@@ -67,7 +67,7 @@ class _Resolver:
         fitting = {name for name in named if not owner or name.lower().startswith(f"{owner}.")}
         if len(fitting) == 1:
             return fitting.pop()
-        near = ", ".join(sorted(named)[:MOST_NAMED])
+        near = ", ".join(sorted(named)[:MAX_NAMED])
         if near:
             raise Inexpressible(
                 _("There is nothing called %(name)s; there are %(near)s.") % {"name": given, "near": near}
@@ -137,7 +137,7 @@ class _Resolver:
         return self._with(condition, field=name, than=than, values=values)
 
     def _value(self, dimension: LayerDimension, given: str | float | bool) -> str:
-        """The stored value that is meant. Raises Inexpressible where the column has none, naming those it has; "" names none."""
+        """Return the stored value that is meant. Raises Inexpressible where the column has none, naming those it has; "" names none."""
         text = str(given).lower() if isinstance(given, bool) else str(given)
         if not text:
             return text
@@ -162,12 +162,12 @@ def no_such_value(dimension: LayerDimension, text: str) -> str:
 
 
 def _called(value: Value, language: str) -> str:
-    """A value as people call it, and as it is stored."""
+    """Return a value as people call it, and as it is stored."""
     told = value.said(language)
     return told if told == value.value else f"{told} ({value.value})"
 
 
 def _listed(values: Iterable[str]) -> str:
     all_of_them = list(values)
-    more = ", …" if len(all_of_them) > MOST_NAMED else ""
-    return ", ".join(all_of_them[:MOST_NAMED]) + more
+    more = ", …" if len(all_of_them) > MAX_NAMED else ""
+    return ", ".join(all_of_them[:MAX_NAMED]) + more

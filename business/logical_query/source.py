@@ -33,7 +33,7 @@ class Source:
         return self.catalog.joins.up(self.base, name) is not None
 
     def alias(self, name: str) -> str:
-        """The alias of a table, joined on the way if it is not there yet. Raises Inexpressible where no key leads to it."""
+        """Return the alias of a table, joined on the way if it is not there yet. Raises Inexpressible where no key leads to it."""
         if name not in self.aliases:
             way = self.catalog.joins.up(self.base, name)
             if way is None:
@@ -60,7 +60,7 @@ class Source:
         return f"{self.alias(name)}.{quoted(primary.expr)}"
 
     def own_key(self, name: str) -> str:
-        """The column of the base that holds a thing's key, so that rows without one stay; "" where the base itself has none."""
+        """Return the column of the base that holds a thing's key, so that rows without one stay; "" where the base itself has none."""
         way = self.catalog.joins.up(self.base, name)
         if way is None or len(way) != 1 or name in self.aliases:
             return ""
@@ -71,7 +71,7 @@ class Source:
 
 
 def carrier_of(base: str, others: list[str], catalog: Catalog) -> str:
-    """The one nearest table that points to `base` and to all the others. Raises Inexpressible."""
+    """Return the one nearest table that points to `base` and to all the others. Raises Inexpressible."""
     joins = catalog.joins
     ways = []
     for name in catalog.models:

@@ -15,7 +15,7 @@ from business.logical_query.query import Comparison, Period, TimeRange, Unit
 
 Span = tuple[date | None, date | None]
 NO_FISCAL_YEAR = gettext_lazy("A fiscal year has no meaning in these data: the layer does not say when it begins.")
-MOST_PERIODS = 60  # that are set beside others: of a year its weeks, of two months their days
+MAX_PERIODS = 60  # that are set beside others: of a year its weeks, of two months their days
 STEPS = frozenset({"day", "week", "month", "quarter", "year"})
 _DAYS = {"day": 1, "week": 7}
 ACCOUNTED = frozenset({"quarter", "fiscal_quarter", "fiscal_year"})  # of which the last n are those that are over
@@ -51,7 +51,7 @@ def period_days(period: Period, today: date, fiscal_start: int | None = None) ->
 
 
 def compared_with(time: TimeRange, comparison: Comparison, today: date, fiscal_start: int | None = None) -> TimeRange:
-    """The time that is set beside another one: a time given; as long, just before; or the same days a year before.
+    """Return the time that is set beside another one: a time given; as long, just before; or the same days a year before.
 
     Raises Inexpressible.
     """
@@ -78,20 +78,21 @@ def _before(span: Span, to: str, period: Period | None) -> Span:
 
 
 def periods(span: Span, grain: str) -> list[date]:
-    """The first days of the periods that a time touches. grain: of `STEPS`. Raises Inexpressible for too many, or an open end."""
+    """Return the first days of the periods that a time touches. grain: of `STEPS`. Raises Inexpressible for too many, or an open end."""
     start, end = span
     if start is None or end is None:
         raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
     found = [_start(start, grain, 0, 0)]
     while (following := _start(found[-1], grain, 1, 0)) < end:
         found.append(following)
-        if len(found) > MOST_PERIODS:
+        if len(found) > MAX_PERIODS:
             raise Inexpressible(_("These are too many periods to be set side by side: ask for longer ones."))
     return found
 
 
 def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | None:
-    """A time one `unit` (day, week, month, quarter, year) earlier (-1) or later (1): the period of its kind beside it, or the same part
+    """Return a time one `unit` (day, week, month, quarter, year) earlier (-1) or later (1): the period of its kind beside
+    it, or the same part
     of the year beside it. None where it has no such neighbour.
     """
     period = time.period
@@ -125,7 +126,7 @@ def in_the_year_of(part: Span, year: Span) -> Span | None:
 
 
 def whole_months(start: date, end: date) -> int:
-    """How many there are between two first days of months; 0 where one of both is none."""
+    """Return how many there are between two first days of months; 0 where one of both is none."""
     if start.day != 1 or end.day != 1:
         return 0
     return (end.year - start.year) * 12 + end.month - start.month
@@ -142,7 +143,7 @@ def _start(today: date, unit: str, offset: int, shift: int) -> date:
 
 
 def _same_day(day: date, unit: str, offset: int) -> date:
-    """The day as far into its period as `day` is into its own; the last one of a month that is shorter."""
+    """Return the day as far into its period as `day` is into its own; the last one of a month that is shorter."""
     if unit in ("day", "week"):
         return day + timedelta(**{f"{unit}s": offset})
     first = _month_moved(day, offset * _MONTHS[unit])
@@ -166,7 +167,7 @@ def _year_moved(day: date, by: int) -> date:
 
 
 def _back(day: date, unit: str, n: int) -> date:
-    """The day n units before, the last of its month where that is shorter: the last 7 days are seven, with today."""
+    """Return the day n units before, the last of its month where that is shorter: the last 7 days are seven, with today."""
     if unit in ("day", "week"):
         return day - timedelta(days=n * (7 if unit == "week" else 1))
     first = _month_moved(day.replace(day=1), -n * _MONTHS[unit])

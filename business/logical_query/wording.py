@@ -92,7 +92,7 @@ def describe(query: LogicalQuery, catalog: Catalog, language: str, today: date) 
 
 
 def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> str:
-    """The whole query in one line: what a person chooses from, and what a follow-up now stands on."""
+    """Return the whole query in one line: what a person chooses from, and what a follow-up now stands on."""
     key = "zh" if language.startswith("zh") else "en"
     said = describe(query, catalog, language, today)
     subject = said.figure
@@ -103,17 +103,17 @@ def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) 
 
 
 def label(named: Named, language: str) -> str:
-    """What a thing is called in a language; its name where the layer has no label."""
+    """Return what a thing is called in a language; its name where the layer has no label."""
     return (named.label.zh if language == "zh" else named.label.en) or named.name.replace("_", " ")
 
 
 def defined(named: Named, language: str) -> str:
-    """A thing and what it means."""
+    """Return a thing and what it means."""
     return f"{label(named, language)}{'：' if language == 'zh' else ': '}{named.description.said(language)}"
 
 
 def meant(named: Named, language: str) -> str:
-    """A thing and what it means, inside another sentence."""
+    """Return a thing and what it means, inside another sentence."""
     return defined(named, language).rstrip("。.") if named.description.all() else label(named, language)
 
 
@@ -148,7 +148,7 @@ class _Teller:
         return [self._period(time) or self._window(time) for time in times]
 
     def _period(self, time: TimeRange) -> str:
-        """A whole year, quarter or month by its name: 2026, 2026-Q3, 2026-10; "" for others."""
+        """Return a whole year, quarter or month by its name: 2026, 2026-Q3, 2026-10; "" for others."""
         start, end = self._days(time)
         months = whole_months(start, end) if start and end else 0
         if not start or not end or months not in _PERIODS or (start.month - 1) % months:
@@ -165,7 +165,7 @@ class _Teller:
         return _JOINTS[self.language][name].format(*parts) if parts else _JOINTS[self.language][name]
 
     def _named(self, query: LogicalQuery) -> list[Named]:
-        """The measures and tables whose definitions stand beside a result."""
+        """Return the measures and tables whose definitions stand beside a result."""
         names = [leaf.name for leaf in query.leaves]
         found: list[Named] = [self.catalog.measures[name][1] for name in names if name in self.catalog.measures]
         found += [self.catalog.models[name] for name in names if name in self.catalog.models]
@@ -207,7 +207,7 @@ class _Teller:
         return self._joint("of", told, self._joint("and").join(own)) if own else told
 
     def _unit(self, query: LogicalQuery) -> tuple[str, str]:
-        """The unit of the one figure, and what it counts; "" where there is none."""
+        """Return the unit of the one figure, and what it counts; "" where there is none."""
         if len(query.metrics) != 1 or query.metrics[0].over is not None or query.outcome == "group_count":
             return "", ""
         metric = query.metrics[0]
@@ -293,7 +293,7 @@ class _Teller:
         return names.get(str(value), f"{value:g}" if isinstance(value, float) else str(value))
 
     def _by(self, query: LogicalQuery) -> list[str]:
-        """What it is broken down by, and how much of it is shown."""
+        """Return what it is broken down by, and how much of it is shown."""
         told = (
             [self._joint("by", self._joint("and").join(self._dimension(each) for each in query.dimensions))]
             if query.dimensions
@@ -349,6 +349,6 @@ def _missed(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> It
 
 
 def _held(filters: tuple[Filter, ...], model: SemanticModel, catalog: Catalog) -> set[str]:
-    """The columns of a table that filters narrow: which values are meant is said beside the result."""
+    """Return the columns of a table that filters narrow: which values are meant is said beside the result."""
     found = [catalog.dimensions.get(condition.field) for condition in filters]
     return {dimension.expr for each in found if each for owner, dimension in (each,) if owner.name == model.name}

@@ -64,7 +64,7 @@ class _NoPassword:
 
 
 def access_to(address: Address, policy: Policy, layer: SemanticLayer, limits: Limits) -> DialectAccess:
-    """The source as a person with this policy may ask it. Raises nothing: nobody is connected yet."""
+    """Return the source as a person with this policy may ask it. Raises nothing: nobody is connected yet."""
     dimensions = [each for model in layer.semantic_models for each in model.dimensions if each.type == "time"]
     times = frozenset(column for each in dimensions for column in each.columns)
     return DialectAccess(policy, "mysql", partial(_fetch, address, layer.time_zone, limits), times, limits)
@@ -73,7 +73,7 @@ def access_to(address: Address, policy: Policy, layer: SemanticLayer, limits: Li
 async def _fetch(
     address: Address, time_zone: str, limits: Limits, statement: str, uncapped: str | None
 ) -> tuple[Rows, int | None]:
-    """Raises SourceUnavailable, SourceRefused, SqlRefused. Nobody waits for a statement that was cancelled; its own limit ends it."""
+    """Raise SourceUnavailable, SourceRefused, SqlRefused. Nobody waits for a statement that was cancelled; its own limit ends it."""
     return await sync_to_async(_fetched, thread_sensitive=False)(address, time_zone, limits, statement, uncapped)
 
 
@@ -106,14 +106,14 @@ def _fetched(
 
 
 def rows_of(connection: Any, statement: str, given: tuple[Any, ...] | None = None) -> tuple[tuple[Any, ...], ...]:
-    """What a statement of ours gives."""
+    """Return what a statement of ours gives."""
     with connection.cursor() as cursor:
         cursor.execute(statement, given)
         return tuple(cursor.fetchall())
 
 
 def excess(connection: Any, database: str) -> list[str]:
-    """What the account is granted beyond reading this database, as the server says it."""
+    """Return what the account is granted beyond reading this database, as the server says it."""
     told = (re.sub(r" (IDENTIFIED|REQUIRE) .*", "", row[0]) for row in rows_of(connection, "SHOW GRANTS"))
     return [grant for grant in told if not _is_harmless(grant, database)]
 
@@ -127,13 +127,13 @@ def _is_harmless(grant: str, database: str) -> bool:
 
 
 def named(name: str) -> str:
-    """A name as MySQL reads it literally."""
+    """Return a name as MySQL reads it literally."""
     return f"`{name.replace('`', '``')}`"
 
 
 @contextmanager
 def reading(address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS) -> Iterator[Any]:
-    """A connection inside a read-only transaction under the limits. Raises SourceUnavailable, SqlRefused."""
+    """Open a connection inside a read-only transaction under the limits. Raises SourceUnavailable, SqlRefused."""
     try:
         connection = _connected(address, limits)
     except (pymysql.MySQLError, OSError, AddressRefused) as error:
@@ -152,7 +152,7 @@ def reading(address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAUL
 
 
 def _connected(address: Address, limits: Limits) -> Any:
-    """The socket leads to a checked address; the certificate is looked at under the host's name."""
+    """Open a socket to a checked address; the certificate is checked under the host's name."""
     target = checked(address.host, address.port, services())
     connection = pymysql.Connection(
         host=target.host,

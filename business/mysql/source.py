@@ -44,7 +44,7 @@ _TABLE = re.compile(r"(?P<table>[^()]+)(?:\((?P<columns>[^()]+)\))?")
 
 
 def setup(account: str, database: str, views: str, tables: Sequence[str]) -> str:
-    """SQL that shows tables of a database as views in another one, and lets an account, which exists, read only these.
+    """Return SQL that shows tables of a database as views in another one, and lets an account, which exists, read only these.
 
     tables: names, each with the columns that are shown where not all are: `employee(id, name)`. Raises InvalidInput for other text.
     """
@@ -63,7 +63,7 @@ def setup(account: str, database: str, views: str, tables: Sequence[str]) -> str
 
 
 def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
-    """What the account may do that it must not, what is no view, and which of these tables are missing.
+    """Yield what the account may do that it must not, what is no view, and which of these tables are missing.
 
     Raises SourceUnavailable, SqlRefused.
     """
@@ -82,7 +82,7 @@ def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
 
 
 def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None = None) -> SemanticLayer:
-    """What names and the first rows of the views show. Views declare no keys. Raises SourceUnavailable, SqlRefused.
+    """Return what names and the first rows of the views show. Views declare no keys. Raises SourceUnavailable, SqlRefused.
 
     unread: told of what is left out; a name longer than PostgreSQL's cannot be read by the grammar that guards statements.
     """
@@ -105,7 +105,7 @@ def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None 
 
 
 def _plain(row: Sequence[Any], columns: Sequence[Column]) -> list[Any]:
-    """Values that PostgreSQL takes: a day that is none (0000-00-00) is empty."""
+    """Return values that PostgreSQL takes: a day that is none (0000-00-00) is empty."""
     return [_value(value, column) for value, column in zip(row, columns, strict=True)]
 
 

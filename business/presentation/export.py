@@ -7,7 +7,9 @@ from business.results.shown_query import QueryShown
 
 
 def exported_rows(result: QueryShown) -> list[tuple[object, ...]]:
-    """Names of columns, rows, and below an empty one of how many they are the first, and of which org units, in the page's language."""
+    """Return names of columns, rows, and below an empty one of how many they are the first, and of which org units, in the
+    page's language.
+    """
     table, is_chinese = result.table, (get_language() or "en").startswith("zh")
     cut = first_of(len(table.rows), table.total, is_chinese=is_chinese) if table.total is not None else ""
     notes = [note for note in (cut, rows_told(result.reach, is_chinese=is_chinese)) if note]
@@ -16,7 +18,7 @@ def exported_rows(result: QueryShown) -> list[tuple[object, ...]]:
 
 
 def export_name(source: str, result: QueryShown) -> str:
-    """The name of its file; source: the name of the data source."""
+    """Return the name of its file; source: the name of the data source."""
     table = result.table
     part = f"-first-{len(table.rows)}-of-{table.total}" if table.total is not None else ""
     return f"{source}-{result.query_id}{part}.csv"

@@ -25,7 +25,7 @@ from business.semantic_layer.model import Dimension, Measure, SemanticLayer, Sem
 from business.sources import OpenSource, reach_of
 
 CHART_ROWS = range(2, 51)
-MOST_SERIES = 4
+MAX_SERIES = 4
 MADE = frozenset({*CHANGE[2:], "share"})  # columns made of others beside them
 PERIOD = re.compile(r"\d{4}(?:-(?:Q\d|W\d\d|\d\d(?:-\d\d)?))?")  # 2026, 2026-Q3, 2026-W40, 2026-10, 2026-10-31
 
@@ -40,7 +40,7 @@ def query_shown(
     language: str,
     logical_query: LogicalQuery | None = None,
 ) -> QueryShown:
-    """What an answer keeps. opened: what the query ran under."""
+    """Return what an answer keeps. opened: what the query ran under."""
     answer = result.answer
     rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
     columns = _columns(rows, _asked(opened, answer.tables), meaning, language)
@@ -140,13 +140,13 @@ def _with_unit(name: str, unit: str, *, is_chinese: bool) -> str:
 
 
 def _asked(opened: OpenSource, tables: Collection[str]) -> SemanticLayer:
-    """The part of the layer that a query read: a name of another table says nothing about its columns."""
+    """Return the part of the layer that a query read: a name of another table says nothing about its columns."""
     models = tuple(m for m in opened.layer.semantic_models if m.full_name in tables)
     return opened.layer.model_copy(update={"semantic_models": models})
 
 
 def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec | None:
-    """A line over time that runs forwards, bars over names and over times in another order; None where the shape asks for neither.
+    """Return a line over time that runs forwards, bars over names and over times in another order; None where the shape asks for neither.
 
     A part of a table is not drawn: it would mislead. What was made of drawn numbers, their change and share, is on another scale.
     """
@@ -159,7 +159,7 @@ def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec
         return None
     series = tuple(place for place in quantities if columns[place] not in MADE) or tuple(quantities)
     names = [row[labels[0]] for row in rows]
-    if not 0 < len(series) <= MOST_SERIES or len(set(names)) < len(names):
+    if not 0 < len(series) <= MAX_SERIES or len(set(names)) < len(names):
         return None
     runs_forwards = kinds[labels[0]] == "time" and None not in names and names == sorted(names, key=str)
     return ChartSpec(type="line" if runs_forwards else "bar", label=labels[0], series=series)
@@ -202,7 +202,7 @@ Said = defaultdict[str, set[str]]
 
 
 def _meant(layer: SemanticLayer) -> Iterator[Meant]:
-    """What a column of a result may be called, what of the layer that is, and what is made of it; "" for itself."""
+    """Yield what a column of a result may be called, what of the layer that is, and what is made of it; "" for itself."""
     for model in layer.semantic_models:
         yield model.name, model, ""
         yield from ((measure.name, measure, "") for measure in model.measures)
@@ -212,12 +212,12 @@ def _meant(layer: SemanticLayer) -> Iterator[Meant]:
 
 
 def _only(said: set[str], otherwise: str) -> str:
-    """What is said, where only one thing is."""
+    """Return what is said, where only one thing is."""
     return next(iter(said)) if len(said) == 1 else otherwise
 
 
 def _labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
-    """What the columns are called in a language; a name that means several things, or none, stays as it is."""
+    """Return what the columns are called in a language; a name that means several things, or none, stays as it is."""
     key = "zh" if language.startswith("zh") else "en"
     said = Said(set, {name: {word} for name, word in _DERIVED[key].items()})
     for model in layer.semantic_models:
@@ -230,7 +230,7 @@ def _labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tupl
 
 
 def _units(columns: Sequence[str], layer: SemanticLayer) -> tuple[str, ...]:
-    """The unit of each column; "" for none, and for a name that means several things."""
+    """Return the unit of each column; "" for none, and for a name that means several things."""
     said = Said(set)
     for name, named, agg in _meant(layer):
         if not isinstance(named, SemanticModel) and agg in _KEEPS_UNIT:

@@ -26,14 +26,14 @@ def report(result: QueryResult, meaning: Meaning, language: str, *, said: str, w
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], words: Sequence[Words] = ()) -> str:
-    """A table whose cells cannot break out of it. words: as `told_row` takes them."""
+    """Return a table whose cells cannot break out of it. words: as `told_row` takes them."""
     lines = [" | ".join(map(_cell, columns)), " | ".join("---" for _ in columns)]
     lines += [" | ".join(map(_cell, told_row(columns, row, words))) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """Return a value as JSON has it."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Decimal | float):

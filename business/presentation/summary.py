@@ -13,7 +13,7 @@ from business.results.shown_query import TableReach
 
 FEW_ROWS = 5  # of a name and a value each, which are told one by one
 FEW_COLUMNS = 6  # of a single row
-MOST_CHARACTERS = 300  # of all that is told one by one; beyond that the table is the better reading
+MAX_CHARACTERS = 300  # of all that is told one by one; beyond that the table is the better reading
 
 
 def headline(
@@ -27,7 +27,7 @@ def headline(
     words: Sequence[Words],
     counted: str,
 ) -> str:
-    """The value, two values and their change, or a few values by name; else how many rows there are; for nothing at all the
+    """Return the value, two values and their change, or a few values by name; else how many rows there are; for nothing at all the
     conditions that nothing fulfils. With the days that it stands for, and whose rows it stands on.
 
     labels, units, words: of the columns. counted: which rows may be seen, as `rows_told` says it.
@@ -54,7 +54,7 @@ def _said(teller: "_Teller", total: int | None, meaning: Meaning) -> str:
     if changed and teller.figure.counted:
         return changed  # it names what is counted
     sentence = changed or ("" if rows.is_truncated else teller.few())
-    if sentence and len(sentence) <= MOST_CHARACTERS:
+    if sentence and len(sentence) <= MAX_CHARACTERS:
         return teller.named(sentence, meaning.figure)
     return f"共 {shown} 行。" if is_chinese else f"{shown} row{'s' if shown > 1 else ''}."
 
@@ -71,7 +71,7 @@ def _scoped(said: str, scope: Iterable[str], *, is_chinese: bool) -> str:
 
 
 def rows_told(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
-    """Which rows a result may stand on; "" where no table has org units."""
+    """Return which rows a result may stand on; "" where no table has org units."""
     filtered = [table.units for table in reach if table.units is not None]
     if not filtered:
         return ""
@@ -123,7 +123,7 @@ class _Teller:
         return f"No row fits{f' ({listed})' if listed else ''}."
 
     def single(self, figure: str, conditions: Sequence[str]) -> str:
-        """The one value; in words for none, of a sum, an average or an extreme of no rows, or of rows without a value."""
+        """Return the one value; in words for none, of a sum, an average or an extreme of no rows, or of rows without a value."""
         found = self.rows.rows[0][0]
         if found is not None:
             return self.named(f"{self.name(0, 0)} {self._unit_of_one()}".rstrip(), figure)
@@ -152,7 +152,7 @@ class _Teller:
         return f"{self.name(row, column)} {unit}".rstrip()
 
     def change(self) -> str:
-        """Two times with a figure each, and what changed; "" for other results."""
+        """Return two times with a figure each, and what changed; "" for other results."""
         columns, rows = self.rows.columns, self.rows.rows
         if columns == CHANGE and len(rows) == 1:
             values = (self.labels[1], rows[0][1]), (self.labels[0], rows[0][0])
@@ -181,7 +181,7 @@ class _Teller:
         return f"{size} {'more' if by > 0 else less}{f', {percent} %' if percent else ''}"
 
     def few(self) -> str:
-        """A single row, or a few of a name and a value; "" for other results."""
+        """Return a single row, or a few of a name and a value; "" for other results."""
         columns, rows = self.rows.columns, self.rows.rows
         if len(rows) == 1 and len(columns) <= FEW_COLUMNS:
             return self.between.join(f"{name}{self.colon}{self.value(0, n)}" for n, name in enumerate(self.labels))

@@ -13,19 +13,19 @@ Words = Mapping[str, str]
 
 
 def is_number(value: object) -> bool:
-    """A number; no truth value."""
+    """Return whether a value is a number; a truth value is none."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def is_year(column: str, value: Any) -> bool:
-    """Whether a number is a year by the name of its column: it is written without grouping, and names a time."""
+    """Return whether a number is a year by the name of its column: it is written without grouping, and names a time."""
     name = column.lower()
     is_named_so = name in _OF_YEARS or (name.endswith("_year") and not name.endswith("per_year"))
     return is_named_so and is_number(value) and 1000 <= value < 10_000 and value == int(value)
 
 
 def spoken(value: Any) -> str:
-    """A value for people: numbers grouped, times without fractions of seconds."""
+    """Return a value for people: numbers grouped, times without fractions of seconds."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -38,13 +38,13 @@ def spoken(value: Any) -> str:
 
 
 def told(column: str, value: Any, words: Words) -> str:
-    """A value of a column for people. words: what its values are called, where they are called something else."""
+    """Return a value of a column for people. words: what its values are called, where they are called something else."""
     if is_year(column, value):
         return str(int(value))
     return one_line(words.get(value, value)) if isinstance(value, str) else spoken(value)
 
 
 def told_row(columns: Sequence[str], row: Sequence[Any], words: Sequence[Words] = ()) -> list[str]:
-    """The values of a row for people. words: by column; empty where no value is called anything else."""
+    """Return the values of a row for people. words: by column; empty where no value is called anything else."""
     known = words or tuple(repeat({}, len(columns)))
     return [told(*cell) for cell in zip(columns, row, known, strict=True)]

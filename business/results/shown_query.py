@@ -21,7 +21,7 @@ class TableReach(Value):
     units: tuple[str, ...] | None = None
 
     def covers(self, other: "TableReach") -> bool:
-        """Whether whoever has this reach may see what stands on the other."""
+        """Return whether whoever has this reach may see what stands on the other."""
         rows = self.units is None or (other.units is not None and set(other.units) <= set(self.units))
         return self.table == other.table and set(other.columns) <= set(self.columns) and rows
 
@@ -68,7 +68,7 @@ class ResultTable(Value):
 
     @property
     def heads(self) -> list[tuple[str, bool]]:
-        """The names of the columns, and whether there are numbers below."""
+        """Return the names of the columns, and whether there are numbers below."""
         values = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
         names = self.labels or self.columns
         return [

@@ -23,7 +23,7 @@ class Queried(Value):
 
     @classmethod
     def of_tables(cls, source: str, tables: Collection[str]) -> "Queried":
-        """Where no more is known than the tables that were read."""
+        """Return a result of which no more is known than the tables that were read."""
         return cls(source=source, reach=tuple(TableReach(table=table, columns=(), units=()) for table in tables))
 
 
@@ -34,12 +34,12 @@ query_sources: Registry[Visible] = Registry("kind of data source")
 
 
 def visible_queries(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Those of the results that any kind vouches for."""
+    """Return those of the results that any kind vouches for."""
     if not queried:
         return set()
     return {one for visible in query_sources for one in visible(principal, queried) if one in queried}
 
 
 def visible_keys(principal: Principal, keys: Collection[str]) -> set[str]:
-    """Those of the kept keys whose results this person may be shown now."""
+    """Return those of the kept keys whose results this person may be shown now."""
     return {one.key for one in visible_queries(principal, {Queried.model_validate_json(key) for key in keys})}

@@ -119,7 +119,7 @@ def harden(admin: Address) -> None:
 
 
 def not_hardened(admin: Address) -> Fault:
-    """What to say where a database that is meant to hold only business data has not been through `hardening`."""
+    """Return what to say where a database that is meant to hold only business data has not been through `hardening`."""
     return Fault(
         _("Everybody still has rights on system catalogs and functions of the database %(database)s.")
         % {"database": admin.database},
@@ -128,19 +128,19 @@ def not_hardened(admin: Address) -> Fault:
 
 
 def is_hardened(connection: psycopg.Connection) -> bool:
-    """Whether a database has been through `hardening` for the vocabulary of today."""
+    """Return whether a database has been through `hardening` for the vocabulary of today."""
     done = connection.execute(_IS_DONE, [sorted(KEPT)]).fetchone()
     return bool(done and done[0])
 
 
 def is_marked(connection: psycopg.Connection) -> bool:
-    """Whether comparisons of numbers and times reach the indexes below a view's fence; a database is safe without."""
+    """Return whether comparisons of numbers and times reach the indexes below a view's fence; a database is safe without."""
     done = connection.execute("SELECT proleakproof FROM pg_proc WHERE oid = 'numeric_ge'::regproc").fetchone()
     return bool(done and done[0])
 
 
 def hardening(database: str, *, keep_for: str = "") -> sql.Composed:
-    """The SQL for a database's administrator. keep_for: an account that builds sandboxes there and keeps what it has now.
+    """Return the SQL for a database's administrator. keep_for: an account that builds sandboxes there and keeps what it has now.
 
     Where there is one, everybody may still ask the server who it is.
     """

@@ -22,7 +22,7 @@ SELECT EXISTS (
 
 
 def has_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
-    """Whether each order has an index and, now, a view. The sandbox is there. Raises SourceUnavailable."""
+    """Return whether each order has an index and, now, a view. The sandbox is there. Raises SourceUnavailable."""
     name, missing = name_of(admin, policy), _missing(admin, policy, orders)
     if not missing:
         return True
@@ -39,7 +39,7 @@ def has_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool
 
 
 def are_known(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
-    """Whether this process has seen a view of each order: nothing is looked up then."""
+    """Return whether this process has seen a view of each order: nothing is looked up then."""
     return not _missing(admin, policy, orders)
 
 

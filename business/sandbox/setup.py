@@ -30,13 +30,13 @@ ROLE_SETTINGS = {
 
 
 def role_functions() -> str:
-    """SQL that makes the functions by which roles of sandboxes come and go; safe to run again."""
+    """Return SQL that makes the functions by which roles of sandboxes come and go; safe to run again."""
     values = ", ".join(f"('{name}', '{value}')" for name, value in ROLE_SETTINGS.items())
     return TEMPLATE.read_text().replace("{connections}", str(CONNECTIONS)).replace("{settings}", values)
 
 
 def source_setup(account: str, database: str, schemas: Sequence[str], *, only_business_data: bool = False) -> str:
-    """SQL that lets an account, which exists, serve as a data source's: it reads these schemas and builds sandboxes, and no more.
+    """Return SQL that lets an account, which exists, serve as a data source's: it reads these schemas and builds sandboxes, and no more.
 
     only_business_data: take from everybody in the database what a question never needs, too.
     """

@@ -37,7 +37,7 @@ class SandboxRefused(InvalidInput):
 
 
 def name_of(admin: Address, policy: Policy) -> str:
-    """The one name of role and schema for these rights in this database; roles are shared by all databases of a server."""
+    """Return the one name of role and schema for these rights in this database; roles are shared by all databases of a server."""
     return PREFIX + hashlib.sha256(f"{admin.database}/{policy.digest}".encode()).hexdigest()[:24]
 
 
@@ -83,7 +83,7 @@ def _require_sound(connection: psycopg.Connection, admin: Address, policy: Polic
 
 
 def is_known(admin: Address, policy: Policy) -> bool:
-    """Whether this process has seen the sandbox: nothing is looked up then, each question pays for one connection only."""
+    """Return whether this process has seen the sandbox: nothing is looked up then, each question pays for one connection only."""
     return (admin, name_of(admin, policy)) in built
 
 
@@ -127,7 +127,7 @@ def drop(connection: psycopg.Connection, name: str) -> None:
 
 
 def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
-    """Raises SandboxRefused."""
+    """Raise SandboxRefused."""
     with _functions_at_hand(connection):
         _make(connection, admin, policy, name)
     _require_nothing_else(connection, name)
@@ -137,7 +137,7 @@ def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name:
 
 @contextmanager
 def _functions_at_hand(connection: psycopg.Connection) -> Iterator[None]:
-    """Raises SandboxRefused where the account cannot make or drop a sandbox: the database was not set up, or not for this account."""
+    """Raise SandboxRefused where the account cannot make or drop a sandbox: the database was not set up, or not for this account."""
     try:
         yield
     except (
@@ -178,7 +178,7 @@ def _make(connection: psycopg.Connection, admin: Address, policy: Policy, name: 
 
 
 def view_of(table: AllowedTable, view: sql.Identifier) -> sql.Composed:
-    """What makes a view of the allowed columns and rows."""
+    """Return the SQL of a view of the allowed columns and rows."""
     return sql.SQL("CREATE OR REPLACE VIEW {} WITH (security_barrier) AS SELECT {} FROM {} WHERE {}").format(
         view,
         sql.SQL(", ").join(map(sql.Identifier, table.columns)),

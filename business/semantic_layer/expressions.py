@@ -9,7 +9,7 @@ from business.guard.rules import require_known, strings
 
 @lru_cache(maxsize=65_536)  # a layer of 300 tables has 9,000, each asked for more than once
 def columns_in(expr: str) -> tuple[str, ...]:
-    """The columns an expression names, each once. Raises ValueError for what is no plain expression."""
+    """Return the columns an expression names, each once. Raises ValueError for what is no plain expression."""
     if not expr:
         return ()
     try:
@@ -29,7 +29,7 @@ def columns_in(expr: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def qualified(expr: str, alias: str) -> str:
-    """The expression with its columns taken from `alias`."""
+    """Return the expression with its columns taken from `alias`."""
     tree = parse_query(f"SELECT {expr}")
     for node in nodes(tree):
         if node.DESCRIPTOR.name == "ColumnRef":

@@ -52,7 +52,7 @@ class Named(Part):
         return {"en": value} if isinstance(value, str) else value
 
     def words(self) -> tuple[str, ...]:
-        """Every way to say it: labels, synonyms, and the name itself with its underscores read as spaces."""
+        """Return every way to say it: labels, synonyms, and the name itself with its underscores read as spaces."""
         spoken = self.name.replace("_", " ")
         return tuple(dict.fromkeys([*self.label.all(), *self.synonyms, spoken]))
 
@@ -93,7 +93,7 @@ class Value(Part):
     is_undated: bool = False
 
     def words(self) -> tuple[str, ...]:
-        """Every way to say it."""
+        """Return every way to say it."""
         return self.value, *self.synonyms
 
     def said(self, language: str) -> str:
@@ -198,7 +198,7 @@ class SemanticModel(Named):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns a question may use, each once: everything that is described here and not forbidden.
+        """Return the columns a question may use, each once: everything that is described here and not forbidden.
 
         After the primary key the dimensions: they are drafted in the table's order, in which `SELECT *` shows them.
         """

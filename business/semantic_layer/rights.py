@@ -12,7 +12,7 @@ from copilot_site.lib.errors import InvalidInput
 def policy_of(
     layer: SemanticLayer, units: Iterable[str], *, granted: Collection[str], source_granted: bool = False
 ) -> Policy:
-    """What a person of these org units may read.
+    """Return what a person of these org units may read.
 
     granted: names of semantic models the person holds a grant on; source_granted: they hold one on the source as a whole.
     A model without a statement about org units is closed to everybody.
@@ -23,7 +23,7 @@ def policy_of(
 
 
 def require_schemas(layer: SemanticLayer, schemas: Collection[str]) -> None:
-    """Raises InvalidInput for the first table of a layer that is in none of the schemas its source allows."""
+    """Raise InvalidInput for the first table of a layer that is in none of the schemas its source allows."""
     for model in layer.semantic_models:
         if not is_within(model, schemas):
             raise InvalidInput(
@@ -33,12 +33,12 @@ def require_schemas(layer: SemanticLayer, schemas: Collection[str]) -> None:
 
 
 def is_within(model: SemanticModel, schemas: Collection[str]) -> bool:
-    """Whether a table is in one of these schemas, and in none of the server's own, which nobody can allow."""
+    """Return whether a table is in one of these schemas, and in none of the server's own, which nobody can allow."""
     return model.table_schema in schemas and not is_system_schema(model.table_schema)
 
 
 def may_read(model: SemanticModel, *, granted: Collection[str], source_granted: bool) -> bool:
-    """Whether a person with these grants may ask about this model at all; which rows they get is another question."""
+    """Return whether a person with these grants may ask about this model at all; which rows they get is another question."""
     if model.org_unit is None:
         return False
     if model.name in granted:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from copilot_site.lib.errors import InvalidInput
 
-MOST_QUOTED = 100  # characters of what a parser says
+MAX_QUOTED = 100  # characters of what a parser says
 DEEPEST = 50
 T = TypeVar("T", SemanticLayer, SemanticModel)
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml reads a megabyte in a tenth of the time
@@ -16,17 +16,17 @@ _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def read_layer(text: str) -> SemanticLayer:
-    """The layer of a YAML text. Raises InvalidInput with the line and what would be right."""
+    """Return the layer of a YAML text. Raises InvalidInput with the line and what would be right."""
     return _read(text, SemanticLayer, "the file must have the keys name and semantic_models")
 
 
 def read_table(text: str) -> SemanticModel:
-    """One table of a layer, of a YAML text. Raises InvalidInput like that."""
+    """Return one table of a layer, of a YAML text. Raises InvalidInput like that."""
     return _read(text, SemanticModel, "a table must have the keys name and table")
 
 
 def written(part: SemanticLayer | SemanticModel) -> str:
-    """The YAML text of a layer, or of one table; reading it gives the same."""
+    """Return the YAML text of a layer, or of one table; reading it gives the same."""
     content = part.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return str(yaml.dump(content, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=120))
 
@@ -41,7 +41,7 @@ def _read(text: str, kind: type[T], otherwise: str) -> T:
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         raise InvalidInput(f"This is not YAML: {' '.join(str(error).split())}.") from error
     except ValueError as error:  # a date that no calendar has, a number of a hundred thousand digits
-        raise InvalidInput(f"A value is none: {str(error)[:MOST_QUOTED]}. Put it in quotes if it is text.") from error
+        raise InvalidInput(f"A value is none: {str(error)[:MAX_QUOTED]}. Put it in quotes if it is text.") from error
     if not isinstance(content, dict):
         raise InvalidInput(f"Line 1: {otherwise}.")
     try:
@@ -54,7 +54,7 @@ def _read(text: str, kind: type[T], otherwise: str) -> T:
 
 
 def _parsed(text: str) -> tuple[Any, Any]:
-    """The nodes of a text, and what they hold. What is nested deeper than any layer is refused first: libyaml would crash on it."""
+    """Return the nodes of a text, and what they hold. What is nested deeper than any layer is refused first: libyaml would crash on it."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -77,7 +77,7 @@ def _sentence(error: ValidationError, node: Any) -> str:
 
 
 def _place(node: Any, path: tuple[int | str, ...]) -> tuple[int, str]:
-    """The line of the deepest part of a path that is in the file, from 1, and the path in words."""
+    """Return the line of the deepest part of a path that is in the file, from 1, and the path in words."""
     line = node.start_mark.line + 1
     for step in path:
         if isinstance(node, yaml.MappingNode):

@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def answered(request: dict[str, Any]) -> dict[str, Any]:
-    """Raises duckdb.Error."""
+    """Raise duckdb.Error."""
     limits = request["limits"]
     with TemporaryDirectory(prefix="sheets-") as folder, duckdb.connect(":memory:") as base:
         base.execute("SET threads = 1")
@@ -75,7 +75,7 @@ def lock(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def refusal(sql: str) -> str:
-    """Why these statements are not run; "" for a single SELECT. Raises duckdb.Error for what is no SQL."""
+    """Return why these statements are not run; "" for a single SELECT. Raises duckdb.Error for what is no SQL."""
     statements = duckdb.extract_statements(sql)
     if len(statements) != 1:
         return f"Send one SELECT; these are {len(statements)} statements."
@@ -122,11 +122,11 @@ def _is_time(cell: str, of: type[date]) -> bool:
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 _WHOLE, _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})"), re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
-MOST_DIGITS = 15  # that a spreadsheet keeps of a number; more are those of an account or a card
+MAX_DIGITS = 15  # that a spreadsheet keeps of a number; more are those of an account or a card
 _TYPES: dict[str, Callable[[str], bool]] = {
     "BIGINT": lambda cell: _WHOLE.fullmatch(cell) is not None,
     "DOUBLE": lambda cell: (
-        _NUMBER.fullmatch(cell) is not None and len(cell.lstrip("-0.").replace(".", "")) <= MOST_DIGITS
+        _NUMBER.fullmatch(cell) is not None and len(cell.lstrip("-0.").replace(".", "")) <= MAX_DIGITS
     ),
     "DATE": partial(_is_time, of=date),
     "TIMESTAMP": partial(_is_time, of=datetime),

@@ -32,7 +32,7 @@ _TYPES = {
 
 
 def named(tables: Sequence[Table]) -> list[Table]:
-    """The tables as a layer names them: by their sheet, else by their file; columns by their headers, all as plain names."""
+    """Return the tables as a layer names them: by their sheet, else by their file; columns by their headers, all as plain names."""
     names = _names(table.sheet or PurePath(table.document.filename).stem for table in tables)
     return [
         Table(name, table.source, table.sheet, (tuple(_names(table.rows[0])), *table.rows[1:]))
@@ -41,7 +41,7 @@ def named(tables: Sequence[Table]) -> list[Table]:
 
 
 def draft_sheets(name: str, tables: Sequence[Table]) -> SemanticLayer:
-    """What the columns of these tables show. Whoever reads the document reads all of it. Raises SqlRefused."""
+    """Return what the columns of these tables show. Whoever reads the document reads all of it. Raises SqlRefused."""
     with scratch() as connection:
         copies = [_copied(connection, table) for table in named(tables)]
         layer = layer_of(connection, name, copies, [], time_zone=settings.TIME_ZONE, sensitive=None)
@@ -50,7 +50,7 @@ def draft_sheets(name: str, tables: Sequence[Table]) -> SemanticLayer:
 
 
 def _names(told: Iterable[str]) -> list[str]:
-    """Texts as names that need no quotes and are all different."""
+    """Return texts as names that need no quotes and are all different."""
     names: list[str] = []
     for place, text in enumerate(told, 1):
         plain = re.sub(r"\W+", "_", text).strip("_").lower().encode()[:56].decode(errors="ignore")
@@ -60,7 +60,7 @@ def _names(told: Iterable[str]) -> list[str]:
 
 
 def _copied(connection: psycopg.Connection, table: Table) -> Catalogued:
-    """The first rows of a table, with DuckDB's types."""
+    """Return the first rows of a table, with DuckDB's types."""
     limits = SheetLimits(rows=SAMPLED_ROWS)
     found = async_to_sync(in_child)([table], sql=f"SELECT * FROM {quoted(table.name)}", limits=limits)  # noqa: S608  # our name
     kinds = [_TYPES.get(kind.partition("(")[0], ("text", "S")) for kind in found["types"]]
@@ -79,7 +79,7 @@ def _opened(model: SemanticModel, table: Table) -> SemanticModel:
 
 
 def _beside_columns(model: SemanticModel) -> SemanticModel:
-    """The model under words of its own: a file or a sheet that is named like one of its columns is no other word for its rows."""
+    """Return the model under words of its own: a file or a sheet that is named like one of its columns is no other word for its rows."""
     columns = {key_of(word) for dimension in model.dimensions for word in dimension.words()}
     if not any(key_of(word) in columns for word in model.words()):
         return model

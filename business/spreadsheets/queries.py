@@ -48,7 +48,7 @@ class Table:
 
 
 def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[Table]:
-    """The tables of these documents; of all in the scope, if they are few, when none is named. Raises InvalidInput, NotFound."""
+    """Return the tables of these documents; of all in the scope, if they are few, when none is named. Raises InvalidInput, NotFound."""
     if not ids:
         ids = list(spreadsheets_within(principal, scope).values_list("pk", flat=True)[: MOST_DOCUMENTS + 1])
         if not ids:
@@ -62,7 +62,7 @@ def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[T
 
 
 def tables_in(*sources: Spreadsheet) -> list[Table]:
-    """All their tables, called t1, t2, …. Raises InvalidInput where there is none, or too much."""
+    """Return all their tables, called t1, t2, …. Raises InvalidInput where there is none, or too much."""
     found = [(source, sheet) for source in sources for sheet in source.sheets]
     tables = [
         Table(f"t{n}", source, one_line(sheet.sheet), _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)
@@ -89,7 +89,7 @@ def _clean(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
 
 
 async def in_child(tables: Sequence[Table], *, sql: str | None, limits: SheetLimits) -> dict[str, Any]:
-    """What the child answers. Raises SqlRefused: a wrong query, or one that costs too much. Killed when cancelled."""
+    """Return what the child answers. Raises SqlRefused: a wrong query, or one that costs too much. Killed when cancelled."""
     request: dict[str, Any] = {
         "tables": [{"name": table.name, "rows": table.rows} for table in tables],
         "limits": asdict(limits),

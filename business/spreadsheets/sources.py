@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 
 def access_to(principal: Principal, source: DataSource, policy: Policy) -> DialectAccess:
-    """A spreadsheet as this person may ask it: whether they may read it is asked again when its rows are read."""
+    """Return a spreadsheet as this person may ask it: whether they may read it is asked again when its rows are read."""
     assert source.document_id is not None
     fetch = partial(_fetch, principal, source.document_id, source.limits)
     return DialectAccess(policy, "duckdb", fetch, limits=source.limits)
@@ -46,7 +46,7 @@ def access_to(principal: Principal, source: DataSource, policy: Policy) -> Diale
 async def _fetch(
     principal: Principal, document_id: UUID, limits: Limits, statement: str, uncapped: str | None
 ) -> tuple[Rows, int | None]:
-    """Raises NotFound, InvalidInput, SqlRefused."""
+    """Raise NotFound, InvalidInput, SqlRefused."""
     began = time.perf_counter()
     tables = await sync_to_async(tables_of)(principal, Scope(), [document_id])
     found = await in_child(named(tables), sql=uncapped or statement, limits=SheetLimits(rows=limits.rows))
@@ -56,7 +56,7 @@ async def _fetch(
 
 
 def _value(value: Any, kind: str) -> Any:
-    """A cell as Python has it; the child writes what JSON has no word for as text."""
+    """Return a cell as Python has it; the child writes what JSON has no word for as text."""
     if not isinstance(value, str):
         return value
     if kind == "DATE":
@@ -111,7 +111,7 @@ def _describe(row: Document, source: DataSource) -> None:
 
 
 def described(source: DataSource) -> SemanticLayer:
-    """The layer as the columns show it; what people wrote about a table stays while its columns are there.
+    """Return the layer as the columns show it; what people wrote about a table stays while its columns are there.
 
     Raises InvalidInput where the document holds no table, or too much, and SqlRefused.
     """

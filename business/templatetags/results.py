@@ -39,13 +39,13 @@ class Cell(NamedTuple):
 
 @register.simple_tag
 def explore_address(source: str, query: LogicalQuery | None = None) -> str:
-    """Where the question of a result can be changed."""
+    """Return where the question of a result can be changed."""
     return explore_url(source, query)
 
 
 @register.filter
 def cells(table: ResultTable | Rows) -> list[list[Cell]]:
-    """The rows of a result as they are shown."""
+    """Return the rows of a result as they are shown."""
     words = table.words if isinstance(table, ResultTable) else ()
     return [
         [_cell(*cell) for cell in zip(table.columns, row, told_row(table.columns, row, words), strict=True)]
@@ -60,7 +60,7 @@ def _cell(column: str, value: Any, told: str) -> Cell:
 
 @register.filter
 def window(told: str) -> str:
-    """A span of days in the language of the page; it was kept in the question's."""
+    """Return a span of days in the language of the page; it was kept in the question's."""
     found = _WINDOW.fullmatch(told)
     if found is None:
         return told
@@ -76,11 +76,11 @@ def oldest_first(windows: Sequence[str]) -> list[str]:
 
 @register.filter
 def script(text: str) -> str:
-    """The `lang` attribute for a text that came without one."""
+    """Return the `lang` attribute for a text that came without one."""
     return language_of(text) or "en"
 
 
 @register.simple_tag
 def may_ask_data(request: HttpRequest) -> bool:
-    """Whether there is a data source that this person may ask."""
+    """Return whether there is a data source that this person may ask."""
     return DataSource.objects.visible_to(Principal.of(request.user)).exists()

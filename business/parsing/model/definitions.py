@@ -49,7 +49,7 @@ class _Aggregated:
 
 
 def definitions_of(sql: str, catalog: Catalog, language: str, repeated: Collection[str] = ()) -> tuple[str, ...]:
-    """What is told of a statement: the definitions it follows, those it looks like and does not follow, else that it follows none.
+    """Return what is told of a statement: the definitions it follows, those it looks like and does not follow, else that it follows none.
 
     catalog: whose words may be told. language: of the words, `zh…` or any other for English. repeated: models whose rows a join
     repeats: their definitions are not followed.
@@ -125,12 +125,12 @@ class _Followed:
 
 
 def _is_called(measure: Measure, shown: Collection[str]) -> bool:
-    """Whether a column of the result has the measure's name. shown: their names in small letters, with spaces."""
+    """Return whether a column of the result has the measure's name. shown: their names in small letters, with spaces."""
     return any(word.lower() in shown for word in measure.words())
 
 
 def _aggregated(own: Select) -> Iterator[_Aggregated]:
-    """The aggregates of one SELECT, without those of the ones inside it."""
+    """Yield the aggregates of one SELECT, without those of the ones inside it."""
     where = own.select.args.get("where")
     for node in own.select.find_all(exp.AggFunc):
         if node.parent_select is not own.select or type(node) not in _AGGREGATES:
@@ -149,7 +149,7 @@ def _aggregated(own: Select) -> Iterator[_Aggregated]:
 
 
 def _held(own: Select, alias: str, model: SemanticModel, conditions: Iterable[exp.Expr]) -> dict[str, frozenset[str]]:
-    """The values that columns of a table may have, as far as conditions joined by AND say it."""
+    """Return the values that columns of a table may have, as far as conditions joined by AND say it."""
     held: dict[str, frozenset[str]] = {}
     for part in parts_of(conditions):
         column, values = _values(part, model)
@@ -159,7 +159,7 @@ def _held(own: Select, alias: str, model: SemanticModel, conditions: Iterable[ex
 
 
 def _values(part: exp.Expr, model: SemanticModel) -> tuple[exp.Column | None, frozenset[str]]:
-    """A column and the values that a condition lets it have; of what it may not have, the others that the layer lists."""
+    """Return a column and the values that a condition lets it have; of what it may not have, the others that the layer lists."""
     turned = part.this if isinstance(part, exp.Not) else part
     is_not = isinstance(part, exp.Not) != isinstance(turned, exp.NEQ)
     column = turned.this.unnest() if isinstance(turned, exp.In | exp.EQ | exp.NEQ) else None
@@ -175,7 +175,7 @@ def _values(part: exp.Expr, model: SemanticModel) -> tuple[exp.Column | None, fr
 
 
 def bare(part: exp.Expr) -> str:
-    """An expression without the names of its tables and without quotes."""
+    """Return an expression without the names of its tables and without quotes."""
     copy = part.copy()
     for column in copy.find_all(exp.Column):
         column.this.set("quoted", False)

@@ -27,7 +27,7 @@ class Fault:
 
 
 def fault_in(sql: str, catalog: Catalog) -> Fault | None:
-    """The first fault of a statement; None for none. What cannot be parsed is left to the guard."""
+    """Return the first fault of a statement; None for none. What cannot be parsed is left to the guard."""
     tree = parsed(sql)
     if tree is None:
         return None
@@ -43,7 +43,7 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
 
 
 def not_read(tree: exp.Expr) -> Fault | None:
-    """Why a result is not what the data say; None for what reads them."""
+    """Return why a result is not what the data say; None for what reads them."""
     inside = {cte.alias for cte in tree.find_all(exp.CTE)}
     if all(table.name in inside and not table.db for table in tree.find_all(exp.Table)):
         return Fault(_("The statement reads no table."), is_wrong=True)
@@ -56,7 +56,9 @@ def not_read(tree: exp.Expr) -> Fault | None:
 
 
 def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
-    """What a person is told beside the result of a statement that nobody compiled: the definitions it follows, and what is doubtful."""
+    """Return what a person is told beside the result of a statement that nobody compiled: the definitions it follows, and
+    what is doubtful.
+    """
     tree = parsed(sql)
     selects = _selects(tree, catalog) if tree is not None else []
     told = definitions_of(sql, catalog, language, _repeated(selects))
@@ -69,7 +71,7 @@ def _selects(tree: exp.Expr, catalog: Catalog) -> list["_Checked"]:
 
 
 def _doubts(selects: Sequence["_Checked"]) -> list[str]:
-    """Values among others that no row has, and rows that a join adds several times."""
+    """Return values among others that no row has, and rows that a join adds several times."""
     told = [why for own in selects for why in own.values_among_others()]
     for base, other in (pair for own in selects for pair in own.repeated_rows()):
         named = {"base": base.name, "other": other.name}
@@ -78,12 +80,14 @@ def _doubts(selects: Sequence["_Checked"]) -> list[str]:
 
 
 def _repeated(selects: Sequence["_Checked"]) -> frozenset[str]:
-    """The tables of which rows are counted or added several times: no definition of theirs is followed."""
+    """Return the tables of which rows are counted or added several times: no definition of theirs is followed."""
     return frozenset(base.name for own in selects for base, _other in own.repeated_rows())
 
 
 def _is_made_up(shown: exp.Expr) -> bool:
-    """Whether a column of the result is a number that no row says: a literal, or an aggregate of one; how many rows there are is said."""
+    """Return whether a column of the result is a number that no row says: a literal, or an aggregate of one; how many rows
+    there are is said.
+    """
     node = shown.unalias()
     if node.find(exp.Column, exp.Star, exp.Select, exp.Count):
         return False
@@ -93,7 +97,7 @@ def _is_made_up(shown: exp.Expr) -> bool:
 
 class _Checked(Select):
     def joined_otherwise(self) -> Iterator[str]:
-        """Tables that no equality of keys holds together: their rows would multiply."""
+        """Yield tables that no equality of keys holds together: their rows would multiply."""
         if len(self.sources) < _TOGETHER:
             return
         together: list[set[str]] = [{alias} for alias in self.sources]
@@ -108,7 +112,7 @@ class _Checked(Select):
             yield _("The tables are not joined along their keys: %(names)s.") % {"names": names}
 
     def _holds(self, one: exp.Expr, other: exp.Expr) -> bool:
-        """Whether an equality joins along the layer's keys; of what a query inside computes, whatever it gives."""
+        """Return whether an equality joins along the layer's keys; of what a query inside computes, whatever it gives."""
         if len(self.aliases(one) | self.aliases(other)) < _TOGETHER:
             return False
         if not (isinstance(one, exp.Column) and isinstance(other, exp.Column)):
@@ -119,7 +123,7 @@ class _Checked(Select):
         return _are_joined(first, second, self.catalog) or (first[1] == second[1] and self._lists_once())
 
     def _is_key_of(self, key: exp.Expr, computed: exp.Expr) -> bool:
-        """Whether a table's primary key is equal to something that is made of no keys: one row of it at most."""
+        """Return whether a table's primary key is equal to something that is made of no keys: one row of it at most."""
         place = self.place(key) if isinstance(key, exp.Column) else None
         primary = self.catalog.models[place[0]].primary if place and place[0] in self.catalog.models else None
         if place is None or primary is None or primary.expr != place[1]:
@@ -128,13 +132,13 @@ class _Checked(Select):
         return bool(made_of) and not any(each and _is_a_key(each, self.catalog) for each in made_of)
 
     def _lists_once(self) -> bool:
-        """Whether rows are listed once each and nothing is counted: rows that multiply change nothing."""
+        """Return whether rows are listed once each and nothing is counted: rows that multiply change nothing."""
         return bool(self.select.args.get("distinct")) and not any(
             each.find(exp.AggFunc, exp.Window) for each in self.select.expressions
         )
 
     def repeated_rows(self) -> Iterator[tuple[SemanticModel, SemanticModel]]:
-        """Tables whose rows a join repeats and of which something is added, averaged or counted, with what repeats them; not where
+        """Yield tables whose rows a join repeats and of which something is added, averaged or counted, with what repeats them; not where
         it is broken down by that.
         """
         group = self.select.args.get("group")
@@ -150,14 +154,14 @@ class _Checked(Select):
                 yield own, other
 
     def _repeating(self, alias: str, own: SemanticModel, by: set[str]) -> Iterator[SemanticModel]:
-        """Tables of which several rows belong to one of a table, without a group that tells them apart. by: what groups are of."""
+        """Yield tables of which several rows belong to one of a table, without a group that tells them apart. by: what groups are of."""
         for each in self._beyond_one(alias):
             other = self.sources[each]
             if isinstance(other, SemanticModel) and each not in by and not by & self._beyond(other, own):
                 yield other
 
     def _beyond_one(self, alias: str) -> list[str]:
-        """What is joined to a table otherwise than by steps that lead to one row each."""
+        """Return what is joined to a table otherwise than by steps that lead to one row each."""
         steps: dict[tuple[str, str], bool] = {}
         for pair in self.equalities():
             if all(isinstance(side, exp.Column) for side in pair):
@@ -172,7 +176,9 @@ class _Checked(Select):
         return [each for each in self.sources if each in far]
 
     def _is_many(self, one: exp.Column, other: exp.Column) -> bool:
-        """Whether several rows of the other's table may have the value of one row: it is no key of its table, as far as that has one."""
+        """Return whether several rows of the other's table may have the value of one row: it is no key of its table, as far
+        as that has one.
+        """
         place, model = self.place(other), self.sources.get(self.owner(other))
         if place is None or not isinstance(model, SemanticModel):
             return False
@@ -181,14 +187,14 @@ class _Checked(Select):
         return place[1] not in keys and (bool(keys) or points)
 
     def _grouped(self, node: exp.Expr) -> set[str]:
-        """The tables that a group is of; a number names a place of what is shown."""
+        """Return the tables that a group is of; a number names a place of what is shown."""
         if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
             shown = self.select.expressions
             node = shown[int(node.this) - 1] if 0 < int(node.this) <= len(shown) else node
         return self.aliases(node)
 
     def _beyond(self, many: SemanticModel, own: SemanticModel) -> set[str]:
-        """The aliases of tables that the repeating one leads to, but for the repeated one."""
+        """Return the aliases of tables that the repeating one leads to, but for the repeated one."""
         return {
             alias
             for alias, model in self.sources.items()
@@ -219,7 +225,7 @@ class _Checked(Select):
                 yield from (no_such_value(dimension, value) for value in unknown)
 
     def _compared(self) -> Iterator[tuple[Dimension, list[str], list[str]]]:
-        """Columns with listed values, the texts that they are compared with, and those that are none of them."""
+        """Yield columns with listed values, the texts that they are compared with, and those that are none of them."""
         for node in self.select.find_all(exp.EQ, exp.NEQ, exp.In):
             if node.parent_select is not self.select or not isinstance(node.this, exp.Column):
                 continue
@@ -239,18 +245,18 @@ class _Checked(Select):
 
 
 def _is_like(text: str, pattern: str) -> bool:
-    """Whether a text fits a pattern of LIKE, in whatever case."""
+    """Return whether a text fits a pattern of LIKE, in whatever case."""
     wanted = "".join({"%": ".*", "_": "."}.get(sign, re.escape(sign)) for sign in pattern)
     return re.fullmatch(wanted, text, re.IGNORECASE | re.DOTALL) is not None
 
 
 def _are_joined(one: Place, other: Place, catalog: Catalog) -> bool:
-    """Whether the layer joins these columns, or both point to one key."""
+    """Return whether the layer joins these columns, or both point to one key."""
     return catalog.joins.is_step(one, other) or bool(_targets(one, catalog) & _targets(other, catalog))
 
 
 def _targets(place: Place, catalog: Catalog) -> set[Place]:
-    """The keys that a column points to; a primary key is its own."""
+    """Return the keys that a column points to; a primary key is its own."""
     found = {(step.one, step.key) for step in catalog.joins.steps if (step.many, step.column) == place}
     model = catalog.models.get(place[0])
     return found | ({place} if model and model.primary and model.primary.expr == place[1] else set())

@@ -13,7 +13,7 @@ from business.semantic_layer.model import SemanticModel
 
 
 def parsed(sql: str) -> exp.Expr | None:
-    """The tree of a statement; None where none is found, also for want of depth: the guard says why."""
+    """Return the tree of a statement; None where none is found, also for want of depth: the guard says why."""
     try:
         return sqlglot.parse_one(sql, dialect="postgres")
     except (sqlglot.errors.SqlglotError, RecursionError):
@@ -47,7 +47,7 @@ class Select:
         return cls(select, catalog, found)
 
     def equalities(self) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-        """What conditions say is equal."""
+        """Yield what conditions say is equal."""
         joins = self.select.args.get("joins") or []
         conditions = [join.args["on"] for join in joins if join.args.get("on")]
         where = self.select.args.get("where")
@@ -63,16 +63,16 @@ class Select:
                 yield part.this.unnest(), part.expression.unnest()
 
     def aliases(self, side: exp.Expr) -> set[str]:
-        """The sources that the columns of an expression are of."""
+        """Return the sources that the columns of an expression are of."""
         return {self.owner(column) for column in side.find_all(exp.Column)} - {""}
 
     def source_of(self, part: exp.Expr) -> str:
-        """The one source that an expression is of; "" where that cannot be told."""
+        """Return the one source that an expression is of; "" where that cannot be told."""
         found = self.aliases(part) if len(self.sources) > 1 else set(self.sources)
         return found.pop() if len(found) == 1 else ""
 
     def owner(self, column: exp.Column) -> str:
-        """The source of a column; "" where none of them, or more than one, may have it."""
+        """Return the source of a column; "" where none of them, or more than one, may have it."""
         if column.table:
             return column.table if column.table in self.sources else ""
         owning = [
@@ -83,7 +83,9 @@ class Select:
         return owning[0] if len(owning) == 1 else ""
 
     def place(self, column: exp.Column) -> Place | None:
-        """The column of a table that this one is, through queries inside; None for what they compute, "" for no table of the layer."""
+        """Return the column of a table that this one is, through queries inside; None for what they compute, "" for no table
+        of the layer.
+        """
         owner = self.owner(column)
         source = self.sources.get(owner)
         if isinstance(source, SemanticModel):
@@ -96,14 +98,14 @@ class Select:
 
 
 def parts_of(conditions: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
-    """What conditions say that all hold."""
+    """Yield what conditions say that all hold."""
     for condition in conditions:
         for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
             yield part.unnest()
 
 
 def select_in(query: exp.Expr | None) -> exp.Select | None:
-    """The SELECT that says what a query's columns are: of several together the first."""
+    """Return the SELECT that says what a query's columns are: of several together the first."""
     found = query.unnest() if query is not None else None
     while isinstance(found, exp.SetOperation | exp.Subquery):
         found = found.this.unnest()
@@ -111,7 +113,7 @@ def select_in(query: exp.Expr | None) -> exp.Select | None:
 
 
 def _queries_before(select: exp.Select) -> Iterator[exp.CTE]:
-    """The queries that WITH names, of this one and of those around it."""
+    """Yield the queries that WITH names, of this one and of those around it."""
     node: exp.Expr | None = select
     while node is not None:
         if with_ := node.args.get("with_"):

@@ -26,13 +26,13 @@ from business.parsing.reader.parser import choices_of, distance, one_of, parse, 
 from business.parsing.reader.units import normalised
 from business.parsing.reader.words import words
 
-MOST_READINGS = 24
+MAX_READINGS = 24
 _YEAR_MONTHS = 12
 _LISTED = {"in", "not_in"}
 
 
 def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
-    """The query that stands now; None where the question is one of its own. Unparseable: it goes on, and nobody knows how."""
+    """Return the query that stands now; None where the question is one of its own. Unparseable: it goes on, and nobody knows how."""
     if (step := _step_of(question, earlier, context.today)) is not None:
         return step
     lead = lead_of(question)
@@ -71,7 +71,7 @@ def _of_those_too(alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, contex
 def _either(
     going_on: Parsed | None, alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context
 ) -> Clarification | None:
-    """Whether it goes on or is of its own, where nothing says which. None for what says it."""
+    """Return whether it goes on or is of its own, where nothing says which. None for what says it."""
     if not isinstance(alone, LogicalQuery) or not isinstance(going_on, LogicalQuery) or going_on == alone:
         return None
     is_narrowed = alone.filters or alone.times or alone.dimensions or alone.related
@@ -82,14 +82,16 @@ def _either(
 
 
 def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
-    """What the parts that are said make of the query that stands; of several the one that changes what was filtered already, nearest."""
+    """Return what the parts that are said make of the query that stands; of several the one that changes what was filtered
+    already, nearest.
+    """
     items, catalog = items_of(lead.rest, lexicon, context.today), lexicon.catalog
     if not items or any(not item.is_known for item in items):
         return None
     found: dict[str, LogicalQuery] = {}
     uncertain: dict[str, LogicalQuery] = {}
     refused: Inexpressible | None = None
-    for refs in islice(choices_of(items), MOST_READINGS):
+    for refs in islice(choices_of(items), MAX_READINGS):
         try:
             reading = Reading.of(catalog, items, refs, context.today, earlier.times)
             made = Change(reading, lead, earlier).made()
@@ -127,7 +129,7 @@ class Change:
     earlier: LogicalQuery
 
     def made(self) -> list[LogicalQuery]:
-        """The queries that are meant; more than one where it is not certain. Raises Unread."""
+        """Return the queries that are meant; more than one where it is not certain. Raises Unread."""
         said = self.said
         query = self._ranked(self._compared(self._grouped(self._narrowed(self.earlier))))
         queries = self._timed(self._asked(query))
@@ -139,7 +141,7 @@ class Change:
         return [each for query in queries for each in self._instead_or_besides(query)]
 
     def _narrowed(self, query: LogicalQuery) -> LogicalQuery:
-        """Values in the place of those of the same column, also of a share's own condition; other conditions beside them."""
+        """Put values in the place of those of the same column, also of a share's own condition; other conditions beside them."""
         if self.said.related or self.said.events:
             raise Unread("a condition of another kind")
         filters = list(query.filters)
@@ -165,7 +167,7 @@ class Change:
         return [query.model_copy(update={"filters": kept}), query]
 
     def _grouped(self, query: LogicalQuery) -> LogicalQuery:
-        """A breakdown in the place of the one of its kind: a time of a time, another of another."""
+        """Replace the breakdown of the same kind: a time by a time, another by another."""
         said, new = self.said, list(dict.fromkeys(self.said.dimensions))
         columns = said.all("DA")
         if not new and len(columns) == 1 and self.lead.goes_on and [each.grain for each in query.dimensions] == [None]:
@@ -181,7 +183,7 @@ class Change:
         return query.model_copy(update={"dimensions": (*kept, *new), "ranking": None})
 
     def _asked(self, query: LogicalQuery) -> LogicalQuery:
-        """Another number by the same breakdown and conditions; the rows that were counted, or how many there are."""
+        """Ask another number by the same breakdown and conditions, the rows that were counted, or how many there are."""
         said = self.said
         Head(said).make_metrics()
         made, tables = [token.metric for token in said.all("1") if token.metric], [t.name for t in said.all("T")]
@@ -236,7 +238,8 @@ class Change:
         return 0 if start is None or end is None else whole_months(start, end) or (end - start).days / 1_000
 
     def _timed(self, query: LogicalQuery) -> list[LogicalQuery]:
-        """Whose time it is where other rows are counted than before: “their revenue” is of customers who were new then, “and revenue?”
+        """Decide whose time it is where other rows are counted than before: “their revenue” is of customers who were new
+        then, “and revenue?”
         of then. Raises Unread where the words do not say.
         """
         times, is_of_others = self.said.times, _table_of(query) != _table_of(self.earlier)
@@ -268,7 +271,7 @@ class Change:
         return [moved, new] if moved else [new]
 
     def _shares(self, query: LogicalQuery) -> list[LogicalQuery]:
-        """Each group's share of all; without groups the share of what one condition leaves, of several each may be meant."""
+        """Return each group's share of all; without groups the share of what one condition leaves, of several each may be meant."""
         if query.dimensions:
             return [query.model_copy(update={"share": True})]
         if len(query.metrics) != 1 or query.metrics[0].over is not None or not query.filters or query.comparison:
@@ -276,7 +279,7 @@ class Change:
         return [shared(query, each) for each in query.filters]
 
     def _ranked(self, query: LogicalQuery) -> LogicalQuery:
-        """Another direction, or how many; as many as before where it is not said."""
+        """Change the direction, or how many are shown; as many as before where it is not said."""
         said, old = self.said, query.ranking
         if said.order is not None:
             return query.model_copy(update={"ranking": Ranking(descending=said.order)})
@@ -299,7 +302,7 @@ def _table_of(query: LogicalQuery) -> str:
 
 
 def _in_year(start: date, end: date, year: int) -> TimeRange | None:
-    """The same days in another year."""
+    """Return the same days in another year."""
     try:
         return TimeRange(start=start.replace(year=year), end=end.replace(year=year + end.year - start.year))
     except ValueError:
@@ -307,7 +310,9 @@ def _in_year(start: date, end: date, year: int) -> TimeRange | None:
 
 
 def _step_of(question: str, earlier: LogicalQuery, today: date) -> LogicalQuery | None:
-    """The query that stands, one period earlier or later (“the month before”, “再上个月”); None where the question says more than that."""
+    """Return the query that stands, one period earlier or later (“the month before”, “再上个月”); None where the question says
+    more than that.
+    """
     whole = normalised(question).strip().rstrip("?？!！。. ").removesuffix("呢").strip()
     said = (whole, lead_of(question).rest)
     compares_times = earlier.comparison is not None and earlier.comparison.to == "time"

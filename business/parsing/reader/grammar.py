@@ -23,7 +23,7 @@ from business.parsing.reader.words import said
 _SIGNS = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "=", "or_more": ">=", "or_less": "<="}
 SUPERLATIVES = "hlsiwopkfr"
 _ONE_PERIOD = frozenset({1, 3, 6, 12})
-MOST_LIMIT = 1_000
+MAX_LIMIT = 1_000
 
 
 class Unread(Exception):
@@ -70,7 +70,7 @@ def table_of(name: str) -> str:
 
 
 def one(run: Run, kinds: str) -> Token:
-    """The first token of these kinds, where there is one for certain."""
+    """Return the first token of these kinds, where there is one for certain."""
     return next(token for token in run if token.kind in kinds)
 
 
@@ -197,7 +197,7 @@ class Reading:
 
     def _limited(self, run: Run) -> Run:
         number = one(run, "n").item.number or 0
-        if self.limit is not None or number != int(number) or not 0 < number <= MOST_LIMIT:
+        if self.limit is not None or number != int(number) or not 0 < number <= MAX_LIMIT:
             raise Unread("how many")
         self.limit = int(number)
         return [token for token in run if token.kind != "n"]
@@ -301,7 +301,7 @@ class Reading:
 
 
 def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
-    """Raises Unread for what has no letter. An amount of money has a value."""
+    """Raise Unread for what has no letter. An amount of money has a value."""
     if ref is not None and ref.kind == "dimension":
         dimension = catalog.dimension(ref.name)[1]
         kind = {"number": "N", "time": "W"}.get(dimension.type, "A" if dimension.is_name else "D")

@@ -22,7 +22,7 @@ class Head:
         self.ranking: Ranking | None = None
 
     def query(self) -> LogicalQuery:
-        """The query of a whole question. Raises Unread."""
+        """Return the query of a whole question. Raises Unread."""
         said = self.said
         is_exists = "x" in said.text and not said.all("LA")
         self._events()
@@ -91,14 +91,14 @@ class Head:
         return [_made(name, "count_distinct")] if is_listed else None
 
     def _counted(self, run: Run) -> Run | None:
-        """How many of a table; the token is that of a word that asks for it by itself, where there is one."""
+        """Count the rows of a table; the token is that of a word that asks for it by itself, where there is one."""
         if run[0].kind == "I" and not run[0].item.text.isascii():
             return None  # 客户总数，欧洲客户数
         asks = [token for token in run if token.kind in "cm"] or run
         return [*(token for token in run if token.kind == "_"), _made(one(run, "TA").model, "count", asks[0])]
 
     def _numbers(self) -> bool:
-        """One number, or several of the same conditions. A number that is named and asked for is one: 客户数在德国有多少."""
+        """Read one number, or several of the same conditions. A number that is named and asked for is one: 客户数在德国有多少."""
         said = self.said
         self.make_metrics()
         made = said.all("1")
@@ -123,7 +123,7 @@ class Head:
                 said.row.remove(token)
 
     def _require(self, pattern: str) -> None:
-        """Raises Unread with what is left over."""
+        """Raise Unread with what is left over."""
         if not re.fullmatch(pattern, self.said.text):
             raise Unread("", tuple(t.item.text for t in self.said.row if t.kind not in "1_Lxmq&@" and t.item.text))
 
@@ -155,7 +155,7 @@ class Head:
         self._require("[Lxmqe_@]*")
 
     def superlative(self) -> Token:
-        """The superlative, with what it is of beside it. Raises Unread for several, or a plain “top” of nobody knows how many."""
+        """Return the superlative, with what it is of beside it. Raises Unread for several, or a plain “top” of nobody knows how many."""
         said = self.said
         tokens, plain = said.all(SUPERLATIVES), said.all("fr")
         if len(tokens) - len(plain) == 1:  # 销售额最高的前5个
@@ -187,7 +187,7 @@ class Head:
         return [DONE]
 
     def price(self, tables: set[str]) -> str:
-        """The price of the one thing that is named. Raises Unread."""
+        """Return the price of the one thing that is named. Raises Unread."""
         columns = [
             (name, each) for name in tables for each in self.catalog.model(name).dimensions if each.type == "number"
         ]
@@ -242,7 +242,7 @@ class Head:
         self._require("[Lxmqe_#]*T?[Lxmqe_]*(?:&?[DNWA]_*)*T?[Lxmqe_]*")
 
     def _owner(self, columns: Run) -> str:
-        """Whose rows are meant where no table is named: those that point to all the rest that is named."""
+        """Return whose rows are meant where no table is named: those that point to all the rest that is named."""
         said, reaches = self.said, self.catalog.joins.distance
         fields = [*(f.field for f in said.filters), *(time.field for time in said.times)]
         owners = {token.model for token in columns} | {table_of(name) for name in fields if name}
@@ -254,7 +254,7 @@ class Head:
         return bases[0]
 
     def _columns(self, model: str, columns: Run) -> tuple[str, ...]:
-        """The columns that are asked for of a list, beside what the thing is called; alone, the values that a column has."""
+        """Return the columns that are asked for of a list, beside what the thing is called; alone, the values that a column has."""
         said, is_named = self.said, self._is_named(model)
         if not columns:
             return ()
@@ -267,12 +267,12 @@ class Head:
         return tuple(dict.fromkeys([*filter(None, [self._name_of(model)]), *(token.name for token in columns)]))
 
     def _name_of(self, model: str) -> str:
-        """What the rows of a table are called by; "" where they have no name, or it is no table."""
+        """Return what the rows of a table are called by; "" where they have no name, or it is no table."""
         name = self.catalog.models[model].name_dimension if model in self.catalog.models else None
         return f"{model}.{name.name}" if name is not None else ""
 
     def _is_named(self, model: str) -> bool:
-        """Whether certain things are named, by what they are called or by their number."""
+        """Return whether certain things are named, by what they are called or by their number."""
         return any(each.field and (each.field == self._name_of(model) or each.op == "=") for each in self.said.filters)
 
     def _events(self) -> None:
@@ -290,7 +290,7 @@ class Head:
         said.drop("W")
 
     def _missing(self) -> list[Filter]:
-        """Columns that are there or not, of the thing itself or of rows that it has; a number that is none."""
+        """Return columns that are there or not, of the thing itself or of rows that it has; a number that is none."""
         found = []
         for name, is_not in self.said.events:
             model, column = self.catalog.dimension(name)
@@ -342,7 +342,7 @@ def _made(name: str, agg: str | None = None, token: Token = DONE) -> Token:
 
 
 def shared(query: LogicalQuery, part: Filter) -> LogicalQuery:
-    """How much of the query's number, without the condition, one of its conditions leaves, in percent."""
+    """Return how much of the query's number, without the condition, one of its conditions leaves, in percent."""
     (whole,) = query.metrics
     share = whole.model_copy(update={"filters": (*whole.filters, part), "over": whole, "percent": True})
     rest = tuple(other for other in query.filters if other is not part)

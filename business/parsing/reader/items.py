@@ -36,7 +36,7 @@ class Item:
 
 
 def items_of(question: str, lexicon: Lexicon, today: date) -> list[Item]:
-    """The items of a question, in order."""
+    """Return the items of a question, in order."""
     text, times = mark_times(normalised(question), today, lexicon.catalog.layer.fiscal_year_start)
     units = units_of(text)
     best: list[tuple[float, int]] = [(0.0, 0)] * (len(units) + 1)
@@ -59,7 +59,7 @@ def items_of(question: str, lexicon: Lexicon, today: date) -> list[Item]:
 
 
 def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Moment]) -> tuple[Item | None, float]:
-    """The units as one item, and what it costs; None where they are none."""
+    """Return the units as one item, and what it costs; None where they are none."""
     said = text[units[0].begin : units[-1].end]
     key = tuple(unit.text for unit in units)
     refs = lexicon.phrases.get(key, ())
@@ -82,7 +82,7 @@ def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Mo
 
 
 def _is_whole(text: str, units: Sequence[Unit]) -> bool:
-    """Whether nothing that separates, such as a comma, stands between the units."""
+    """Return whether nothing that separates, such as a comma, stands between the units."""
     between = (text[one.end : other.begin] for one, other in pairwise(units))
     return not any(set(gap) & set(_STOPS) for gap in between)
 

@@ -24,7 +24,7 @@ class Lead:
 
 
 def lead_of(question: str) -> Lead:
-    """What a question says of the one before it, and the rest of it."""
+    """Return what a question says of the one before it, and the rest of it."""
     text = normalised(question).strip().rstrip("?？!！。. ")
     goes_on = only = refers = False
     begins = words().changes["begins"]
@@ -53,7 +53,7 @@ def lead_of(question: str) -> Lead:
 
 
 def asks(text: str) -> bool:
-    """Whether a text has a word that asks or tells to."""
+    """Return whether a text has a word that asks or tells to."""
     units = tuple(unit.text for unit in units_of(text))
     known = words().changes["asks"]
     return any(units[begin : begin + len(key)] == key for key in known for begin in range(len(units)))

@@ -50,7 +50,7 @@ class Lexicon:
 
 
 def _is_function(key: tuple[str, ...], ref: Ref) -> bool:
-    """A word that questions are put with stays one, unless the layer calls a table, measure or column so."""
+    """Return whether a value is a word that questions are put with: it names no value."""
     if ref.kind != "value":
         return False
     return words().roles.get(key, ("state",)) != ("state",)

@@ -24,12 +24,12 @@ from business.parsing.reader.items import Item, items_of
 from business.parsing.reader.leads import lead_of
 from business.parsing.reader.lexicon import Lexicon, Ref
 
-MOST_READINGS = 96
-MOST_CHOICES = 4
+MAX_READINGS = 96
+MAX_CHOICES = 4
 
 
 def parse(question: str, lexicon: Lexicon, context: Context) -> Parsed:
-    """What a question asks, by its words alone; of those things alone that the context's text names, where it has one."""
+    """Return what a question asks, by its words alone; of those things alone that the context's text names, where it has one."""
     parsed = _parsed(lead_of(question).rest if context.named_in else question, lexicon, context)
     if not context.named_in or isinstance(parsed, Unparseable):
         return parsed
@@ -51,7 +51,8 @@ def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed
 
 
 def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
-    """What of a question stands for nothing in the layer, as it is written there: neighbours as one, with a measure word behind them,
+    """Return what of a question stands for nothing in the layer, as it is written there: neighbours as one, with a measure
+    word behind them,
     which is part of a Chinese word then (付款).
     """
     found: list[str] = []
@@ -90,7 +91,7 @@ def _readings(
     """By their statements the queries that the words may mean, and how far the parts of each lie apart; why the others mean none."""
     found: dict[str, tuple[int, LogicalQuery]] = {}
     failed: list[Exception] = []
-    for refs in islice(choices_of(items), MOST_READINGS):
+    for refs in islice(choices_of(items), MAX_READINGS):
         try:
             query = Head(Reading.of(catalog, items, refs, today)).query()
             require_units(items, query, catalog)
@@ -105,7 +106,7 @@ def _readings(
 
 
 def _not_there(items: Sequence[Item], unknown: Sequence[str], catalog: Catalog) -> str:
-    """Which values there are of the column that is named beside the one word that means nothing; "" where that is not so."""
+    """Return which values there are of the column that is named beside the one word that means nothing; "" where that is not so."""
     places = [place for place, item in enumerate(items) if not item.is_known]
     if len(places) != 1:
         return ""
@@ -116,7 +117,8 @@ def _not_there(items: Sequence[Item], unknown: Sequence[str], catalog: Catalog) 
 
 
 def understood(items: list[Item], catalog: Catalog, today: date, left: Sequence[str] = ()) -> LogicalQuery | None:
-    """What a question that is not read says for certain, to begin a form with: all of it but the words that are left over, where that is
+    """Return what a question that is not read says for certain, to begin a form with: all of it but the words that are left
+    over, where that is
     a number; else a number with values and a time.
     """
     known = [item for item in items if item.is_known and item.text not in left]
@@ -140,7 +142,7 @@ def _compiles(query: LogicalQuery, catalog: Catalog, today: date) -> bool:
 
 
 def _far_fetched(items: list[Item], refs: tuple[Ref | None, ...]) -> int:
-    """How many words are taken for values that are also the name of a table."""
+    """Return how many words are taken for values that are also the name of a table."""
     pairs = zip(items, refs, strict=True)
     return sum(
         ref is not None and ref.kind == "value" and any(r.kind == "model" for r in item.refs) for item, ref in pairs
@@ -148,7 +150,7 @@ def _far_fetched(items: list[Item], refs: tuple[Ref | None, ...]) -> int:
 
 
 def choices_of(items: list[Item]) -> Iterator[tuple[Ref | None, ...]]:
-    """Every combination of meanings, those of the layer's order first."""
+    """Yield every combination of meanings, those of the layer's order first."""
     return product(*(item.refs or (None,) for item in items))
 
 
@@ -161,11 +163,11 @@ def _closest(found: list[tuple[int, LogicalQuery]], catalog: Catalog, context: C
 
 
 def one_of(queries: list[LogicalQuery], catalog: Catalog, context: Context) -> Parsed:
-    """The only one of several queries; else what is asked back, where people can tell them apart."""
+    """Return the only one of several queries; else what is asked back, where people can tell them apart."""
     if len(queries) == 1:
         return queries[0]
     said = {sentence(query, catalog, context.language, context.today): query for query in queries}
-    if len(said) < len(queries) or len(said) > MOST_CHOICES:
+    if len(said) < len(queries) or len(said) > MAX_CHOICES:
         return Unparseable(_("The question can mean several things."))
     return Clarification(tuple(Choice(text, query) for text, query in said.items()))
 
@@ -191,7 +193,9 @@ def states_of(query: LogicalQuery, catalog: Catalog, today: date) -> list[Logica
 
 
 def same_measures(query: LogicalQuery) -> str:
-    """A query without the tables of its measures: one measure may be kept at several grains under one name, and the first is taken."""
+    """Return a query without the tables of its measures: one measure may be kept at several grains under one name, and the
+    first is taken.
+    """
     text = query.model_dump_json()
     if any(metric.agg is not None for metric in query.metrics):
         return text
@@ -201,7 +205,7 @@ def same_measures(query: LogicalQuery) -> str:
 
 
 def distance(query: LogicalQuery, catalog: Catalog) -> int:
-    """How far the parts of a query lie apart: tables that it names, beyond the first."""
+    """Return how far the parts of a query lie apart: tables that it names, beyond the first."""
     named = {metric.name.partition(".")[0] for metric in query.metrics}
     named |= {each.name.partition(".")[0] for each in query.dimensions if each.name}
     named |= {query.rows.model, *(name.partition(".")[0] for name in query.rows.columns)} if query.rows else set()

@@ -40,7 +40,7 @@ class Moment:
 
 
 def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, list[Moment]]:
-    """A normalised text with each time as one private character, and the times. Longest expressions win."""
+    """Return a normalised text with each time as one private character, and the times. Longest expressions win."""
     for number, (phrase, _role) in enumerate(compared_phrases()):
         text = text.replace(phrase, f" {chr(COMPARED + number)} ")
     moments: list[Moment] = []
@@ -65,14 +65,14 @@ def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, l
 
 @cache
 def compared_phrases() -> tuple[tuple[str, str], ...]:
-    """What is compared with another time and would else be read as that time: 去年同期. Each stands for itself as one character."""
+    """Return what is compared with another time and would else be read as that time: 去年同期. Each stands for itself as one character."""
     roles = said()["roles"]
     found = [(normalised(phrase), role) for role in ("previous_year", "previous_period") for phrase in roles[role]]
     return tuple(sorted(found, key=lambda one: -len(one[0])))
 
 
 def place_of(sign: str) -> int:
-    """The number of the time that a private character stands for."""
+    """Return the number of the time that a private character stands for."""
     return ord(sign) - _PLACE
 
 
@@ -85,7 +85,7 @@ Pattern = tuple[re.Pattern[str], str, dict[str, Any]]
 
 
 def _replaced(text: str, patterns: tuple[Pattern, ...], read: Reader, into: list[Moment], shift: int = 0) -> str:
-    """Every place where a pattern fits and is read, as a private character; those in front of the list first."""
+    """Return every place where a pattern fits and is read, as a private character; those in front of the list first."""
     for pattern, kind, entry in patterns:
         at = 0
         while (found := pattern.search(text, at)) is not None:
@@ -137,7 +137,7 @@ def _slots() -> dict[str, str]:
 
 
 def _compiled(form: str, slots: dict[str, str]) -> re.Pattern[str]:
-    """A form of the data file as a pattern: blanks are any white space; it begins and ends at a word's edge."""
+    """Return a form of the data file as a pattern: blanks are any white space; it begins and ends at a word's edge."""
     parts = re.split(r"\{(\w+)\}", form)
     seen: set[str] = set()
     text = ""
@@ -258,7 +258,7 @@ def _ordinal(given: dict[str, Any], slot: str) -> int:
 
 
 def _numbered(unit: str, number: int, year: int) -> Span:
-    """The month, quarter or half of a year, counted from 1; the year itself."""
+    """Return the month, quarter or half of a year, counted from 1; the year itself."""
     months = _MONTHS[unit]
     first = year * 12 + (number - 1) * months
     return date(first // 12, first % 12 + 1, 1), date((first + months) // 12, (first + months) % 12 + 1, 1)
@@ -272,7 +272,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], dict[str, Any], date], Moment | None
 
 
 def _span(kind: str, moments: list[Moment]) -> Moment | None:
-    """What moments make together; None where that is no time."""
+    """Return what moments make together; None where that is no time."""
     first, last = moments[0], moments[-1]
     start, end = first.span
     if kind == "in":

@@ -32,7 +32,7 @@ class Unit:
 
 
 def normalised(text: str) -> str:
-    """One form of every character; no space between Chinese and a number or another Chinese character: “2024 年”; a currency
+    """Return one form of every character; no space between Chinese and a number or another Chinese character: “2024 年”; a currency
     behind its number: “$5”.
     """
     text = unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'").replace("≥", ">=").replace("≤", "<=")
@@ -41,12 +41,12 @@ def normalised(text: str) -> str:
 
 
 def units_of(text: str) -> list[Unit]:
-    """The units of a normalised text, in order; other punctuation separates and is gone."""
+    """Return the units of a normalised text, in order; other punctuation separates and is gone."""
     return list(_units(text))
 
 
 def key_of(phrase: str) -> tuple[str, ...]:
-    """A phrase as it is looked up: the texts of its units."""
+    """Return a phrase as it is looked up: the texts of its units."""
     return tuple(unit.text for unit in units_of(normalised(phrase)))
 
 
@@ -64,7 +64,7 @@ def _units(text: str) -> Iterator[Unit]:
 
 
 def singular(word: str) -> str:
-    """A word without its plural ending; the same rule for questions and for names of tables and columns."""
+    """Return a word without its plural ending; the same rule for questions and for names of tables and columns."""
     word = word.removesuffix("'s")
     if word in IRREGULAR:
         return IRREGULAR[word]

@@ -48,6 +48,6 @@ def words() -> Words:
 
 @cache
 def said() -> dict[str, Any]:
-    """The data file as it is."""
+    """Return the data file as it is."""
     data: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     return data

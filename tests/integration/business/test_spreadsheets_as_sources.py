@@ -271,7 +271,7 @@ def test_of_very_many_those_nearest_to_the_question_are_read(
         describe(document.pk)
     for source in DataSource.unscoped.all():
         fill(source.pk)
-    monkeypatch.setattr(sources, "MOST_SHEETS", 1)
+    monkeypatch.setattr(sources, "MAX_SHEETS", 1)
     principal = Principal.of(reader)
     assert [each.called for each in open_sources(principal, "How many penguins are there?")] == ["Penguins"]
     assert [each.called for each in open_sources(principal, "How many penguins? (volcanoes)")] == ["Volcanoes"]

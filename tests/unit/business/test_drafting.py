@@ -1,10 +1,11 @@
-"""What a draft says of names alone: identifiers as people say them, the time that rows are counted by."""
+"""What a draft says of names alone: identifiers as people say them, codes spelled out, the time that rows are counted by."""
 
 import pytest
 
 from business.inference.identifiers import Identifiers
+from business.inference.region_codes import spelled_out
 from business.inference.time_columns import default_time
-from business.semantic_layer.model import Dimension
+from business.semantic_layer.model import Dimension, Value
 
 GLUED = Identifiers(
     ["sbCustomer", "sbTicker", "sbDailyPrice"], ["sbCustJoinDate", "sbCustPostalCode", "sbTickerId", "sbDpClose"]
@@ -37,6 +38,20 @@ def test_what_all_names_begin_with_is_no_part_of_them() -> None:
     columns = ["sbCustId", "sbCustName", "sbCustJoinDate"]
     assert GLUED.column("sbCustJoinDate", "sbCustomer", GLUED.prefix_of(columns))[0] == "join date"
     assert GLUED.prefix_of(["start_date", "start_time"]) == ""  # of two columns nothing is told
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "spoken"),
+    [
+        ("state", ("CA", "NY"), ("California", "New York")),
+        ("country", ("CA", "US"), ("Canada", "United States")),
+        ("state", ("CA", "open"), ("", "")),  # one of them is no state
+        ("status", ("CA", "NY"), ("", "")),
+    ],
+)
+def test_codes_of_places_are_spelled_out(column: str, values: tuple[str, ...], spoken: tuple[str, ...]) -> None:
+    found = spelled_out(column, tuple(Value(value=value) for value in values))
+    assert tuple("".join(value.synonyms) for value in found) == spoken
 
 
 @pytest.mark.parametrize(

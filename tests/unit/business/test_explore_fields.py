@@ -10,7 +10,7 @@ from django.utils.translation import override
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from business.explore.choices import MOST_BOXES, Choices, values_of
+from business.explore.choices import MAX_BOXES, Choices, values_of
 from business.explore.fields import Fields, FilterFields, fits
 from business.explore.links import explore_url
 from business.logical_query.catalog import Catalog
@@ -241,14 +241,14 @@ def test_many_values_are_typed_with_suggestions_and_few_are_ticked() -> None:
     customer = LAYER.semantic_models[0]
     region = customer.dimensions[1]
     many = region.model_copy(
-        update={"values": tuple(region.values[0].model_copy(update={"value": str(n)}) for n in range(MOST_BOXES + 1))}
+        update={"values": tuple(region.values[0].model_copy(update={"value": str(n)}) for n in range(MAX_BOXES + 1))}
     )
     models = (customer.model_copy(update={"dimensions": (customer.dimensions[0], many)}),)
     (row, _empty) = _choices(
         "metric=customer&field0=customer.region&value0=3", LAYER.model_copy(update={"semantic_models": models})
     ).filters
     assert [each.value for each in row.boxes] == ["3"]
-    assert len(row.suggestions) == MOST_BOXES + 1
+    assert len(row.suggestions) == MAX_BOXES + 1
 
 
 def test_names_of_rows_are_suggested_only_where_everybody_sees_all_rows() -> None:

@@ -7,7 +7,7 @@ import pytest
 from business.evaluation.large_layer import hidden_among, made_tables
 from business.evaluation.linking import needed, shown
 from business.linking.index import LayerIndex, NamedValue
-from business.linking.linker import MOST_COLUMNS, Linked, Linker
+from business.linking.linker import MAX_COLUMNS, Linked, Linker
 from business.linking.schema_prompt import schema_prompt
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import read_layer
@@ -142,7 +142,7 @@ def test_columns_are_bounded_in_a_wide_layer() -> None:
     wide = SemanticLayer(name="wide", semantic_models=tuple(made_tables(300, 30, is_labelled=True)))
     linked = Linker.of(wide).link("insurance policy premium and customs tariff by vehicle driver, with every amount")
     assert (
-        len(shown(linked).columns) <= MOST_COLUMNS + 5
+        len(shown(linked).columns) <= MAX_COLUMNS + 5
     )  # the last part may bring a table, its key and those that join it
     assert linked.models
 
