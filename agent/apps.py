@@ -7,12 +7,9 @@ class AgentConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
-        """Register the tools, so that a name used twice stops the start, who vouches for facts of documents, and who reads them with a
-        model for the knowledge graph.
-        """
+        """Register the tools, so that a name used twice stops the start, and who vouches for facts of documents."""
         from agent.chat_platforms import base as chat_platforms
         from agent.document_facts import vouched
-        from agent.graph_reading import read_passages
         from agent.mcp_client.tool import check_names
         from agent.mcp_client.visibility import vouched as vouched_outside
         from agent.models.profiles import add_tool_check
@@ -21,14 +18,12 @@ class AgentConfig(AppConfig):
         from agent.verified_answers import matching
         from agent.web.providers import base as web_providers
         from business.results.visibility import query_sources
-        from knowledge.graph.model_extractors import model_readers
 
         load()
         add_tool_check(check_names)
         web_providers.load()
         chat_platforms.load()
         query_sources.add(self.label, vouched)
-        model_readers.add(self.label, read_passages)
         query_sources.add("mcp", vouched_outside)
         query_sources.add("agent.skills", grounds.vouched)
         query_sources.add("agent.verified_answers", matching.vouched)

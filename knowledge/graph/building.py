@@ -15,7 +15,6 @@ from authz.people import full_names, unit_names
 from copilot_site.lib.database import sole_process
 from knowledge.graph.backfill import spread
 from knowledge.graph.cleanup import clear_orphans, empty
-from knowledge.graph.model_extraction import read_by_model
 from knowledge.graph.names import Names, folded, is_telling
 from knowledge.graph.pattern_extraction import Directory, certain
 from knowledge.graph.storage import Known, Reading, keep_document, known_in
@@ -26,12 +25,8 @@ log = structlog.get_logger(__name__)
 
 
 def unread(base: KnowledgeBase) -> QuerySet[Document]:
-    """The documents of a base that answer and whose version is not in its graph as the base wants it."""
+    """Return the documents of a base that answer and whose version is not in its graph."""
     read = GraphReading.objects.filter(document=OuterRef("pk"), version=OuterRef("current_version_id"))
-    if base.graph == Graph.MODEL:
-        read = read.filter(
-            Q(by_model=True) | ~Q(problem="")
-        )  # what failed once waits for `manage.py build_graph --again`
     return Document.unscoped.filter(~Exists(read), knowledge_base=base, current_version__isnull=False, trashed_at=None)
 
 
@@ -83,19 +78,14 @@ def read_document(base: KnowledgeBase, document: Document, known: Known, people:
         )
         for chunk in chunks
     ]
-    problem, by_model = "", False
-    if base.graph == Graph.MODEL:
-        said, problem = read_by_model(base, document, chunks)
-        readings += [Reading(chunk, each, by_model=True) for chunk, each in zip(chunks, said, strict=True)]
-        by_model = not problem
     with transaction.atomic():
         GraphMention.unscoped.filter(document=document).delete()
         keep_document(base, document, readings, known)
-        _note(document, by_model=by_model, problem=problem)
+        _note(document)
 
 
-def _note(document: Document, *, by_model: bool = False, problem: str = "") -> None:
-    values = {"version_id": document.current_version_id, "by_model": by_model, "problem": problem}
+def _note(document: Document, *, problem: str = "") -> None:
+    values = {"version_id": document.current_version_id, "problem": problem}
     GraphReading.objects.update_or_create(document=document, defaults=values)
 
 

@@ -38,7 +38,6 @@ class Line:
     relation_id: UUID | None
     document_id: UUID
     chunk_id: UUID
-    is_by_model: bool = False
 
     @property
     def middle(self) -> tuple[int, int]:
@@ -67,7 +66,7 @@ def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
     rows = GraphMention.objects.visible_to(principal).filter(relation__in=[each.id for each in around.relations])
     stated = dict(rows.values_list("chunk_id", "document_id"))
     lines = [
-        Line(nodes[each.subject_id], nodes[each.object_id], label_of(each.kind), each.id, stated[chunk], chunk, each.is_by_model)
+        Line(nodes[each.subject_id], nodes[each.object_id], label_of(each.kind), each.id, stated[chunk], chunk)
         for each in around.relations if each.subject_id in nodes and each.object_id in nodes
         for chunk in each.chunk_ids[:1] if chunk in stated
     ]  # fmt: skip

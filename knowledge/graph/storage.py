@@ -24,11 +24,10 @@ class Passage(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a passage says, and whether a model said so."""
+    """Pair a passage with what it says."""
 
     chunk: Chunk
     said: Said
-    by_model: bool = False
 
 
 @dataclass
@@ -74,21 +73,16 @@ def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[Re
     title = document.title[:NAME_LENGTH]
     mentions = [_mention(readings[0].chunk, entity=me.pk, kind=kinds.DOCUMENT, said=title)] if readings else []
     mentions += [
-        _mention(
-            chunk, entity=entities[each.key], kind=each.kind[:KIND_LENGTH], said=each.said[:NAME_LENGTH], by_model=by_model
-        )
-        for chunk, said, by_model in readings for each in sorted(said.named, key=lambda named: (named.kind, named.said))
+        _mention(chunk, entity=entities[each.key], kind=each.kind[:KIND_LENGTH], said=each.said[:NAME_LENGTH])
+        for chunk, said in readings for each in sorted(said.named, key=lambda named: (named.kind, named.said))
     ]  # fmt: skip
     mentions += [
-        _mention(reading.chunk, relation=relations[_triple(each, me.pk, entities)], by_model=reading.by_model)
-        for reading, each in stated
+        _mention(reading.chunk, relation=relations[_triple(each, me.pk, entities)]) for reading, each in stated
     ]
     GraphMention.unscoped.bulk_create(
         mentions, batch_size=500, ignore_conflicts=True
     )  # a name said twice is one mention
-    passages = {
-        chunk.id: Passage(chunk.id, document.pk, chunk.version_id, chunk.text) for chunk, _said, _model in readings
-    }
+    passages = {chunk.id: Passage(chunk.id, document.pk, chunk.version_id, chunk.text) for chunk, _said in readings}
     keep_found(base, passages.values(), known)
     known.names.add(key for key in entities if is_telling(key))
 
@@ -168,9 +162,8 @@ def _mention(
     kind: str = "",
     said: str = "",
     defines: bool = True,
-    by_model: bool = False,
 ) -> GraphMention:
     return GraphMention(
         entity_id=entity, relation_id=relation, document_id=passage.document_id, version_id=passage.version_id,
-        chunk_id=passage.id, kind=kind, said=said, defines=defines, is_by_model=by_model,
+        chunk_id=passage.id, kind=kind, said=said, defines=defines,
     )  # fmt: skip
