@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError
 
 from copilot_site.lib.outgoing import PUBLIC, AddressRefused, Policy, checked_url, pages, parsed_url
 from copilot_site.lib.outgoing_http import Session, refusal_in
-from knowledge.sources.base import Passing, Unreadable
+from knowledge.sources.base import Connector, Passing, Reading, Unreadable
 
 AGENT = "EnterpriseKnowledgeCopilot"
 CONNECT_S, SILENCE_S, WHOLE_S = 10, 30, 120  # a connection, a pause within an answer, an answer
@@ -138,16 +138,22 @@ class Client:
         return answer
 
 
+class HttpConnector(Connector):
+    """A source that is read through one client, which `connect` opens."""
+
+    def connect(self, url: str, reading: Reading, **options: Any) -> None:
+        """Open the client for a server. options: as Client takes them. Raises AddressRefused."""
+        require_safe(url, has_secret=bool(reading.secret))
+        self._client = Client(url, pace=reading.pace, **options)
+
+    def close(self) -> None:
+        self._client.close()
+
+
 def origin_of(url: str) -> tuple[str, str, int]:
     """Scheme, host and port. Raises AddressRefused."""
     host, port = parsed_url(url)
     return urlsplit(url).scheme, host, port
-
-
-def with_slash(url: str) -> str:
-    """The address of a folder, checked as `plausible` does. Raises what it raises."""
-    plausible(url)
-    return url if url.endswith("/") else f"{url}/"
 
 
 def site_of(url: str) -> str:
@@ -171,6 +177,10 @@ def plausible(url: str) -> str:
     return url
 
 
+Address = Annotated[str, AfterValidator(plausible)]
+"""An address of settings, as it is written."""
+FolderAddress = Annotated[str, AfterValidator(lambda url: f"{plausible(url).rstrip('/')}/")]
+"""An address of settings, with a slash at its end."""
 Root = Annotated[str, AfterValidator(lambda url: plausible(url).rstrip("/"))]
 """An address of settings, without a slash at its end."""
 RootOrNone = Annotated[str, AfterValidator(lambda url: plausible(url).rstrip("/") if url else "")]

@@ -16,8 +16,7 @@ from pydantic import model_validator
 from knowledge.sources import base
 from knowledge.sources.answers import dug, listed
 from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
-from knowledge.sources.connectors.folder import LEAVE_OUT
-from knowledge.sources.files import Choice, require_not_too_large
+from knowledge.sources.files import LEAVE_OUT, Choice, gone, require_not_too_large
 from knowledge.sources.http import Root, RootOrNone, require_safe, site_of
 from knowledge.sources.microsoft_graph import Drive, DriveItem, Graph, NotThere, read_drive
 from knowledge.sources.readers import Pairs, Readers, group_here, username_with, usernames_with
@@ -154,17 +153,16 @@ class SharePointConnector(base.Connector):
         self._find()
         if self._settings.reads == "pages":
             return read_page(self._graph, self._site_id, str(item.memory.get("page", "")))
-        gone = gettext("%(path)s is not there any more.") % {"path": item.path}
         try:
             said = self._graph.ask(f"drives/{self._drive_id}/items/{quote(item.id, safe='')}")
         except NotThere as error:
-            raise Unreadable(gone) from error
+            raise gone(item.path) from error
         address = said.get("@microsoft.graph.downloadUrl")
         if not address:
             raise Unreadable(gettext("Microsoft Graph gives no address to download %(path)s.") % {"path": item.path})
         answer = self._graph.download(str(address))
         if answer.status != 200:
-            raise Unreadable(gone)
+            raise gone(item.path)
         return Content(answer.body)
 
     def close(self) -> None:

@@ -11,8 +11,7 @@ from wsgidav.fs_dav_provider import FilesystemProvider  # type: ignore[import-un
 from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 
 from knowledge.models import Folder, RunState, Source
-from knowledge.sources.base import Item, Reading, Unreadable
-from knowledge.sources.connectors.webdav import WebDavConnector, WebDavSettings
+from knowledge.sources.base import Unreadable
 from knowledge.sources.http import Answer, Client
 from knowledge.sources.reading import preview
 from knowledge.sources.services import save_source
@@ -118,18 +117,6 @@ def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
     shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
     assert "inside.md" in shown.titles
     assert not {"passwd.md", "up.md"} & set(shown.titles)
-
-
-def test_what_another_server_answers_is_neither_a_file_nor_rules(settings: Any) -> None:
-    settings.OUTGOING_ALLOW = ("127.0.0.1",)
-    with serving_pages({"/a.md": "other", "/.rights.yaml": 'rights:\n- below: ""\n  groups: [Everybody]\n'}) as other:
-        moved = {path: Reply(status=302, headers={"Location": f"{other.url}{path}"}) for path in other.pages}
-        with serving_pages(moved) as site:
-            connector = WebDavConnector(WebDavSettings(url=site.url), Reading())
-            with pytest.raises(Unreadable, match="leads elsewhere"):
-                connector.fetch(Item("a.md", "a.md", "1"))
-            with pytest.raises(Unreadable, match="leads elsewhere"):
-                connector.rights()
 
 
 def test_an_answer_that_is_odd_costs_itself_alone(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
