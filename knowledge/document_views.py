@@ -33,7 +33,7 @@ SENT = "facts-sent"  # in the session: what a form with a mistake said, until it
 
 
 def facts_form(request: HttpRequest, principal: Principal, document: Document) -> FactsForm:
-    """The form of a document, as it is now; right after a mistake, once, as it was sent: `has_mistake`."""
+    """Return the form of a document, as it is now; right after a mistake, once, as it was sent: `has_mistake`."""
     successor = successor_of(principal, document)
     said = {
         "title": document.title,
@@ -162,7 +162,7 @@ def say_trashed(request: HttpRequest, said: str, document_ids: Iterable[UUID]) -
 
 
 def to_its_folder(principal: Principal, document: Document) -> HttpResponse:
-    """The folder where it lies or lay; its base where this person does not see the folder."""
+    """Show the folder where it lies or lay; its base where this person does not see the folder."""
     is_seen = Folder.objects.visible_to(principal).filter(pk=document.folder_id).exists()
     return redirect("folder", document.folder_id) if is_seen else redirect("base", document.knowledge_base_id)
 

@@ -94,13 +94,13 @@ class FindForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The fields that say something."""
+        """Return the fields that say something."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
 
     @property
     def narrows(self) -> bool:
-        """Whether a filter or an order is chosen besides the words."""
+        """Tell whether a filter or an order is chosen besides the words."""
         return bool(self.given.keys() - {"q", "base", "folder"})
 
     @property

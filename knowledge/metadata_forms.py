@@ -50,7 +50,7 @@ class ValuesForm(forms.Form):
 
 
 def values_of(fields: Sequence[DocumentField], metadata: dict[str, Any]) -> dict[str, Any]:
-    """The initial values of a ValuesForm."""
+    """Return the initial values of a ValuesForm."""
     return {f"field_{place}": metadata.get(field.name) for place, field in enumerate(fields)}
 
 

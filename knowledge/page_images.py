@@ -26,7 +26,7 @@ PAGED_TYPES = ("application/pdf", "image/png", "image/jpeg", "image/tiff", "imag
 
 
 def page_png(version: DocumentVersion, number: int) -> bytes:
-    """A page as PNG, made once and kept in the storage; the caller has read the version under the person's rights.
+    """Return a page as PNG, made once and kept in the storage; the caller has read the version under the person's rights.
 
     number: from 1. Raises NotFound where there is no such page, InvalidInput where it cannot be drawn.
     """
@@ -44,7 +44,7 @@ def page_png(version: DocumentVersion, number: int) -> bytes:
 
 
 def picture_png(version: DocumentVersion, number: int) -> bytes:
-    """A picture inside an Office file as PNG, made once and kept, as `page_png` has it. number: from 1, in the order of the text."""
+    """Return a picture inside an Office file as PNG, made once and kept, as `page_png` has it. number: from 1, in the order of the text."""
     pictures = load_parsed(version).inner_pictures
     if not 1 <= number <= len(pictures):
         raise NotFound(_("This document has no such picture."))

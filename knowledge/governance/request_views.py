@@ -36,7 +36,7 @@ PAGE_SIZE = 50
 @require_safe
 @admin_page
 def access_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """The requests that this person decides about."""
+    """Show the requests that this person decides about."""
     page = Paginator(requests_for(principal), PAGE_SIZE).get_page(request.GET.get("page"))
     return show(request, "admin/rights/requests.html", {"title": _("Access requests"), "page": page})
 

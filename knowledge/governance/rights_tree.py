@@ -118,7 +118,7 @@ def tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> l
 
 
 def _first(starts: Sequence[Place], below: dict[UUID, list[Place]]) -> set[UUID]:
-    """The places nearest to the top, as many as a page holds."""
+    """Return the places nearest to the top, as many as a page holds."""
     kept: set[UUID] = set()
     level = list(starts)
     while level and len(kept) < MOST_LINES:

@@ -78,7 +78,7 @@ def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
 def _together(
     nodes: dict[UUID, Node], lines: list[Line], named: dict[UUID, list[UUID]], places: dict[UUID, UUID]
 ) -> list[Line]:
-    """A line for each entity that nothing joins to a nearer one yet: a passage that names both."""
+    """Return a line for each entity that nothing joins to a nearer one yet: a passage that names both."""
     joined = {frozenset((line.one.entity.id, line.other.entity.id)) for line in lines}
     found: list[Line] = []
     for node in nodes.values():

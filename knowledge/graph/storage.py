@@ -121,7 +121,7 @@ def _document_entity(base: KnowledgeBase, document: Document) -> GraphEntity:
 
 
 def _entities(base: KnowledgeBase, wanted: set[str]) -> dict[str, UUID]:
-    """The ids of the entities of these keys; those that are new are made."""
+    """Return the ids of the entities of these keys; those that are new are made."""
     rows = GraphEntity.unscoped.filter(knowledge_base=base, document=None, key__in=wanted)
     found: dict[str, UUID] = dict(rows.values_list("key", "pk"))
     new = [GraphEntity(id=uuid4(), knowledge_base=base, key=key) for key in sorted(wanted - found.keys())]
@@ -138,7 +138,7 @@ def _triple(stated: Stated, document: UUID, entities: Mapping[str, UUID]) -> Tri
 
 
 def _relations(base: KnowledgeBase, wanted: set[Triple]) -> dict[Triple, UUID]:
-    """The ids of these relations; those that are new are made."""
+    """Return the ids of these relations; those that are new are made."""
     rows = GraphRelation.unscoped.filter(
         subject__in={subject for subject, _kind, _object in wanted}, knowledge_base=base
     )

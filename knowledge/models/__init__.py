@@ -1,7 +1,15 @@
 from knowledge.models.bases import ATTACHMENTS, Graph, KnowledgeBase, Language, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
-from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
-from knowledge.models.fields import DocumentField, FieldKind
+from knowledge.models.documents import (
+    Document,
+    DocumentField,
+    DocumentVersion,
+    FieldKind,
+    ParseStatus,
+    Stage,
+    StageName,
+    StageStatus,
+)
 from knowledge.models.folders import Folder, FolderKind, FolderLink
 from knowledge.models.graph import GraphEntity, GraphMention, GraphMerge, GraphReading, GraphRelation
 from knowledge.models.sources import Every, RunState, Source, SourceItem, SourceRun, Trigger

@@ -54,7 +54,7 @@ WHITE: Colour = (255, 255, 255)
 
 
 def blends_in(text: Colour, background: Colour) -> bool:
-    """Whether text of one colour cannot be told from a background of the other, by WCAG's ratio of contrast."""
+    """Tell whether text of one colour cannot be told from a background of the other, by WCAG's ratio of contrast."""
     a, b = sorted((_luminance(text), _luminance(background)))
     return (b + 0.05) / (a + 0.05) < SEEN_CONTRAST
 

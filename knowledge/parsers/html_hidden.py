@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from knowledge.parsers.css import Stylesheet, resolved
-from knowledge.parsers.css_media import on_a_screen
+from knowledge.parsers.css import Stylesheet, on_a_screen, resolved
 from knowledge.parsers.css_values import PX_PER_POINT, number, over, px, shade, split
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
 
@@ -102,7 +101,7 @@ class Looks:
 
 
 def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
-    """The colour of the letters, and how opaque they are."""
+    """Return the colour of the letters, and how opaque they are."""
     colour, alpha = above.colour, above.alpha
     said = style.get("-webkit-text-fill-color") or style.get("color")
     if said and said not in ("inherit", "currentcolor", "unset"):
@@ -123,7 +122,7 @@ def _in_full(style: dict[str, str]) -> dict[str, str]:
 
 
 def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
-    """The colour of the shadow behind letters, which may be what one sees of them."""
+    """Return the colour of the shadow behind letters, which may be what one sees of them."""
     said = style.get("text-shadow")
     if said is None or said == "inherit":
         return above

@@ -49,7 +49,7 @@ def parse_in_child(path: Path, *, filename: str, limits: ParseLimits | None = No
 
 
 def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits | None = None) -> bytes | None:
-    """A page of the PDF or picture at `path` as PNG, made in a child process; None where there is no such page. page: from 1.
+    """Return a page of the PDF or picture at `path` as PNG, made in a child process; None where there is no such page. page: from 1.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -58,7 +58,7 @@ def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits |
 
 
 def picture_in_child(path: Path, *, filename: str, name: str, limits: ParseLimits | None = None) -> bytes:
-    """A picture inside the Office file at `path` as PNG, made in a child process. name: of the part of the file that holds it.
+    """Return a picture inside the Office file at `path` as PNG, made in a child process. name: of the part of the file that holds it.
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -112,7 +112,7 @@ class _Server:
     process: "subprocess.Popen[bytes] | None" = None
 
     def ask(self, request: dict[str, Any], limits: ParseLimits) -> dict[str, Any]:
-        """The answer to one request; a server that died before this request is started again once."""
+        """Return the answer to one request; a server that died before this request is started again once."""
         with self.lock:
             was_running = self._is_running()
             try:
@@ -257,7 +257,7 @@ atexit.register(_servers.stop)
 
 
 def server_pids() -> list[int]:
-    """The process ids of the running servers of this process."""
+    """Return the process ids of the running servers of this process."""
     return _servers.pids()
 
 

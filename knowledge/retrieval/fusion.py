@@ -59,7 +59,7 @@ FIRST = 10  # passages that are read again for it: their words must be cut once 
 
 
 def said_together(shares: Mapping[int, float], heading: Iterable[int], text: Sequence[int]) -> float:
-    """The largest share of the question's idf in SPAN neighbouring terms of the text under its heading, 0 … 1.
+    """Return the largest share of the question's idf in SPAN neighbouring terms of the text under its heading, 0 … 1.
 
     shares: {term id: share of the question's idf}. heading, text: term ids; what the heading says, each place of the text takes
     for granted.

@@ -73,7 +73,7 @@ def refuse_request(by: Principal, *, request_id: int, answer: str = "") -> Acces
 
 
 def requests_for(by: Principal) -> QuerySet[AccessRequest]:
-    """The requests that this person decides about: those that wait, the longest first, then what was decided last."""
+    """Return the requests that this person decides about: those that wait, the longest first, then what was decided last."""
     rows = AccessRequest.objects.filter(folder__in=governed(Folder, by).values("pk"))
     return rows.select_related("folder", "user", "decided_by").order_by(
         F("decided_at").desc(nulls_first=True), "asked_at"
@@ -113,7 +113,7 @@ def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Off
 
 
 def askable(principal: Principal) -> list[Offer]:
-    """Every folder that this person may ask for, by name; without those for which they wait."""
+    """Return every folder that this person may ask for, by name; without those for which they wait."""
     every = offers(principal, discoverable_folders(principal).values_list("pk", flat=True))
     return [offer for offer in every.values() if offer.state != RequestState.OPEN]
 

@@ -91,7 +91,7 @@ def export_grants(by: Principal | None, out: IO[str]) -> int:
 
 
 def _read(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The lines of a file as {column: text}. Raises InvalidInput for what is no such file."""
+    """Yield the lines of a file as {column: text}. Raises InvalidInput for what is no such file."""
     text = read_text(file)
     if file.suffix.lower() == ".csv":
         yield from _read_csv(text)
@@ -143,7 +143,7 @@ def _check_columns(names: Iterable[object]) -> None:
 
 
 def _resolved(number: int, values: Mapping[str, str]) -> Line:
-    """A line with the rows that it names. Raises InvalidInput."""
+    """Return a line with the rows that it names. Raises InvalidInput."""
     effect = values.get("effect") or "allow"
     if effect not in EFFECTS:
         raise InvalidInput(
@@ -199,7 +199,7 @@ def _end(text: str) -> datetime:
 
 
 def _place(values: Mapping[str, str]) -> Place:
-    """The base, folder or document of a line. Raises InvalidInput."""
+    """Return the base, folder or document of a line. Raises InvalidInput."""
     name, path, filename = (values.get(key, "") for key in ("knowledge_base", "folder", "document"))
     base = KnowledgeBase.unscoped.filter(name=name).first()
     if base is None:
@@ -232,7 +232,7 @@ def _apply(by: Principal | None, line: Line) -> None:
 
 
 def _places() -> Iterator[Place]:
-    """Every place that may carry rights of its own: bases, folders, documents with exceptions."""
+    """Yield every place that may carry rights of its own: bases, folders, documents with exceptions."""
     for base in KnowledgeBase.unscoped.order_by("name"):
         yield base
         links = Folder.unscoped.filter(knowledge_base=base, kind=FolderKind.FOLDER).order_by("created_at", "id")

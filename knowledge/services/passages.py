@@ -96,7 +96,7 @@ def cutting_of(base: KnowledgeBase) -> dict[str, int | str | None]:
 
 
 def preview_cutting(by: Principal, base_id: UUID, cutting: Cutting, *, document_id: UUID) -> Preview:
-    """The passages that a document would have: of its first PREVIEWED characters. Recorded as opened; nothing is stored.
+    """Return the passages that a document would have: of its first PREVIEWED characters. Recorded as opened; nothing is stored.
 
     Raises NotFound (also of a document that this person manages and may not read), InvalidInput.
     """

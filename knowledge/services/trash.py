@@ -109,7 +109,7 @@ def _get(principal: Principal, document_id: UUID) -> Document:
 
 
 def _hidden_node(document: Document) -> Folder:
-    """A node of the document's own, which no right reaches; the caller holds `lock_tree`."""
+    """Return a node of the document's own, which no right reaches; the caller holds `lock_tree`."""
     node = Folder.unscoped.create(
         knowledge_base_id=document.knowledge_base_id,
         parent_id=document.folder_id,

@@ -147,7 +147,7 @@ class Connector(ABC):
 
     @abstractmethod
     def listing(self) -> Iterator[Item | Missed]:
-        """All that is out there. Raises Unreadable where that cannot be told."""
+        """Yield all that is out there. Raises Unreadable where that cannot be told."""
 
     @abstractmethod
     def fetch(self, item: Item) -> Content:
@@ -176,7 +176,7 @@ def load() -> None:
 
 
 def section_url(url: str, sections: list[tuple[str, str]], heading_path: tuple[str, ...]) -> str:
-    """The address of the innermost heading that can be linked to; the page's own where none can."""
+    """Return the address of the innermost heading that can be linked to; the page's own where none can."""
     anchors = {one_line(heading).casefold(): anchor for heading, anchor in reversed(sections)}
     for heading in reversed(heading_path):
         anchor = anchors.get(heading.casefold())

@@ -36,14 +36,14 @@ class Feishu:
         self._sign_in = Client(url, pace=pace, follows_elsewhere=False, answers=_EXPLAINED)
 
     def ask(self, path: str, **query: Any) -> dict[str, Any]:
-        """The `data` of an answer. Raises Refused, Passing, Unreadable."""
+        """Return the `data` of an answer. Raises Refused, Passing, Unreadable."""
         url = f"{self._url}/{path}?{urlencode(query, doseq=True)}"
         said = self._answered(lambda: self._client.get(url))
         data = said.get("data")
         return data if isinstance(data, dict) else {}
 
     def pages(self, path: str, name: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """The objects of a list that is called `name`. A page may be empty, and others follow. Raises as `ask`."""
+        """Yield the objects of a list that is called `name`. A page may be empty, and others follow. Raises as `ask`."""
         first = {"page_size": PAGE, **query}
 
         def following(said: dict[str, Any]) -> dict[str, Any] | None:

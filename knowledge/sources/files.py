@@ -26,7 +26,7 @@ _LEFT_ALONE = re.compile(r"^(\.|~\$|thumbs\.db$|desktop\.ini$)", re.IGNORECASE)
 
 
 def read_types(*, takes_pictures: bool) -> frozenset[str]:
-    """The endings of the files that are read, with their dot."""
+    """Return the endings of the files that are read, with their dot."""
     load()
     found = accepted_extensions()
     return frozenset(
@@ -49,7 +49,7 @@ class Choice:
         return parts.suffix.lower() in self._types and not self.leaves(path)
 
     def leaves(self, path: str) -> bool:
-        """Whether a file, or a folder with all in it, is left alone."""
+        """Tell whether a file, or a folder with all in it, is left alone."""
         if any(_LEFT_ALONE.match(part) for part in path.split("/")):
             return True
         return any(
@@ -128,7 +128,7 @@ def remove_cache(name: str) -> None:
 
 
 def sections_of(path: str, data: bytes) -> tuple[tuple[str, str], ...]:
-    """The headings of a Markdown file with the anchors that GitHub, GitLab and Gitea give them; nothing for other files."""
+    """Return the headings of a Markdown file with the anchors that GitHub, GitLab and Gitea give them; nothing for other files."""
     if PurePosixPath(path).suffix.lower() not in _MARKDOWN:
         return ()
     tokens = MarkdownIt().parse(data.decode("utf-8", "replace"))

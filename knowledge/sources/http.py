@@ -77,7 +77,7 @@ class Client:
     def request(
         self, method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes | None = None
     ) -> Answer:
-        """The answer, after redirects of a GET; 304 and 404 are answers. Raises Unreadable, Passing for what may go in a moment."""
+        """Return the answer, after redirects of a GET; 304 and 404 are answers. Raises Unreadable, Passing for what may go in a moment."""
         for attempt in (1, 2):
             answer = self._follow(method, url, headers or {}, body)
             wait = _wait(answer) if answer.status in {429, 503} and attempt == 1 else None
@@ -157,19 +157,19 @@ def origin_of(url: str) -> tuple[str, str, int]:
 
 
 def site_of(url: str) -> str:
-    """The server that an address is of, as a secret is kept for it: https://wiki.example.com:443."""
+    """Return the server that an address is of, as a secret is kept for it: https://wiki.example.com:443."""
     scheme, host, port = origin_of(url)
     return f"{scheme}://{host}:{port}"
 
 
 def basic(username: str, secret: str) -> dict[str, str]:
-    """The header of basic authentication; none without a secret."""
+    """Return the header of basic authentication; none without a secret."""
     pair = b64encode(f"{username}:{secret}".encode()).decode()
     return {"Authorization": f"Basic {pair}"} if secret else {}
 
 
 def plausible(url: str) -> str:
-    """The address again, for a field of a source's settings. Raises ValueError for what is none."""
+    """Return the address again, for a field of a source's settings. Raises ValueError for what is none."""
     try:
         origin_of(url)
     except AddressRefused as error:
@@ -197,12 +197,12 @@ def require_safe(url: str, *, has_secret: bool) -> None:
 
 
 def shown(url: str) -> str:
-    """An address as it may stand in a sentence: without its query, which may hold a key."""
+    """Return an address as it may stand in a sentence: without its query, which may hold a key."""
     return url.partition("?")[0][:300]
 
 
 def date_of(text: str | None) -> Any:
-    """An HTTP date as an aware time; None for what is none."""
+    """Return an HTTP date as an aware time; None for what is none."""
     try:
         found = parsedate_to_datetime(text or "")
     except (TypeError, ValueError):

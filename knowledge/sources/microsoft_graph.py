@@ -43,7 +43,7 @@ class Graph:
         return self.answered(path)[0]
 
     def answered(self, path: str, *, prefer: str = "") -> tuple[dict[str, Any], str]:
-        """The answer, and which preferences were applied to it. Raises as `ask`."""
+        """Return the answer, and which preferences were applied to it. Raises as `ask`."""
         url = path if "://" in path else f"{self._url}/v1.0/{path}"
         if origin_of(url) != origin_of(self._url):
             raise Unreadable(_("%(url)s names another server.") % {"url": shown(self._url)})
@@ -53,7 +53,7 @@ class Graph:
         return read_object(answer, "Microsoft Graph"), answer.headers.get("Preference-Applied", "")
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
-        """The objects of a list, page by page."""
+        """Yield the objects of a list, page by page."""
         for said in paged(self.ask, path, lambda said: str(said.get("@odata.nextLink") or "")):
             yield from listed(said, "value")
 
@@ -116,7 +116,7 @@ class Drive:
 
 
 def read_drive(graph: Graph, drive_id: str, *, cache: str, is_whole: bool) -> Drive:
-    """A drive as it is now. cache: as Reading has it. is_whole: from the start; else what changed since it was read last.
+    """Return a drive as it is now. cache: as Reading has it. is_whole: from the start; else what changed since it was read last.
 
     Raises Unreadable.
     """

@@ -116,7 +116,7 @@ def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
 
 
 def _above(path: str) -> list[str]:
-    """The folders that a path lies in, the innermost first."""
+    """Return the folders that a path lies in, the innermost first."""
     return [str(parent) for parent in PurePosixPath(path).parents][:-1]
 
 
@@ -139,7 +139,7 @@ def _close(folder: Folder) -> bool:
 
 
 def _holders(run: SourceRun, access: Access) -> Iterable[Holder]:
-    """The people and groups that are known here by name; nobody is let in by a name that is not."""
+    """Return the people and groups that are known here by name; nobody is let in by a name that is not."""
     users = {user.username: user for user in User.objects.filter(username__in=access.users)}
     groups = {group.name: group for group in Group.objects.filter(name__in=access.groups)}
     for name in sorted(access.users - users.keys()):

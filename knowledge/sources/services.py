@@ -48,13 +48,13 @@ def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -
 
 
 def newest_runs(sources: Iterable[Source]) -> dict[UUID, SourceRun]:
-    """The last run of each that has been read, by the source's id."""
+    """Return the last run of each that has been read, by the source's id."""
     runs = SourceRun.objects.filter(source__in=sources).order_by("source_id", "-started_at").distinct("source_id")
     return {run.source_id: run for run in runs}
 
 
 def failing_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> int:
-    """How many of the sources that this person looks after were not read, or not all of them, when they were read last."""
+    """Return how many of the sources that this person looks after were not read, or not all of them, when they were read last."""
     runs = newest_runs(seen_sources(principal, user).filter(is_active=True))
     return sum(run.state in (RunState.FAILED, RunState.PARTIAL) for run in runs.values())
 
@@ -70,7 +70,7 @@ def get_source(principal: Principal, user: AbstractBaseUser | AnonymousUser, sou
 
 
 def named_pages(principal: Principal, user: AbstractBaseUser | AnonymousUser, source: Source) -> QuerySet[SourceItem]:
-    """The pages of a source whose names this person may be told: all for whoever may say where it is, else those of documents that
+    """Return the pages of a source whose names this person may be told: all for whoever may say where it is, else those of documents that
     they may read or govern.
     """
     rows = SourceItem.unscoped.filter(source=source)
@@ -171,7 +171,7 @@ def make_hook_secret(by: User | AnonymousUser, source: Source) -> str:
 
 
 def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token: str) -> Source:
-    """The source whose webhook was called with its secret. Raises NotFound, the same for every reason.
+    """Return the source whose webhook was called with its secret. Raises NotFound, the same for every reason.
 
     signatures: HMAC-SHA256 of the body in hex, perhaps after `sha256=`, as GitHub and Gitea send it. token: the secret itself, as
     GitLab sends it.

@@ -130,7 +130,7 @@ class Keeper:
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """A transaction; what fails in it leaves no file behind."""
+        """Yield a transaction; what fails in it leaves no file behind."""
         self.stored = []
         try:
             with transaction.atomic():
@@ -234,7 +234,7 @@ class Keeper:
             row.sections = [list(each) for each in content.sections]
 
     def _renamed(self, item: Item) -> SourceItem | None:
-        """The row of what had another id before, where the connector says which."""
+        """Return the row of what had another id before, where the connector says which."""
         return self.items.get(item.was) if item.was and item.was not in self.seen else None
 
     def _fetch(self, item: Item) -> Content:

@@ -73,7 +73,7 @@ def _open(path: Path) -> pdfium.PdfDocument:
 
 
 def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLimits) -> Iterator[Page]:
-    """Every page that can be loaded; a damaged page in a readable document is a page without text."""
+    """Yield every page that can be loaded; a damaged page in a readable document is a page without text."""
     characters = 0
     for index in range(len(document)):
         try:
@@ -98,14 +98,14 @@ def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLim
 
 
 def _is_readable(segments: Sequence[Segment]) -> bool:
-    """Whether a page's text says something: more than a page number, and in characters that are letters to anybody."""
+    """Tell whether a page's text says something: more than a page number, and in characters that are letters to anybody."""
     text = "".join(segment.text for segment in segments)
     unknown = sum(unicodedata.category(char) in ("Co", "Cn") or char == NO_CHARACTER for char in text)
     return len(text) >= _FEWEST_CHARACTERS and unknown < _MOST_UNKNOWN * len(text)
 
 
 def _shows_something(page: pdfium.PdfPage) -> bool:
-    """Whether anything but text is drawn: a picture, or letters as outlines."""
+    """Tell whether anything but text is drawn: a picture, or letters as outlines."""
     drawn = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_PATH, pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3)
     return next(iter(drawn), None) is not None
 

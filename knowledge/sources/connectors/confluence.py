@@ -14,8 +14,7 @@ from knowledge.sources import base
 from knowledge.sources.answers import dug, listed, paged, read_json
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.http import FolderAddress, HttpConnector, basic, site_of
-from knowledge.sources.readers import Readers, username_with
-from knowledge.sources.rules import prefixes_of
+from knowledge.sources.rules import Readers, prefixes_of, username_with
 from knowledge.sources.wiki_pages import document_of, name_of, sections_of_html, unknown_page
 
 PAGES_A_REQUEST = 50
@@ -72,7 +71,7 @@ class ConfluenceConnector(HttpConnector):
         self._home = ""
 
     def rights(self) -> list[Access]:
-        """The space's permission to view, and below each restricted page those who have both."""
+        """Return the space's permission to view, and below each restricted page those who have both."""
         pages = self._read()
         found = {"": self._space_readers()}
         for page in sorted(pages, key=lambda page: len(page.folders)):
@@ -102,7 +101,7 @@ class ConfluenceConnector(HttpConnector):
         return Content(document_of(item.title, body), sections=sections_of_html(body))
 
     def _read(self) -> list[_Page]:
-        """All pages whose whole way to the top is known: restrictions are inherited on it."""
+        """Return all pages whose whole way to the top is known: restrictions are inherited on it."""
         if self._pages is None:
             walked = list(self._walked())
             ids = {page.item.id for page in walked}

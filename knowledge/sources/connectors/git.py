@@ -135,7 +135,7 @@ class GitConnector(base.Connector):
         return found
 
     def _inside(self, path: str) -> str:
-        """The path below `below`; "" for what does not lie there."""
+        """Return the path below `below`; "" for what does not lie there."""
         if not self._below:
             return path
         return path.removeprefix(f"{self._below}/") if path.startswith(f"{self._below}/") else ""
@@ -241,7 +241,7 @@ def _take(client: Any, repo: Repository, head: bytes) -> None:
 
 
 def _chosen(refs: Mapping[bytes, Any], symrefs: Mapping[bytes, bytes], branch: str) -> bytes:
-    """The commit of the branch, or of the one that HEAD names. Raises Unreadable."""
+    """Return the commit of the branch, or of the one that HEAD names. Raises Unreadable."""
     name = f"refs/heads/{branch}".encode() if branch else symrefs.get(b"HEAD", b"HEAD")
     found = refs.get(name) or (None if branch else refs.get(b"HEAD"))
     if not found:

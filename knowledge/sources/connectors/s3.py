@@ -124,7 +124,7 @@ class S3Connector(HttpFiles):
 def signature(
     method: str, url: str, *, key: str, secret: str, region: str, at: datetime, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The headers of AWS Signature Version 4 for a request to S3 without a body. more: other headers that are signed.
+    """Return the headers of AWS Signature Version 4 for a request to S3 without a body. more: other headers that are signed.
 
     docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
     """

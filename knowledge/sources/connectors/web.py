@@ -191,7 +191,7 @@ class WebConnector(HttpConnector):
         return self._settings.takes_files and _suffix(link) in self._types
 
     def _name(self, page: Page, url: str) -> str:
-        """The canonical address, as far as it is one of the same site."""
+        """Return the canonical address, as far as it is one of the same site."""
         if page.canonical and self._is_below(page.canonical) and origin_of(page.canonical) == origin_of(url):
             return page.canonical
         return url
@@ -232,7 +232,7 @@ class WebConnector(HttpConnector):
         self._delay()
 
     def _listed(self) -> Iterator[str]:
-        """The pages of the sitemaps and of those that they name. Raises Unreadable."""
+        """Yield the pages of the sitemaps and of those that they name. Raises Unreadable."""
         maps, read, count = deque(self._settings.addresses), set[str](), 0
         while maps:
             url = maps.popleft()
@@ -252,7 +252,7 @@ class WebConnector(HttpConnector):
 
 
 def _read_sitemap(answer: Answer) -> tuple[bool, list[str]]:
-    """Whether it lists sitemaps, and the addresses. Raises Unreadable for what is no sitemap."""
+    """Tell whether it lists sitemaps, and the addresses. Raises Unreadable for what is no sitemap."""
     try:
         body = answer.body
         if body[:2] == b"\x1f\x8b":

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from authz.grants import give, grants_on, take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.governance.explanations import explain_rights
+from knowledge.governance.review import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
 from knowledge.services.access import break_inheritance
 from knowledge.services.folders import rename_folder
