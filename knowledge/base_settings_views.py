@@ -155,7 +155,7 @@ def _specs(forms: BaseFormSet[FieldForm]) -> list[FieldSpec]:
 @require_POST
 @signed_in
 def metadata(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
-    """What the document says in each field of its base, all of them at once."""
+    """Show what the document says in each field of its base, all of them at once."""
     row = get_visible(Document, principal, pk=document_id)
     form = ValuesForm(request.POST, of=list(fields_of(principal, row.knowledge_base_id)))
     try:

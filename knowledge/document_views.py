@@ -59,7 +59,7 @@ def _owners(principal: Principal, document: Document, others: QuerySet[Document]
 
 
 def places_for_document(principal: Principal, document: Document) -> list[tuple[UUID, str]]:
-    """Where this person may lay it: (id, path) of folders, without the one where it is."""
+    """Return where this person may lay it: (id, path) of folders, without the one where it is."""
     places = places_for_documents(principal, document.knowledge_base)
     return [(pk, path) for pk, path in places if pk != document.folder_id]
 
@@ -170,7 +170,7 @@ def to_its_folder(principal: Principal, document: Document) -> HttpResponse:
 @require_safe
 @signed_in
 def trash(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """What this person may put back, the latest first; a folder that they do not see is not named."""
+    """Show what this person may put back, the latest first; a folder that they do not see is not named."""
     documents = list(in_trash(principal)[:500])
     folders = {document.folder_id for document in documents}
     seen = dict(Folder.objects.visible_to(principal).filter(pk__in=folders).values_list("pk", "name"))

@@ -89,7 +89,7 @@ class FindForm(forms.Form):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What the fields of the base must say."""
+        """Return what the fields of the base must say."""
         return narrowed(self._of, self.given)
 
     @property
@@ -105,7 +105,7 @@ class FindForm(forms.Form):
 
     @property
     def query(self) -> str:
-        """What the other pages of the list take with them."""
+        """Return what the other pages of the list take with them."""
         return f"&{urlencode(self.given)}" if self.given else ""
 
 

@@ -228,13 +228,13 @@ def documents_in(principal: Principal, folder: Folder, number: int | str = 1) ->
 
 
 def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
-    """Those of the documents that this person may see in this folder."""
+    """Return those of the documents that this person may see in this folder."""
     documents = Document.objects.visible_to(principal).filter(folder=folder, pk__in=list(ids))
     return rows_of(documents)
 
 
 def accepted() -> Accepted:
-    """What may be uploaded."""
+    """Return what may be uploaded."""
     load()
     names = [parser.extensions[0].lstrip(".").upper() for parser in parsers]
     saved_as = tuple(f"{old}:{new}" for old, new in SAVED_AS.items())
@@ -262,7 +262,7 @@ def stages_of(version: DocumentVersion) -> list[ShownStage]:
 
 
 def rights_on(principal: Principal, row: Folder | Document) -> dict[str, bool]:
-    """Which actions a page may offer: right → held."""
+    """Return which actions a page may offer: right → held."""
     return {right.value: can(principal, right, row) for right in Right}
 
 

@@ -95,7 +95,7 @@ def marked_page(version: DocumentVersion, number: int, blocks: Sequence[Placed],
 
 
 def cited_boxes(blocks: Sequence[Placed], cited: Span | None) -> list[Box]:
-    """What of the lines of these blocks the span touches, as shares of width and height of their page, where no letter has a place.
+    """Return what of the lines of these blocks the span touches, as shares of width and height of their page, where no letter has a place.
 
     A block knows the boxes of its lines but not which characters stand in each: characters are taken to be spread over
     the lines by their widths. Of a table, all of it is meant.

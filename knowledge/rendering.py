@@ -65,7 +65,7 @@ def parts(parsed: ParsedDocument) -> list[list[Placed]]:
 
 
 def apart_in(parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int) -> list[Block]:
-    """What people do not see in the original, of the part at `index`: each block goes with the one that it stands after."""
+    """Return what people do not see in the original, of the part at `index`: each block goes with the one that it stands after."""
     if is_paged(parsed):
         return [each.block for each in parsed.apart if (each.block.page or 1) == index + 1]
     first = sum(len(part) for part in found[:index])
@@ -84,7 +84,7 @@ def part_at(found: Sequence[Sequence[Placed]], offset: int) -> int:
 
 
 def excerpt(parsed: ParsedDocument, span: Span) -> list[Placed]:
-    """What of the document lies within the span; a table that is cut keeps the names of its columns.
+    """Return what of the document lies within the span; a table that is cut keeps the names of its columns.
 
     Its headings are all of the first level: those above them are not there.
     """

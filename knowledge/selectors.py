@@ -80,23 +80,23 @@ class ShownPassage:
 
     @property
     def embedded_text(self) -> str:
-        """What stands in the index for this passage: where it is, then what it says."""
+        """Return what stands in the index for this passage: where it is, then what it says."""
         return passage_text(self.title, self.heading_path, self.text)
 
 
 def passage_text(title: str, heading_path: Sequence[str], text: str) -> str:
-    """What is embedded, indexed and reranked of a passage."""
+    """Return what is embedded, indexed and reranked of a passage."""
     return f"{' > '.join([title, *heading_path])}\n{text}"
 
 
 def passages(principal: Principal, chunk_ids: Iterable[UUID]) -> list[ShownPassage]:
-    """Those of the passages that this person may see, in no order."""
+    """Return those of the passages that this person may see, in no order."""
     rows = Chunk.objects.visible_to(principal).filter(id__in=list(chunk_ids)).select_related(*SHOWN_WITH)
     return [shown(row) for row in rows]
 
 
 def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UUID]:
-    """Which of the passages this person may see now: `Chunk.objects.visible_to` by hand, for what asks before each event of a run.
+    """Return which of the passages this person may see now: `Chunk.objects.visible_to` by hand, for what asks before each event of a run.
 
     The passages are looked up first: a plan for any person and any number of passages would go through all that people may see.
     """

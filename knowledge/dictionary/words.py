@@ -33,7 +33,7 @@ class Dictionary:
         self._cut = lru_cache(maxsize=5_000)(self._segmented)
 
     def _looked_up(self, word: str) -> tuple[Rendering, ...]:
-        """What a Chinese word means, each meaning in English stems; none where the dictionary does not have it."""
+        """Return what a Chinese word means, each meaning in English stems; none where the dictionary does not have it."""
         found = self._renderings.get(word)
         return tuple(tuple(said.split(" ")) for said in found[0].decode().split("/")) if found else ()
 
@@ -66,7 +66,7 @@ class Dictionary:
 
 
 def inner_words(word: str) -> list[str]:
-    """What may be words of two and three characters within a longer one."""
+    """Return what may be words of two and three characters within a longer one."""
     return [word[begin : begin + size] for size in (3, 2) if size < len(word) for begin in range(len(word) - size + 1)]
 
 

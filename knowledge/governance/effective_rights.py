@@ -43,7 +43,7 @@ def rulebook_of(base_ids: Collection[UUID]) -> Rulebook:
 
 
 def rights_tables_of(*base_ids: UUID) -> RightsTables:
-    """Who holds what in these knowledge bases, now."""
+    """Return who holds what in these knowledge bases, now."""
     documents: defaultdict[UUID, set[UUID]] = defaultdict(set)
     shown = Document.unscoped.filter(knowledge_base__in=base_ids).exclude(folder__kind=FolderKind.ATTACHED)
     for pk, node_id in shown.values_list("pk", "access_id"):
@@ -76,7 +76,7 @@ def base_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
 
 
 def node_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
-    """Where the rights of this row are read: a document's at its folder, or at a node of its own."""
+    """Return where the rights of this row are read: a document's at its folder, or at a node of its own."""
     return place.access_id if isinstance(place, Document) else place.pk
 
 

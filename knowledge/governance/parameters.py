@@ -76,7 +76,7 @@ def group_named(name: str) -> Group:
 
 
 def carried_by(group: Group) -> OrgUnit | Role | Group:
-    """What a group stands for, so that the audit log names it."""
+    """Return what a group stands for, so that the audit log names it."""
     unit = OrgUnit.objects.filter(group=group).first()
     return unit or Role.objects.filter(group=group).first() or group
 

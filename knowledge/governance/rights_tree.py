@@ -74,7 +74,7 @@ def _holding(rows: Sequence[Row]) -> Holding:
 
 
 def from_above(rules: Rulebook, place_id: UUID, places: Sequence[Place]) -> Iterator[Above]:
-    """What stands on `places`, which lie above, and what becomes of it at `place_id`; the nearest first."""
+    """Yield what stands on `places`, which lie above, and what becomes of it at `place_id`; the nearest first."""
     bearing = [each for right in Right for each in rules.considered(right, place_id)]
     for place in places:
         here = [each for each in bearing if each.place == place]

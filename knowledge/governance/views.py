@@ -88,7 +88,7 @@ def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_safe
 @admin_page
 def place(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
-    """What is granted and denied here, what comes from above, and what that makes of whom."""
+    """Show what is granted and denied here, what comes from above, and what that makes of whom."""
     row = reviewed_place(principal, kind, place_id)
     record_review(principal, row)
     return _show_place(request, principal, row)
@@ -163,7 +163,7 @@ def _reach(rules: Rulebook, person: Person, node_id: UUID) -> Reach:
 
 
 def _towards(row: Place, asked: Change) -> str:
-    """Where a folder is to lie, with the names from the base down; nothing for other changes."""
+    """Return where a folder is to lie, with the names from the base down; nothing for other changes."""
     if not isinstance(row, Folder) or asked.parent_id is None:
         return ""
     return " › ".join(rulebook_of([row.knowledge_base_id]).names(asked.parent_id))

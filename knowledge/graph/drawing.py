@@ -54,7 +54,7 @@ class Picture:
 
 
 def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
-    """Every line stands on a passage that this person may read."""
+    """Return the picture of a neighbourhood; every line stands on a passage that this person may read."""
     shown = around.entities[:MOST_NODES]
     nodes = {node.entity.id: node for node in _placed(shown)}
     rows = GraphMention.objects.visible_to(principal).filter(entity__in=list(nodes)).order_by("chunk_id", "entity_id")

@@ -50,7 +50,7 @@ def document_keys(document: Document) -> set[str]:
 
 
 def known_in(base: KnowledgeBase, entities: Q) -> Known:
-    """Those of a base that fit."""
+    """Return those of a base that fit."""
     known = Known()
     rows = GraphEntity.unscoped.filter(entities, knowledge_base=base)
     known.names.add(key for key in rows.filter(document=None).values_list("key", flat=True) if is_telling(key))

@@ -165,17 +165,17 @@ class Neighbourhood:
 
 
 def about_question(principal: Principal, question: str, scope: Scope, *, reach: Reach | None = None) -> Neighbourhood:
-    """What is known about the names that stand in a question. Raises TookTooLong, as the others do."""
+    """Return what is known about the names that stand in a question. Raises TookTooLong, as the others do."""
     return _walked(principal, scope, "e.key = ANY(%(keys)s)", {"keys": asked_keys(question)}, reach or Reach())
 
 
 def about_entity(principal: Principal, entity_id: UUID, *, reach: Reach | None = None) -> Neighbourhood:
-    """What is known about one entity; nothing where this person does not see it."""
+    """Return what is known about one entity; nothing where this person does not see it."""
     return _walked(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, reach or Reach(hops=1))
 
 
 def about_document(principal: Principal, document_id: UUID, *, reach: Reach | None = None) -> Neighbourhood:
-    """What is known about a document, and about what its own passages make known; nothing where this person does not see it."""
+    """Return what is known about a document, and about what its own passages make known; nothing where this person does not see it."""
     made = "SELECT m.entity_id FROM knowledge_graphmention m {may} WHERE m.document_id = %(document)s AND m.defines"
     starts = f"(e.document_id = %(document)s OR e.id IN ({made}))"
     return _walked(principal, Scope(), starts, {"document": document_id}, reach or Reach(hops=1))

@@ -153,7 +153,7 @@ def _blocks(parts: Sequence[_Part], shown: int, length: int) -> Iterator[Passage
 
 
 def _names_end(table: Block) -> int:
-    """Where the names of a table's columns and the rule below them end."""
+    """Return where the names of a table's columns and the rule below them end."""
     return sum(len(line) + 1 for line in table.text.split("\n", 2)[:2]) - 1
 
 

@@ -65,6 +65,6 @@ def write_placed(document: Document, rows: list[IndexRow]) -> None:
 
 
 def _place_of(document: Document) -> UUID:
-    """Where the document's rights are read from now; it stays so until the transaction ends."""
+    """Return where the document's rights are read from now; it stays so until the transaction ends."""
     rows = Document.unscoped.select_for_update(no_key=True).filter(pk=document.pk)
     return rows.values_list("access_id", flat=True).get()

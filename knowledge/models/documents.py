@@ -49,12 +49,12 @@ def reason_text(code: str, params: dict[str, str | int | float]) -> str:
 
 
 def stored_name(version: "DocumentVersion", filename: str) -> str:
-    """Where the original lies in the storage: ids only, a person's file name is never a path."""
+    """Return where the original lies in the storage: ids only, a person's file name is never a path."""
     return f"originals/{version.document.knowledge_base_id}/{version.pk}"
 
 
 def pages_folder(version_id: uuid.UUID) -> str:
-    """Where in the storage lies what is made from a version's pages: their images, what was read from them."""
+    """Return where in the storage lies what is made from a version's pages: their images, what was read from them."""
     return f"pages/{version_id}"
 
 
@@ -201,7 +201,7 @@ class DocumentVersion(models.Model):
 
     @property
     def failure_reason(self) -> str:
-        """Why ingestion failed, in the reader's language; empty when it did not."""
+        """Return why ingestion failed, in the reader's language; empty when it did not."""
         return reason_text(self.failure["code"], self.failure["params"]) if self.failure else ""
 
     @property
@@ -214,16 +214,16 @@ class DocumentVersion(models.Model):
 
     @property
     def not_read(self) -> list[NotRead]:
-        """What of the file nobody read, in the reader's language."""
+        """Return what of the file nobody read, in the reader's language."""
         return not_read({**self.losses, PICTURES: self.unread_pictures})
 
     @property
     def parsed_name(self) -> str:
-        """Where the parsed blocks lie in the storage."""
+        """Return where the parsed blocks lie in the storage."""
         return f"parsed/{self.document.knowledge_base_id}/{self.pk}.json"
 
     def page_name(self, name: str) -> str:
-        """Where in the storage something of this name lies that is made from a page."""
+        """Return where in the storage something of this name lies that is made from a page."""
         return f"{pages_folder(self.pk)}/{name}"
 
 

@@ -211,7 +211,7 @@ class ParsedDocument:
 
 
 def separator(before: Block | None, block: Block) -> str:
-    """What stands between two neighbouring blocks in the document's text."""
+    """Return what stands between two neighbouring blocks in the document's text."""
     if before is None:
         return ""
     return "\n" if before.kind == block.kind == "item" else SEPARATOR
@@ -298,6 +298,6 @@ def item(text: str, *, depth: int = 0, number: str = "", **fields: Any) -> list[
 
 
 def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) -> list[Block]:
-    """What people do not see, as a paragraph; no block when nothing is left of it."""
+    """Return what people do not see, as a paragraph; no block when nothing is left of it."""
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)

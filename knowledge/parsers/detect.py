@@ -45,7 +45,7 @@ def head(path: Path) -> bytes:
 
 
 def _mismatch(path: Path, extension: str) -> Rejected:
-    """Why content is not of the type its name says, with the ending it should have had where that is known."""
+    """Return why content is not of the type its name says, with the ending it should have had where that is known."""
     try:
         looks_like = puremagic.magic_string(head(path))[0].extension.lower()
     except (puremagic.PureError, ValueError, IndexError):

@@ -143,7 +143,7 @@ class Text:
 
     @property
     def unseen(self) -> list[Block]:
-        """What nobody sees of it, one block for each reason in a row."""
+        """Return what nobody sees of it, one block for each reason in a row."""
         return unseen_blocks(self._pieces)
 
     def _read(self, element: Any, place: Place, address: str) -> None:

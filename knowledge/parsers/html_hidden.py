@@ -131,7 +131,7 @@ def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
 
 
 def _by_attributes(element: Any) -> dict[str, str]:
-    """What attributes say that are older than styles; a style is stronger."""
+    """Return what attributes say that are older than styles; a style is stronger."""
     said = {name: str(value).lower() for name, value in element.attrib.items() if value}
     style = {name: said[name] for name in ("color", "opacity", "font-size") if name in said}
     is_of_drawing = element.tag in _NOT_OF_A_DRAWING and next(element.iterancestors("svg"), None) is not None
@@ -149,7 +149,7 @@ def _by_attributes(element: Any) -> dict[str, str]:
 
 
 def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
-    """Why nothing in the element is seen, whatever its children say."""
+    """Return why nothing in the element is seen, whatever its children say."""
     display = style.get("display", "")
     if display in ("none", "table-column", "table-column-group") or style.get("content-visibility") == "hidden":
         return HiddenReason.NOT_DISPLAYED

@@ -75,7 +75,7 @@ def sections(code: str) -> tuple[str, ...]:
 
 
 def _section(number: Decimal, parts: Sequence[str]) -> int | None:
-    """Which section a number is shown by: the first whose condition holds, else by its sign."""
+    """Return which section a number is shown by: the first whose condition holds, else by its sign."""
     conditions = [_condition(part) for part in parts]
     if any(conditions):
         holds = [each is None or _COMPARE[each[0]](number, each[1]) for each in conditions]
@@ -116,7 +116,7 @@ def _tokens(part: str) -> tuple[Token, ...] | None:
 
 
 def _literals(part: str) -> list[str]:
-    """What a section says beside the digits: a negative one that says nothing else is told by its colour alone."""
+    """Return what a section says beside the digits: a negative one that says nothing else is told by its colour alone."""
     return [text for kind, text in _tokens(part) or () if kind == "literal" and text.strip()]
 
 

@@ -32,7 +32,7 @@ def pictures_in(tree: Any, targets: Mapping[str, str], folder: str) -> Iterator[
 
 
 def targets_in(relations: bytes) -> dict[str, str]:
-    """What a part's relations lead to, by their ids. relations: the XML of its `.rels`; empty where it has none."""
+    """Return what a part's relations lead to, by their ids. relations: the XML of its `.rels`; empty where it has none."""
     if not relations:
         return {}
     tree = etree.fromstring(relations, etree.XMLParser(resolve_entities=False, no_network=True))

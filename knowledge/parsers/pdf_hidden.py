@@ -38,7 +38,7 @@ class Rendered:
         self._count = 0
 
     def colour_at(self, drawing: Any, box: Box) -> Colour | None:
-        """What the object draws in the middle of a box; None where it is not drawn alone any more."""
+        """Return what the object draws in the middle of a box; None where it is not drawn alone any more."""
         bitmap = self._alone(drawing)
         return self._pixel(bitmap, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2) if bitmap else None
 
@@ -228,7 +228,7 @@ class Visibility:
 
 
 def _area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
-    """What an object covers; None for one that covers nothing."""
+    """Return what an object covers; None for one that covers nothing."""
     kind = pdfium_c.FPDFPageObj_GetType(drawing)
     values = [ctypes.c_float() for _ in range(4)]
     pdfium_c.FPDFPageObj_GetBounds(drawing, *values)
@@ -280,7 +280,7 @@ def _share(bounds: Bounds, window: Bounds) -> float:
 
 
 def _joint(a: Bounds | None, b: Bounds | None) -> Bounds | None:
-    """What lies in both; None is no bound. Where nothing does, a place that holds nothing."""
+    """Return what lies in both; None is no bound. Where nothing does, a place that holds nothing."""
     if a is None or b is None:
         return a or b
     left, bottom, right, top = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
@@ -302,7 +302,7 @@ def _points(segment_at: Callable[[int], Any], count: int) -> list[tuple[float, f
 
 
 def _window(thing: Any, matrix: PdfMatrix) -> Bounds | None:
-    """What the paths that cut an object leave of the page, at most; None where none does."""
+    """Return what the paths that cut an object leave of the page, at most; None where none does."""
     clip = pdfium_c.FPDFPageObj_GetClipPath(thing)
     window: Bounds | None = None
     for path in range(max(0, pdfium_c.FPDFClipPath_CountPaths(clip)) if clip else 0):

@@ -31,7 +31,7 @@ def seen_text(pieces: Iterable[Piece]) -> str:
 
 
 def unseen_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[Block]:
-    """What nobody sees, one block for each reason in a row."""
+    """Return what nobody sees, one block for each reason in a row."""
     groups = groupby(pieces, lambda each: each.hidden)
     said = [(reason, "".join(each.text for each in group)) for reason, group in groups]
     return [

@@ -79,7 +79,7 @@ class Sight:
         return self._placed[shape.element][1]
 
     def _below(self, shape: Any) -> Iterator[Area]:
-        """Where something is drawn before a shape: on its slide, its layout or its master."""
+        """Yield where something is drawn before a shape: on its slide, its layout or its master."""
         for element, (_, area) in self._placed.items():
             if element is shape.element:
                 break

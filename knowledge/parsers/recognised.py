@@ -72,7 +72,7 @@ def _of(picture: Picture, block: Block, turns: int) -> Block:
 
 
 def _turned_back(box: Box, turns: int) -> Box:
-    """Where on the picture as it lies a box stands that was found on the picture as it reads."""
+    """Return where on the picture as it lies a box stands that was found on the picture as it reads."""
     for _ in range(turns):
         x0, y0, x1, y1 = box
         box = 1 - y1, x0, 1 - y0, x1

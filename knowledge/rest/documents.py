@@ -87,7 +87,7 @@ def shown_documents(principal: Principal) -> QuerySet[Document]:
 
 
 def chosen_documents(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Document]:
-    """Those of `shown_documents` that filters choose; in a folder that is not visible there is nothing."""
+    """Return those of `shown_documents` that filters choose; in a folder that is not visible there is nothing."""
     if "folder" in chosen:
         chosen = {**chosen, "folder__in": Folder.objects.visible_to(principal).filter(pk=chosen["folder"])}
     return shown_documents(principal).filter(**chosen)

@@ -32,7 +32,7 @@ SUPPORTERS = 2
 
 
 def supported(documents: Sequence[Hashable], scores: Scores) -> Scores:
-    """What each passage gains from the rest of its document, (passages,), ≥ 0: a page about the matter says it more than once.
+    """Return what each passage gains from the rest of its document, (passages,), ≥ 0: a page about the matter says it more than once.
 
     documents: of each passage. scores: of any scale, higher is better. A share of how far the SUPPORTERS best other passages
     of the document stand above the lower quartile of all scores, where a passage by chance stands; one that is missing, or

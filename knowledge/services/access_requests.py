@@ -81,7 +81,7 @@ def requests_for(by: Principal) -> QuerySet[AccessRequest]:
 
 
 def requests_of(principal: Principal) -> QuerySet[AccessRequest]:
-    """What this person has asked for, latest first. A folder's name is shown only while it may be told or seen."""
+    """Return what this person has asked for, latest first. A folder's name is shown only while it may be told or seen."""
     own = AccessRequest.objects.filter(user_id=principal.user_id).select_related("folder", "decided_by")
     return own if principal.folder_id is None else own.none()
 
@@ -103,7 +103,7 @@ class Offer:
 
 
 def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Offer]:
-    """Those of the folders that this person may still ask for: not visible to them by now, and their names may be told."""
+    """Return those of the folders that this person may still ask for: not visible to them by now, and their names may be told."""
     if not folder_ids:
         return {}
     rows = AccessRequest.objects.filter(user_id=principal.user_id, folder__in=folder_ids).order_by("asked_at")

@@ -91,7 +91,7 @@ def put_cutting(base: KnowledgeBase, cutting: Cutting) -> None:
 
 
 def cutting_of(base: KnowledgeBase) -> dict[str, int | str | None]:
-    """What a base says of it, for the audit log."""
+    """Return what a base says of it, for the audit log."""
     return {"chunk_tokens": base.chunk_tokens, "chunk_max_tokens": base.chunk_max_tokens, "language": base.language}
 
 

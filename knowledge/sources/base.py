@@ -108,7 +108,7 @@ class Settings(BaseModel):
 
     @property
     def address(self) -> str:
-        """What a secret is for: it is forgotten when this changes. "" where there is none."""
+        """Return what a secret is for: it is forgotten when this changes. "" where there is none."""
         return ""
 
 
@@ -151,10 +151,10 @@ class Connector(ABC):
 
     @abstractmethod
     def fetch(self, item: Item) -> Content:
-        """What an item says, of those that `listing` gave; of the latest one at least. Raises Unreadable."""
+        """Return what an item says, of those that `listing` gave; of the latest one at least. Raises Unreadable."""
 
     def rights(self) -> list[Access] | None:
-        """Who may see what, asked before `listing`; None where this source does not say. Raises Unreadable where it is unsure."""
+        """Return who may see what, asked before `listing`; None where this source does not say. Raises Unreadable where it is unsure."""
         return None
 
     def close(self) -> None:  # noqa: B027  # most have nothing open

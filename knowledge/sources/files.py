@@ -118,7 +118,7 @@ def _local_folder(text: str) -> Path:
 
 
 def cache_folder(name: str) -> Path:
-    """Where what was fetched for one source lies, until `remove_cache`."""
+    """Return where what was fetched for one source lies, until `remove_cache`."""
     return Path(settings.SOURCE_CACHE) / PurePosixPath(name).name
 
 

@@ -211,7 +211,7 @@ def date_of(text: str | None) -> Any:
 
 
 def _target(answer: Answer) -> str:
-    """Where a redirect leads; "" for what is none. Raises Unreadable."""
+    """Return where a redirect leads; "" for what is none. Raises Unreadable."""
     said = answer.headers.get("Location", "") if answer.status in REDIRECTS else ""
     try:
         return urljoin(answer.url, said.encode("latin-1").decode()) if said else ""  # many servers send UTF-8 as it is

@@ -58,7 +58,7 @@ class Graph:
             yield from listed(said, "value")
 
     def download(self, url: str) -> Answer:
-        """What lies at an address of `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
+        """Return what lies at an address of `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
         return self._client.get(url)
 
     def close(self) -> None:
@@ -169,7 +169,7 @@ def _take(items: dict[str, DriveItem], said: dict[str, Any]) -> None:
 
 
 def _kept(file: Path, drive_id: str) -> Drive | None:
-    """What was kept of this drive; None for anything else."""
+    """Return what was kept of this drive; None for anything else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         said = json.loads(file.read_text())
         if (said["format"], said["drive"]) == (KEPT_FORMAT, drive_id) and said["link"]:

@@ -68,7 +68,7 @@ def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
 
 
 def preview(source: Source, *, secret: str) -> Preview:
-    """What a source that need not be stored would bring. Raises InvalidInput, Unreadable."""
+    """Return what a source that need not be stored would bring. Raises InvalidInput, Unreadable."""
     cache = f"try-{uuid4()}"
     try:
         connector = _connector(source, Reading(secret, pace=Pace(source.most_per_minute), cache=cache))

@@ -30,7 +30,7 @@ _NOT_TAKEN_OVER = {Right.VIEW, Right.DOWNLOAD}
 
 
 def said_rights(source: Source, connector: Connector) -> list[Access]:
-    """What the source says, nothing where rights do not come along. Raises Unreadable where it is not sure."""
+    """Return what the source says, nothing where rights do not come along. Raises Unreadable where it is not sure."""
     said = connector.rights() if source.takes_rights else []
     if said is None:
         raise Unreadable(_("This source does not say who may see what: let rights not come along, and give them here."))
@@ -121,7 +121,7 @@ def _above(path: str) -> list[str]:
 
 
 def _others(source: Source, ids: Iterable[str], but: Folder | None = None) -> list[Folder]:
-    """Those of the folders that are still there."""
+    """Return those of the folders that are still there."""
     rows = Folder.unscoped.filter(pk__in=list(ids), knowledge_base_id=source.folder.knowledge_base_id)
     return list(rows.exclude(pk=but.pk) if but else rows)
 

@@ -85,7 +85,7 @@ class Readers:
         return self.users | frozenset(members)
 
     def within(self, other: "Readers") -> "Readers":
-        """Who may read both: groups that both name, and the people of today who are in both."""
+        """Return who may read both: groups that both name, and the people of today who are in both."""
         return Readers(self.people() & other.people(), self.groups & other.groups)
 
 

@@ -37,7 +37,7 @@ HOOK_PURPOSE = "copilot source webhook"
 
 
 def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Who may say where sources are: superusers and holders of `knowledge.connect_source`."""
+    """Tell whether somebody may say where sources are: superusers and holders of `knowledge.connect_source`."""
     return isinstance(user, User) and user.is_active and user.has_perm("knowledge.connect_source")
 
 
@@ -83,7 +83,7 @@ def named_pages(principal: Principal, user: AbstractBaseUser | AnonymousUser, so
 def named_problems(
     principal: Principal, user: AbstractBaseUser | AnonymousUser, run: SourceRun
 ) -> list[dict[str, str]]:
-    """What failed in a run, as this person may be told: pages that they may not see are counted."""
+    """Return what failed in a run, as this person may be told: pages that they may not see are counted."""
     if may_connect(user) and principal.folder_id is None:
         return list(run.problems)
     names = {each["what"] for each in run.problems}
@@ -96,7 +96,7 @@ def named_problems(
 
 
 def try_source(by: User | AnonymousUser, source: Source, *, secret: str = "") -> Preview:
-    """What a source would bring, before it is saved. secret: as for `save_source`. Raises PermissionDenied, InvalidInput."""
+    """Return what a source would bring, before it is saved. secret: as for `save_source`. Raises PermissionDenied, InvalidInput."""
     _require_connecting(by)
     settings = checked_settings(source.kind, source.settings)
     stored = Source.unscoped.filter(pk=source.pk).first()
@@ -193,7 +193,7 @@ def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token
 
 
 def _address(source: Source) -> tuple[str, str]:
-    """What a secret is for; settings that today's version cannot read lead nowhere."""
+    """Return what a secret is for; settings that today's version cannot read lead nowhere."""
     try:
         return source.kind, checked_settings(source.kind, source.settings).address
     except InvalidInput:

@@ -44,7 +44,7 @@ def place_of(url: str) -> str:
 
 
 def read_page(graph: Graph, site: str, page_id: str) -> Content:
-    """What a published page says. Raises NotThere, Unreadable."""
+    """Return what a published page says. Raises NotThere, Unreadable."""
     said = graph.ask(f"sites/{site}/pages/{quote(page_id, safe='')}/{KIND}?$expand=canvasLayout")
     page = _page(said)
     if not page.is_published:

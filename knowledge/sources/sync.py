@@ -306,6 +306,6 @@ def _is_as_brought(row: SourceItem, document: Document) -> bool:
 
 
 def items_of(source: Source) -> dict[str, SourceItem]:
-    """What was read of a source before, by id."""
+    """Return what was read of a source before, by id."""
     rows = SourceItem.unscoped.filter(source=source).select_related("document__folder")
     return {row.original_id: row for row in rows}

@@ -145,7 +145,7 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Vi
 
 
 def _unseen(page: Page) -> Iterator[Block]:
-    """What is not seen of a page, a paragraph for each reason, in the order of the file."""
+    """Yield what is not seen of a page, a paragraph for each reason, in the order of the file."""
     for reason, segments in groupby(page.unseen, key=lambda each: each.hidden):
         if reason:
             yield from hidden_block("\n".join(each.text for each in segments), reason, page=page.number)
@@ -215,7 +215,7 @@ def _moved(box: Sequence[float], x: float, y: float) -> tuple[float, float, floa
 def _links(
     document: pdfium.PdfDocument, page: pdfium.PdfPage, seen: Sequence[Segment]
 ) -> Iterator[tuple[Box, str, str]]:
-    """Where words stand that lead to an address outside the document, they, and the address."""
+    """Yield where words stand that lead to an address outside the document, they, and the address."""
     place, start, link = Placement(page), ctypes.c_int(0), pdfium_c.FPDF_LINK()
     while pdfium_c.FPDFLink_Enumerate(page.raw, start, link):
         action = pdfium_c.FPDFLink_GetAction(link)

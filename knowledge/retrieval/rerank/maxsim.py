@@ -60,7 +60,7 @@ def _similarities(tokens: Floats, packed: bytes) -> Floats:
 
 
 def shortfalls(question: Question, packed: Sequence[bytes]) -> Floats:
-    """What each passage leaves to the others: (passages,), 0 … about 1.
+    """Return what each passage leaves to the others: (passages,), 0 … about 1.
 
     The root of how much better all of them together cover the question's tokens than the passage does. A neighbour of the passage
     that answers says half of the question, and others the rest; a passage that answers is as good as all together, however many

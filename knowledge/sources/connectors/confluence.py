@@ -81,7 +81,7 @@ class ConfluenceConnector(HttpConnector):
         return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
     def listing(self) -> Iterator[Item | Missed]:
-        """Where rights do not come along, restricted pages are named, and not brought to whoever may see the folder."""
+        """Yield all pages; restricted ones are missed where rights do not come along."""
         takes_rights = self._pages is not None
         pages = self._read()
         yield from self._missed
@@ -141,7 +141,7 @@ class ConfluenceConnector(HttpConnector):
         return _Page(item, tuple(str(each["id"]) for each in page["ancestors"]), folders, readers)
 
     def _restriction(self, page: Mapping[str, Any]) -> Readers | None:
-        """Who alone may read a page; None where it has no restriction. Raises Unreadable where not all of them are told."""
+        """Return who alone may read a page; None where it has no restriction. Raises Unreadable where not all of them are told."""
         said = {kind: dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
         if any(not isinstance(each, dict) for each in said.values()):
             raise ValueError("no restrictions were told")
@@ -157,7 +157,7 @@ class ConfluenceConnector(HttpConnector):
         return self._readers(found["user"], found["group"]) if found["user"] or found["group"] else None
 
     def _space_readers(self) -> Readers:
-        """Who may view the space; what is open to everybody out there is granted to nobody here."""
+        """Return who may view the space; what is open to everybody out there is granted to nobody here."""
         path = f"space/{quote(self._settings.space, safe='')}"
         said = self._ask(path, expand="permissions").get("permissions")  # Cloud
         if not isinstance(said, list):

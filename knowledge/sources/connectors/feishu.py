@@ -180,7 +180,7 @@ class FeishuConnector(base.Connector):
         return found
 
     def _shared_with(self, node: _Node) -> list[dict[str, Any]]:
-        """Those with whom a page and what is below it is shared."""
+        """Return those with whom a page and what is below it is shared."""
         said = self._api.ask(f"drive/v1/permissions/{quote(node.token, safe='')}/members", type="wiki")
         return [
             each

@@ -47,7 +47,7 @@ class GitSettings(base.Settings):
 
     @property
     def is_wiki(self) -> bool:
-        """The wiki of a GitHub, GitLab or Gitea: a repository of pages, beside that of the project."""
+        """Tell whether it is the wiki of a GitHub, GitLab or Gitea: a repository of pages, beside that of the project."""
         return self.url.rstrip("/").removesuffix(".git").endswith(".wiki")
 
 
@@ -110,7 +110,7 @@ class GitConnector(base.Connector):
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """What is not there raises Unreadable."""
+        """Raise Unreadable for an object that is not there."""
         try:
             yield
         except KeyError as error:

@@ -105,7 +105,7 @@ def _following(query: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | Non
 
 
 def _listed(page: Mapping[str, Any]) -> Item | Missed:
-    """A page without what the wiki says of others, such as one whose revision is hidden, is missed."""
+    """Return a page, missed where the wiki does not say of it what it says of others, such as of one with a hidden revision."""
     try:
         return _item(page)
     except (LookupError, ValueError):

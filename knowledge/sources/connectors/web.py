@@ -209,7 +209,7 @@ class WebConnector(HttpConnector):
             return self._client.get(url, headers=headers)
 
     def _may_read(self, url: str) -> bool:
-        """What the site's robots.txt says; one that cannot be read now closes the site (RFC 9309)."""
+        """Return what the site's robots.txt says; one that cannot be read now closes the site (RFC 9309)."""
         origin = origin_of(url)
         if origin in self._closed:
             raise self._closed[origin]

@@ -91,7 +91,7 @@ class WebDavConnector(HttpFiles):
         return urljoin(self._settings.url, quote(path))
 
     def _entries(self, folder: str) -> list[_Entry]:
-        """What lies directly in a folder. Raises Unreadable."""
+        """Return what lies directly in a folder. Raises Unreadable."""
         url = self._address(f"{folder}/" if folder else "")
         headers = {"Depth": "1", "Content-Type": "application/xml; charset=utf-8"}
         answer = self._client.request("PROPFIND", url, headers=headers, body=_ASKED)

@@ -11,12 +11,11 @@ from wsgidav.fs_dav_provider import FilesystemProvider  # type: ignore[import-un
 from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 
 from knowledge.models import Folder, RunState, Source
-from knowledge.sources.base import Unreadable
 from knowledge.sources.http import Answer, Client
 from knowledge.sources.reading import preview
 from knowledge.sources.services import save_source
 from tests.integration.sources.shelf import counts, item_of, paths, read
-from tests.site_server import Reply, serving_pages
+from tests.site_server import Reply
 
 Make = Callable[..., Source]
 
@@ -71,18 +70,6 @@ def test_a_share_is_walked_and_then_only_what_changed_is_read(source: Source, sh
     assert counts(read(source)) == {"changed": 1, "unchanged": 1}
 
 
-def test_what_is_moved_keeps_its_document_and_what_is_gone_is_withdrawn(
-    source: Source, share: Path, folder: Folder
-) -> None:
-    read(source)
-    before = item_of(source, "a b.md").document
-    (share / "Hand book" / "a b.md").rename(share / "Hand book" / "重要" / "c.md")
-    assert counts(read(source)) == {"moved": 1, "unchanged": 1}
-    assert item_of(source, "重要/c.md").document == before
-    (share / "Hand book" / "重要" / "c.md").unlink()
-    assert counts(read(source)) == {"unchanged": 1, "withdrawn": 1}
-
-
 def test_a_wrong_password_says_so_and_takes_nothing_away(source: Source, folder: Folder) -> None:
     read(source)
     save_source(None, source, secret="coffee")
@@ -98,12 +85,6 @@ def test_rights_come_along_by_a_file_of_rules(source: Source, share: Path) -> No
     assert "There is no .rights.yaml" in read(source).problem
     (share / "Hand book" / ".rights.yaml").write_text('rights:\n- below: ""\n  people: [nobody]\n')
     assert counts(read(source)) == {"added": 2, "failed": 1}
-
-
-def test_what_is_no_webdav_says_so(settings: Any) -> None:
-    settings.OUTGOING_ALLOW = ("127.0.0.1",)
-    with serving_pages({"/": "hello"}) as site, pytest.raises(Unreadable, match=r"answers 501|as WebDAV does"):
-        preview(Source(kind="webdav", settings={"url": site.url}), secret="")
 
 
 def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
