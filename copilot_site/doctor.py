@@ -42,7 +42,7 @@ from knowledge.embedding.model_files import checked_model
 from knowledge.retrieval.engine import engine, reranker
 from knowledge.retrieval.rerank.base import RerankerUnavailable
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
-from knowledge.services.reindex import count_lacking, outdated_versions, versions_in_old_terms
+from knowledge.services.reindex import count_lacking, outdated_versions
 
 LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand documents
 LEAST_POSTGRES = 150_000
@@ -252,15 +252,12 @@ def word_list() -> Finding:
 def index() -> Finding:
     """Every published document is in the embedding space that the settings name."""
     try:
-        lacking, old = count_lacking(), len(versions_in_old_terms())
+        lacking = count_lacking()
     except DatabaseError as error:
         return Finding("Index", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
     said = f"{lacking} published documents are not in the current embedding space" if lacking else "complete"
     mend = "Run `manage.py reindex`; until then a search does not find them."
-    if old and not lacking:
-        said = f"{old} published documents are indexed as an older release read traditional characters"
-        mend = "Run `manage.py reindex`; until then a search finds them less well."
-    return Finding("Index", not lacking and not old, said, mend)
+    return Finding("Index", not lacking, said, mend)
 
 
 def readings() -> Finding:
@@ -269,7 +266,7 @@ def readings() -> Finding:
         outdated = outdated_versions().count()
     except DatabaseError as error:
         return Finding("Readings", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
-    said = f"{outdated} versions would be read otherwise today: hidden text is told better, or their base was set up otherwise"
+    said = f"{outdated} versions would be read otherwise today: the parsers or the settings of their base have changed"
     mend = "Run `manage.py reread`; until then text that nobody sees in them may answer, or text that is seen does not."
     return Finding("Readings", not outdated, said if outdated else "by the parsers of today", mend)
 

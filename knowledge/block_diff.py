@@ -22,7 +22,7 @@ class Steps:
         self.left, self.done = most, 0
 
     def take(self, count: int) -> bool:
-        """Whether so much more may be done. Raises NobodyWaits."""
+        """Tell whether so much more may be done. Raises NobodyWaits."""
         require_waiting()
         if count > self.left:
             return False
@@ -85,7 +85,7 @@ def _parts(before: Sequence[int], after: Sequence[int], steps: Steps) -> Iterato
 
 
 def _without_ends(before: Sequence[int], after: Sequence[int], part: Stretch) -> tuple[Stretch, Stretch, Stretch]:
-    """The blocks that both begin with, what is between, and those that both end with."""
+    """Return the blocks that both begin with, what is between, and those that both end with."""
     a, b, c, d = part.a, part.b, part.c, part.d
     while a < b and c < d and before[a] == after[c]:
         a, c = a + 1, c + 1
@@ -116,7 +116,7 @@ def _anchors(before: Sequence[int], after: Sequence[int], part: Stretch) -> list
 
 
 def _exact(before: Sequence[int], after: Sequence[int], part: Stretch, steps: Steps) -> list[tuple[int, int]]:
-    """A longest row of blocks that both have in order; none where that takes more steps than are left."""
+    """Return a longest row of blocks that both have in order; none where that takes more steps than are left."""
     height, width = part.b - part.a, part.d - part.c
     if not height or not width or not steps.take(height * width):
         return []

@@ -43,7 +43,7 @@ class PageImage:
 
     @property
     def rects(self) -> list[Box]:
-        """The boxes as x, y, width, height."""
+        """Return the boxes as x, y, width, height."""
         return [(x0, y0, x1 - x0, y1 - y0) for x0, y0, x1, y1 in self.marks.boxes]
 
 
@@ -105,7 +105,7 @@ def open_document(
     part: int | None = None,
     number: int | None = None,
 ) -> Reader:
-    """A document for reading, at the cited passage or at a part (from 1), of the version of that number or the one that answers.
+    """Return a document for reading, at the cited passage or at a part (from 1), of the version of that number or the one that answers.
 
     Recorded as opened. Raises NotFound.
     """
@@ -147,7 +147,7 @@ def open_document(
 
 
 def is_read(version: DocumentVersion) -> bool:
-    """Whether there is a text of a version."""
+    """Tell whether there is a text of a version."""
     return version.parse_status == ParseStatus.COMPLETED
 
 
@@ -160,7 +160,7 @@ def open_passages(principal: Principal, passages: Sequence[Chunk]) -> None:
 
 
 def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span | None) -> Source:
-    """A passage with its cited span (of the passage's text) highlighted. Recorded as evidence shown. Raises NotFound."""
+    """Return a passage with its cited span (of the passage's text) highlighted. Recorded as evidence shown. Raises NotFound."""
     chunk = get_visible(Chunk, principal, knowledge_base_id=base_id, id=chunk_id)
     document, version = chunk.document, chunk.version
     parsed = load_parsed(version)
@@ -185,14 +185,14 @@ def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span 
 
 
 def successor_of(principal: Principal, document: Document) -> Document | None:
-    """The document that holds instead of this one, where this person may see it."""
+    """Return the document that holds instead of this one, where this person may see it."""
     if document.superseded_by_id is None:
         return None
     return Document.objects.visible_to(principal).filter(pk=document.superseded_by_id).first()
 
 
 def open_page(principal: Principal, document_id: UUID, version_number: int, page: int) -> bytes:
-    """A page of a version as PNG; page: from 1. Recorded as shown. Raises NotFound."""
+    """Return a page of a version as PNG; page: from 1. Recorded as shown. Raises NotFound."""
     version = page_version(principal, document_id, version_number)
     png = page_png(version, page)
     record(principal, Action.PAGE_IMAGE_SHOWN, version.document, detail={"version": version_number, "page": page})
@@ -200,7 +200,7 @@ def open_page(principal: Principal, document_id: UUID, version_number: int, page
 
 
 def open_picture(principal: Principal, document_id: UUID, version_number: int, number: int) -> bytes:
-    """A picture inside an Office file as PNG; number: from 1, in the order of the text. Recorded as shown. Raises NotFound."""
+    """Return a picture inside an Office file as PNG; number: from 1, in the order of the text. Recorded as shown. Raises NotFound."""
     version = get_visible(
         DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=list(KINDS)
     )
@@ -212,7 +212,7 @@ def open_picture(principal: Principal, document_id: UUID, version_number: int, n
 
 
 def page_version(principal: Principal, document_id: UUID, version_number: int) -> DocumentVersion:
-    """A version of a PDF or a picture. Raises NotFound."""
+    """Return a version of a PDF or a picture. Raises NotFound."""
     return get_visible(
         DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=PAGED_TYPES
     )
@@ -221,7 +221,7 @@ def page_version(principal: Principal, document_id: UUID, version_number: int) -
 def _pictures(
     version: DocumentVersion, parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int
 ) -> list[Shown]:
-    """The pictures inside the part at `index`; one between two parts goes with the text that it follows."""
+    """Return the pictures inside the part at `index`; one between two parts goes with the text that it follows."""
     if version.mime_type not in KINDS:
         return []
     first = sum(len(part) for part in found[:index])
@@ -258,7 +258,7 @@ def _passages(principal: Principal, version: DocumentVersion, blocks: Sequence[P
 
 
 def _span(parsed: ParsedDocument, chunk: Chunk, within: Span | None) -> Span:
-    """A span of a passage's text as a span of the document's; what the passage repeats (a header row) is no part of it."""
+    """Return a span of a passage's text as a span of the document's; what the passage repeats (a header row) is no part of it."""
     text = parsed.text[chunk.start : chunk.end]
     body = text.strip("\n").rstrip()
     start = chunk.start + len(text) - len(text.lstrip("\n"))

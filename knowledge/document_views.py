@@ -33,7 +33,7 @@ SENT = "facts-sent"  # in the session: what a form with a mistake said, until it
 
 
 def facts_form(request: HttpRequest, principal: Principal, document: Document) -> FactsForm:
-    """The form of a document, as it is now; right after a mistake, once, as it was sent: `has_mistake`."""
+    """Return the form of a document, as it is now; right after a mistake, once, as it was sent: `has_mistake`."""
     successor = successor_of(principal, document)
     said = {
         "title": document.title,
@@ -59,7 +59,7 @@ def _owners(principal: Principal, document: Document, others: QuerySet[Document]
 
 
 def places_for_document(principal: Principal, document: Document) -> list[tuple[UUID, str]]:
-    """Where this person may lay it: (id, path) of folders, without the one where it is."""
+    """Return where this person may lay it: (id, path) of folders, without the one where it is."""
     places = places_for_documents(principal, document.knowledge_base)
     return [(pk, path) for pk, path in places if pk != document.folder_id]
 
@@ -162,7 +162,7 @@ def say_trashed(request: HttpRequest, said: str, document_ids: Iterable[UUID]) -
 
 
 def to_its_folder(principal: Principal, document: Document) -> HttpResponse:
-    """The folder where it lies or lay; its base where this person does not see the folder."""
+    """Show the folder where it lies or lay; its base where this person does not see the folder."""
     is_seen = Folder.objects.visible_to(principal).filter(pk=document.folder_id).exists()
     return redirect("folder", document.folder_id) if is_seen else redirect("base", document.knowledge_base_id)
 
@@ -170,7 +170,7 @@ def to_its_folder(principal: Principal, document: Document) -> HttpResponse:
 @require_safe
 @signed_in
 def trash(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """What this person may put back, the latest first; a folder that they do not see is not named."""
+    """Show what this person may put back, the latest first; a folder that they do not see is not named."""
     documents = list(in_trash(principal)[:500])
     folders = {document.folder_id for document in documents}
     seen = dict(Folder.objects.visible_to(principal).filter(pk__in=folders).values_list("pk", "name"))

@@ -31,7 +31,7 @@ class FieldValue:
 
 
 def field_values(principal: Principal, words: str, *, most: int) -> list[FieldValue]:
-    """Those whose field and value together say all the words, the most frequent first. A value that only documents say which the
+    """Return those whose field and value together say all the words, the most frequent first. A value that only documents say which the
     person may not read is not there, and counts nothing: one statement decides both.
     """
     documents, values = documents_in(principal, Scope()).order_by().values("pk").query.sql_with_params()

@@ -112,7 +112,7 @@ def _say(request: HttpRequest, what: str, done: list[Document]) -> None:
 
 
 def _each(principal: Principal, ids: list[UUID], act: Callable[[UUID], Document]) -> tuple[list[Document], list[str]]:
-    """Those that went well, and of each other one its title and the reason."""
+    """Return those that went well, and of each other one its title and the reason."""
     done, refused = [], []
     for pk in ids:
         try:

@@ -89,23 +89,23 @@ class FindForm(forms.Form):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What the fields of the base must say."""
+        """Return what the fields of the base must say."""
         return narrowed(self._of, self.given)
 
     @property
     def given(self) -> dict[str, Any]:
-        """The fields that say something."""
+        """Return the fields that say something."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
 
     @property
     def narrows(self) -> bool:
-        """Whether a filter or an order is chosen besides the words."""
+        """Tell whether a filter or an order is chosen besides the words."""
         return bool(self.given.keys() - {"q", "base", "folder"})
 
     @property
     def query(self) -> str:
-        """What the other pages of the list take with them."""
+        """Return what the other pages of the list take with them."""
         return f"&{urlencode(self.given)}" if self.given else ""
 
 

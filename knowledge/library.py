@@ -76,7 +76,7 @@ class DocumentRow:
 
     @property
     def waits_for_approval(self) -> bool:
-        """Whether the version that answers is one that its base wants to be approved."""
+        """Tell whether the version that answers is one that its base wants to be approved."""
         answering = next((v for v in self.document.versions.all() if v.pk == self.document.current_version_id), None)
         return (
             answering is not None and answering.approved_at is None and self.document.knowledge_base.is_approval_wanted
@@ -88,7 +88,7 @@ class DocumentRow:
 
     @property
     def stage(self) -> "ShownStage | None":
-        """The stage that is being worked on."""
+        """Return the stage that is being worked on."""
         return next((stage for stage in stages_of(self.version) if stage.status == StageStatus.RUNNING), None)
 
 
@@ -120,12 +120,12 @@ class Accepted:
 
 
 def reviews_due(principal: Principal) -> int:
-    """How many documents whose owner this person is, and that they may read, are past their date of review."""
+    """Return how many documents whose owner this person is, and that they may read, are past their date of review."""
     return reviews_of(principal, until=timezone.localdate() - timedelta(days=1)).count()
 
 
 def is_keeper(principal: Principal) -> bool:
-    """Whether this person manages any folder or document."""
+    """Tell whether this person manages any folder or document."""
     return Folder.objects.reachable_by(principal, Right.MANAGE).exists()
 
 
@@ -140,13 +140,13 @@ def knowledge_bases_of(principal: Principal) -> QuerySet[KnowledgeBase]:
 
 
 def top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:
-    """The visible folders of a base with no visible folder above them: its root, for most people."""
+    """Return the visible folders of a base with no visible folder above them: its root, for most people."""
     visible = Folder.objects.visible_to(principal).filter(knowledge_base=base)
     return list(visible.exclude(parent__in=Folder.objects.visible_to(principal)))
 
 
 def documents_beside(principal: Principal, base: KnowledgeBase) -> list[DocumentRow]:
-    """The documents of a base that this person may read although not the folders they lie in, by file name."""
+    """Return the documents of a base that this person may read although not the folders they lie in, by file name."""
     beside = Document.objects.permitted(principal, Right.VIEW, knowledge_base=base)
     beside = beside.exclude(access_id=F("folder_id"))  # is read where its folder is
     beside = beside.exclude(folder__in=Folder.objects.visible_to(principal))
@@ -154,7 +154,7 @@ def documents_beside(principal: Principal, base: KnowledgeBase) -> list[Document
 
 
 def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | None) -> tuple[TreeFolder, ...]:
-    """The visible folders of a base as a tree, open along the way to the current one."""
+    """Return the visible folders of a base as a tree, open along the way to the current one."""
     folders = list(Folder.objects.visible_to(principal).filter(knowledge_base=base).only("id", "name", "parent_id"))
     visible = {folder.pk for folder in folders}
     below: defaultdict[UUID | None, list[Folder]] = defaultdict(list)
@@ -193,35 +193,34 @@ def _way_up(parents: dict[UUID, UUID | None], start: UUID | None) -> Iterator[UU
 
 
 def breadcrumbs(principal: Principal, folder: Folder) -> list[Folder]:
-    """The visible folders from the top down to this one."""
+    """Return the visible folders from the top down to this one."""
     above = Folder.objects.visible_to(principal).filter(descendant_links__descendant=folder)
     return list(above.order_by("-descendant_links__depth"))
 
 
 def places_for(principal: Principal, folder: Folder) -> list[tuple[UUID, str]]:
-    """(id, path) of the folders that this one may be moved into by this person, by path: not into itself, nor where it is."""
-    seen = Folder.objects.visible_to(principal).filter(knowledge_base_id=folder.knowledge_base_id)
-    rows = {row.pk: row for row in seen.only("id", "name", "parent_id")}
-    open_to = Folder.objects.reachable_by(principal, Right.ADD).filter(pk__in=rows)
+    """Return (id, path) of the folders that this one may be moved into by this person, by path: not into itself, nor where it is."""
     inside = FolderLink.objects.filter(ancestor=folder).values("descendant_id")
-    places = open_to.exclude(pk__in=inside).exclude(children=folder).values_list("pk", flat=True)
+    open_to = Folder.objects.reachable_by(principal, Right.ADD).exclude(pk__in=inside).exclude(children=folder)
+    return _paths(principal, folder.knowledge_base_id, open_to)
+
+
+def places_for_documents(principal: Principal, base: KnowledgeBase) -> list[tuple[UUID, str]]:
+    """Return (id, path) of the folders of a base that this person may lay documents into, by path."""
+    return _paths(principal, base.pk, Folder.objects.reachable_by(principal, Right.ADD))
+
+
+def _paths(principal: Principal, base_id: UUID, open_to: QuerySet[Folder]) -> list[tuple[UUID, str]]:
+    seen = Folder.objects.visible_to(principal).filter(knowledge_base_id=base_id)
+    rows = {row.pk: row for row in seen.only("id", "name", "parent_id")}
     parents = {pk: row.parent_id for pk, row in rows.items()}
+    places = open_to.filter(pk__in=rows).values_list("pk", flat=True)
     paths = {pk: " / ".join(reversed([rows[step].name for step in _way_up(parents, pk)])) for pk in places}
     return sorted(paths.items(), key=lambda place: place[1])
 
 
-def places_for_documents(principal: Principal, base: KnowledgeBase) -> list[tuple[UUID, str]]:
-    """(id, path) of the folders of a base that this person may lay documents into, by path."""
-    seen = Folder.objects.visible_to(principal).filter(knowledge_base=base)
-    rows = {row.pk: row for row in seen.only("id", "name", "parent_id")}
-    parents = {pk: row.parent_id for pk, row in rows.items()}
-    open_to = Folder.objects.reachable_by(principal, Right.ADD).filter(pk__in=rows).values_list("pk", flat=True)
-    paths = {pk: " / ".join(reversed([rows[step].name for step in _way_up(parents, pk)])) for pk in open_to}
-    return sorted(paths.items(), key=lambda place: place[1])
-
-
 def documents_in(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:
-    """A page of the documents in a folder, by file name. number: from 1; what is no page gives the nearest one."""
+    """Return a page of the documents in a folder, by file name. number: from 1; what is no page gives the nearest one."""
     documents = Document.objects.permitted(principal, Right.VIEW, folder=folder)
     paginator = Paginator(documents, PAGE_SIZE)
     page = paginator.get_page(number)
@@ -229,13 +228,13 @@ def documents_in(principal: Principal, folder: Folder, number: int | str = 1) ->
 
 
 def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
-    """Those of the documents that this person may see in this folder."""
+    """Return those of the documents that this person may see in this folder."""
     documents = Document.objects.visible_to(principal).filter(folder=folder, pk__in=list(ids))
     return rows_of(documents)
 
 
 def accepted() -> Accepted:
-    """What may be uploaded."""
+    """Return what may be uploaded."""
     load()
     names = [parser.extensions[0].lstrip(".").upper() for parser in parsers]
     saved_as = tuple(f"{old}:{new}" for old, new in SAVED_AS.items())
@@ -243,13 +242,13 @@ def accepted() -> Accepted:
 
 
 def unfinished_in(principal: Principal, folder: Folder) -> int:
-    """How many documents in this folder and below it are still being ingested."""
+    """Return how many documents in this folder and below it are still being ingested."""
     unfinished = DocumentVersion.objects.permitted(principal, Right.VIEW, parse_status__in=UNFINISHED)
     return unfinished.filter(document__folder__ancestor_links__ancestor=folder).count()
 
 
 def versions_of(principal: Principal, document: Document) -> list[DocumentVersion]:
-    """All versions, the newest first, with their stages. Raises NotFound where the document went away since it was read."""
+    """Return all versions, the newest first, with their stages. Raises NotFound where the document went away since it was read."""
     versions = DocumentVersion.objects.visible_to(principal).filter(document=document)
     found = list(versions.select_related("document", "uploaded_by").prefetch_related("stages").order_by("-number"))
     if not found:
@@ -258,12 +257,12 @@ def versions_of(principal: Principal, document: Document) -> list[DocumentVersio
 
 
 def stages_of(version: DocumentVersion) -> list[ShownStage]:
-    """The four stages in order."""
+    """Return the four stages in order."""
     return [_stage(stage) for stage in version.stages.all()]
 
 
 def rights_on(principal: Principal, row: Folder | Document) -> dict[str, bool]:
-    """Which actions a page may offer: right → held."""
+    """Return which actions a page may offer: right → held."""
     return {right.value: can(principal, right, row) for right in Right}
 
 

@@ -50,7 +50,7 @@ class ValuesForm(forms.Form):
 
 
 def values_of(fields: Sequence[DocumentField], metadata: dict[str, Any]) -> dict[str, Any]:
-    """The initial values of a ValuesForm."""
+    """Return the initial values of a ValuesForm."""
     return {f"field_{place}": metadata.get(field.name) for place, field in enumerate(fields)}
 
 
@@ -70,7 +70,7 @@ def narrowing(fields: Sequence[DocumentField]) -> Iterator[tuple[str, forms.Fiel
 
 
 def narrowed(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[Condition, ...]:
-    """What was said in such a form."""
+    """Return what was said in such a form."""
     found = []
     for place, field in enumerate(fields):
         bounds = {bound: _stored(given.get(f"field_{place}_{bound}")) for bound in _BOUNDS}

@@ -46,7 +46,7 @@ class Shown:
 def preview_of(
     mime_type: str, blocks: Sequence[Placed], cited: Span | None, pictures: Sequence[Shown] = ()
 ) -> Preview | None:
-    """A part of an office file; None for other files. pictures: in the order of the text."""
+    """Return a part of an office file; None for other files. pictures: in the order of the text."""
     match KINDS.get(mime_type):
         case "slides":
             return Preview("slides", _slides(blocks, cited, pictures))

@@ -26,7 +26,7 @@ PAGED_TYPES = ("application/pdf", "image/png", "image/jpeg", "image/tiff", "imag
 
 
 def page_png(version: DocumentVersion, number: int) -> bytes:
-    """A page as PNG, made once and kept in the storage; the caller has read the version under the person's rights.
+    """Return a page as PNG, made once and kept in the storage; the caller has read the version under the person's rights.
 
     number: from 1. Raises NotFound where there is no such page, InvalidInput where it cannot be drawn.
     """
@@ -44,7 +44,7 @@ def page_png(version: DocumentVersion, number: int) -> bytes:
 
 
 def picture_png(version: DocumentVersion, number: int) -> bytes:
-    """A picture inside an Office file as PNG, made once and kept, as `page_png` has it. number: from 1, in the order of the text."""
+    """Return a picture inside an Office file as PNG, made once and kept, as `page_png` has it. number: from 1, in the order of the text."""
     pictures = load_parsed(version).inner_pictures
     if not 1 <= number <= len(pictures):
         raise NotFound(_("This document has no such picture."))
@@ -95,7 +95,7 @@ def marked_page(version: DocumentVersion, number: int, blocks: Sequence[Placed],
 
 
 def cited_boxes(blocks: Sequence[Placed], cited: Span | None) -> list[Box]:
-    """What of the lines of these blocks the span touches, as shares of width and height of their page, where no letter has a place.
+    """Return what of the lines of these blocks the span touches, as shares of width and height of their page, where no letter has a place.
 
     A block knows the boxes of its lines but not which characters stand in each: characters are taken to be spread over
     the lines by their widths. Of a table, all of it is meant.

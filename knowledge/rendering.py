@@ -26,7 +26,7 @@ class Span:
     end: int
 
     def within(self, start: int, end: int) -> "Span | None":
-        """The piece of it between start and end, counted from start; None when they do not meet."""
+        """Return the piece of it between start and end, counted from start; None when they do not meet."""
         first, last = max(self.start, start), min(self.end, end)
         return Span(first - start, last - start) if first < last else None
 
@@ -44,12 +44,12 @@ class Placed:
 
 
 def placed(parsed: ParsedDocument) -> list[Placed]:
-    """The blocks in order, each with its place in the document's text."""
+    """Return the blocks in order, each with its place in the document's text."""
     return [Placed(block, start) for block, start in zip(parsed.blocks, parsed.starts, strict=True)]
 
 
 def parts(parsed: ParsedDocument) -> list[list[Placed]]:
-    """A document as what is shown at a time: the pages of a PDF (also empty ones), else about PART_LENGTH characters."""
+    """Return a document as what is shown at a time: the pages of a PDF (also empty ones), else about PART_LENGTH characters."""
     blocks = placed(parsed)
     if is_paged(parsed):
         pages: list[list[Placed]] = [[] for _ in range(parsed.page_count or 1)]
@@ -65,7 +65,7 @@ def parts(parsed: ParsedDocument) -> list[list[Placed]]:
 
 
 def apart_in(parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int) -> list[Block]:
-    """What people do not see in the original, of the part at `index`: each block goes with the one that it stands after."""
+    """Return what people do not see in the original, of the part at `index`: each block goes with the one that it stands after."""
     if is_paged(parsed):
         return [each.block for each in parsed.apart if (each.block.page or 1) == index + 1]
     first = sum(len(part) for part in found[:index])
@@ -74,7 +74,7 @@ def apart_in(parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: i
 
 
 def is_paged(parsed: ParsedDocument) -> bool:
-    """Whether the blocks know their places on pages that can be shown as images."""
+    """Tell whether the blocks know their places on pages that can be shown as images."""
     return bool(parsed.page_count) and any(block.boxes for block in parsed.blocks)
 
 
@@ -84,7 +84,7 @@ def part_at(found: Sequence[Sequence[Placed]], offset: int) -> int:
 
 
 def excerpt(parsed: ParsedDocument, span: Span) -> list[Placed]:
-    """What of the document lies within the span; a table that is cut keeps the names of its columns.
+    """Return what of the document lies within the span; a table that is cut keeps the names of its columns.
 
     Its headings are all of the first level: those above them are not there.
     """
@@ -112,7 +112,7 @@ def _cut(whole: Placed, inner: Span) -> Placed:
 def as_html(
     blocks: Sequence[Placed], cited: Span | None = None, *, heading_from: int = 2, anchor: str = "cited"
 ) -> SafeString:
-    """The blocks as HTML; `cited`, a span of the document's text, stands in <mark>.
+    """Return the blocks as HTML; `cited`, a span of the document's text, stands in <mark>.
 
     heading_from: the level that a document's own first level becomes. anchor: id of the first mark, "" for none.
     """
@@ -171,7 +171,7 @@ def _list(items: Sequence[tuple[Block, Span | None]]) -> str:
 
 
 def _table(source: "_Source") -> str:
-    """A table as HTML: the tags are ours, each cell is a piece of the text, so that offsets hold."""
+    """Return a table as HTML: the tags are ours, each cell is a piece of the text, so that offsets hold."""
     rows: list[str] = []
     start = 0
     for place, line in enumerate(source.block.text.split("\n")):
@@ -216,7 +216,7 @@ class _Source:
         return f"{html.escape(before)}<mark>{html.escape(middle)}</mark>{html.escape(after)}"
 
     def lines(self, start: int, end: int, *, separator: str = "<br>") -> str:
-        """A piece with its line ends as <br>, each line marked by itself."""
+        """Return a piece with its line ends as <br>, each line marked by itself."""
         return separator.join(self.piece(a, b) for a, b in self._lines(start, end))
 
     def _lines(self, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -88,7 +88,7 @@ class SearchTestForm(forms.Form):
 
 
 def compare_settings(principal: Principal, query: str, *, base_id: UUID | None, left: str, right: str) -> SearchTest:
-    """The first TOP_K of both settings, out of what this person may read. Recorded as a search, never its words.
+    """Return the first TOP_K of both settings, out of what this person may read. Recorded as a search, never its words.
 
     Raises InvalidInput (no question, too long), EmbeddingError.
     """

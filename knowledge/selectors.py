@@ -25,7 +25,7 @@ SHOWN_WITH = ("document", "version", "knowledge_base")  # of a passage
 
 
 def base_named(principal: Principal, name: str) -> KnowledgeBase:
-    """The knowledge base of this name, for a command. Raises NotFound, which names those that this person may see."""
+    """Return the knowledge base of this name, for a command. Raises NotFound, which names those that this person may see."""
     try:
         return get_visible(KnowledgeBase, principal, name=name)
     except NotFound:
@@ -75,28 +75,28 @@ class ShownPassage:
         object.__setattr__(self, "heading_path", tuple(map(one_line, self.heading_path)))
 
     def page_at(self, offset: int) -> int | None:
-        """The page on which the character at `offset` of the text stands."""
+        """Return the page on which the character at `offset` of the text stands."""
         return None if self.page is None else self.page + bisect_right(self.page_starts, offset)
 
     @property
     def embedded_text(self) -> str:
-        """What stands in the index for this passage: where it is, then what it says."""
+        """Return what stands in the index for this passage: where it is, then what it says."""
         return passage_text(self.title, self.heading_path, self.text)
 
 
 def passage_text(title: str, heading_path: Sequence[str], text: str) -> str:
-    """What is embedded, indexed and reranked of a passage."""
+    """Return what is embedded, indexed and reranked of a passage."""
     return f"{' > '.join([title, *heading_path])}\n{text}"
 
 
 def passages(principal: Principal, chunk_ids: Iterable[UUID]) -> list[ShownPassage]:
-    """Those of the passages that this person may see, in no order."""
+    """Return those of the passages that this person may see, in no order."""
     rows = Chunk.objects.visible_to(principal).filter(id__in=list(chunk_ids)).select_related(*SHOWN_WITH)
     return [shown(row) for row in rows]
 
 
 def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UUID]:
-    """Which of the passages this person may see now: `Chunk.objects.visible_to` by hand, for what asks before each event of a run.
+    """Return which of the passages this person may see now: `Chunk.objects.visible_to` by hand, for what asks before each event of a run.
 
     The passages are looked up first: a plan for any person and any number of passages would go through all that people may see.
     """
@@ -121,14 +121,14 @@ def passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
 
 
 def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
-    """All passages of the version that answers, in order."""
+    """Return all passages of the version that answers, in order."""
     lookup = {"version_id": document.current_version_id, "document": document, "is_retired": False}
     rows = Chunk.objects.permitted(principal, Right.VIEW, **lookup)
     return [shown(row) for row in rows.select_related(*SHOWN_WITH).order_by("position")]
 
 
 def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
-    """The folders whose names may be told to this person although they may not see them; none for nobody, and none through a token
+    """Return the folders whose names may be told to this person although they may not see them; none for nobody, and none through a token
     for one folder.
 
     Only `id` and `name` may leave; everything else of such a folder is as if it were not there.
@@ -140,7 +140,7 @@ def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
 
 
 def discoverable_for(principal: Principal, question: str, *, most: int = 3) -> list[Folder]:
-    """The discoverable folders that share most of their name's terms with a question, best first; none that share nothing."""
+    """Return the discoverable folders that share most of their name's terms with a question, best first; none that share nothing."""
     asked = set(document_terms(question))
     scored = []
     for folder in discoverable_folders(principal):
@@ -151,7 +151,7 @@ def discoverable_for(principal: Principal, question: str, *, most: int = 3) -> l
 
 
 def shown(row: Chunk) -> ShownPassage:
-    """A row, read with SHOWN_WITH, as it is shown."""
+    """Return a row, read with SHOWN_WITH, as it is shown."""
     return ShownPassage(
         chunk_id=row.id,
         knowledge_base_id=row.knowledge_base_id,

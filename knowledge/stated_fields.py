@@ -70,7 +70,7 @@ def say(document: Document, field: DocumentField, value: Value | None) -> None:
 
 
 def _value_stated(field: DocumentField, stated: Mapping[str, str]) -> Value | None:
-    """What a file states in a field, None where it says nothing or nothing that fits."""
+    """Return what a file states in a field, None where it says nothing or nothing that fits."""
     given = next((value for name, value in stated.items() if _key(name) == _key(field.name)), None)
     try:
         return value_of(field, given)

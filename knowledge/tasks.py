@@ -15,7 +15,6 @@ from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.ingestion.recutting import cut_base, versions_to_cut
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
-from knowledge.parsers.base import APART_SINCE
 from knowledge.services import indexes, reminders, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
@@ -77,9 +76,9 @@ def _send(version: DocumentVersion) -> None:
 
 @shared_task(name="knowledge.reread_base")
 def reread_base(base_id: str) -> None:
-    """After a change of a base's settings: what was read under the other ones. What was read before waits for `manage.py reread`."""
+    """Read again what a change of a base's settings reads otherwise; what older parsers read waits for `manage.py reread`."""
     base = KnowledgeBase.unscoped.get(pk=base_id)
-    for version in outdated_versions(base).filter(parser_version__gte=APART_SINCE):
+    for version in outdated_versions(base):
         with transaction.atomic():
             if begin_rereading(version.pk):
                 queue_ingestion(version)

@@ -15,7 +15,7 @@ _NO_TITLE = re.compile(
 
 
 def stated_title(text: str) -> str:
-    """The title in a file's own properties; "" where a program filled it in and nobody chose it."""
+    """Return the title in a file's own properties; "" where a program filled it in and nobody chose it."""
     title = text.strip()
     return "" if _NO_TITLE.search(title) else title
 
@@ -30,5 +30,5 @@ def title_of(filename: str) -> str:
 
 
 def is_of(filename: str, title: str) -> bool:
-    """Whether a title says no more than the file name: as `title_of` makes it, or the bare stem that older documents carry."""
+    """Tell whether a title says no more than the file name: as `title_of` makes it, or the bare stem that older documents carry."""
     return title in (title_of(filename), PurePath(filename).stem)

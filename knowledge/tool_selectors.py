@@ -74,7 +74,7 @@ def documents_within(principal: Principal, scope: Scope) -> QuerySet[Document]:
 
 
 def _within(scope: Scope, path: str = "") -> Q:
-    """The scope as a filter on documents, or on what leads to one along `path`."""
+    """Return the scope as a filter on documents, or on what leads to one along `path`."""
     chosen = Q()
     if scope.knowledge_base_ids:
         chosen &= Q(**{f"{path}knowledge_base_id__in": scope.knowledge_base_ids})
@@ -89,7 +89,7 @@ def _within(scope: Scope, path: str = "") -> Q:
 
 
 def _answering(principal: Principal, scope: Scope) -> QuerySet[Chunk]:
-    """The passages of the versions that answer."""
+    """Return the passages of the versions that answer."""
     return (
         Chunk.objects.visible_to(principal)
         .filter(_within(scope, "document__"), version_id=F("document__current_version_id"), is_retired=False)
@@ -105,7 +105,7 @@ def chunk_page(principal: Principal, document_id: UUID | str, *, scope: Scope, l
 
 
 def chunks_around(principal: Principal, chunk_id: UUID | str, *, scope: Scope, reach: int) -> Page:
-    """A passage with `reach` passages before and behind it, in its document. Raises NotFound."""
+    """Return a passage with `reach` passages before and behind it, in its document. Raises NotFound."""
     chunk = get_visible(Chunk, principal, id=chunk_id)
     document = _document(principal, chunk.document_id, scope)
     rows = _answering(principal, scope).filter(document=document).order_by("position")
@@ -259,7 +259,7 @@ def spreadsheets_within(principal: Principal, scope: Scope) -> QuerySet[Document
 
 
 def spreadsheet(principal: Principal, document_id: UUID | str, *, scope: Scope) -> Spreadsheet:
-    """The tables of one document, as its parser read them. Raises NotFound, InvalidInput where it is no spreadsheet."""
+    """Return the tables of one document, as its parser read them. Raises NotFound, InvalidInput where it is no spreadsheet."""
     document = _document(principal, document_id, scope)
     version = document.current_version
     if not document.filename.lower().endswith(SPREADSHEETS) or version is None:
@@ -272,7 +272,7 @@ def spreadsheet(principal: Principal, document_id: UUID | str, *, scope: Scope) 
 
 
 def sheets_of(version: DocumentVersion) -> tuple[SheetText, ...]:
-    """The tables of a version, as its parser read them, with the numbers that their cells hold."""
+    """Return the tables of a version, as its parser read them, with the numbers that their cells hold."""
     sheet, sheets = "", []
     for block in load_parsed(version).blocks:
         if block.kind == "heading":
@@ -283,7 +283,7 @@ def sheets_of(version: DocumentVersion) -> tuple[SheetText, ...]:
 
 
 def _rows(table: Block) -> tuple[tuple[str, ...], ...]:
-    """The rows of a table, the first one its names: empty ones where it has none."""
+    """Return the rows of a table, the first one its names: empty ones where it has none."""
     lines = (table.exact or table.text).split("\n")
     rows = [tuple(cells_in(line)) for line in lines]
     return (rows[0], *rows[2:]) if table.is_headed else (("",) * len(rows[0]), *rows)

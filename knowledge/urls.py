@@ -1,13 +1,13 @@
 from django.urls import include, path
 
-from knowledge import base_views, document_views, find_views, metadata_views, passage_views, views
+from knowledge import base_settings_views, document_views, find_views, views
 from knowledge.graph import admin_views as graph_admin
 from knowledge.graph import views as graph_views
 
 urlpatterns = [
     path("", include("knowledge.sources.urls")),
     path("library/", views.bases, name="library"),
-    path("library/new/", base_views.new_base, name="base-new"),
+    path("library/new/", views.new_base, name="base-new"),
     path("library/find/", find_views.find, name="find"),
     path("library/find/several/", find_views.several, name="documents-several"),
     path("library/search-test/", find_views.search_test, name="search-test"),
@@ -25,8 +25,8 @@ urlpatterns = [
     path("documents/<uuid:document_id>/", views.document, name="document"),
     path("documents/<uuid:document_id>/graph/", graph_views.of_document, name="document-graph"),
     path("graph/<uuid:entity_id>/", graph_views.of_entity, name="graph-entity"),
-    path("admin/fields/<uuid:base_id>/", metadata_views.fields_of_base, name="fields-of-base"),
-    path("admin/passages/<uuid:base_id>/", passage_views.passages_of_base, name="passages-of-base"),
+    path("admin/fields/<uuid:base_id>/", base_settings_views.fields_of_base, name="fields-of-base"),
+    path("admin/passages/<uuid:base_id>/", base_settings_views.passages_of_base, name="passages-of-base"),
     path("admin/graph/<uuid:base_id>/", graph_admin.graph_of_base, name="graph-of-base"),
     path("admin/graph/<uuid:base_id>/merge/", graph_admin.merge_names, name="graph-merge"),
     path("admin/graph/<uuid:base_id>/separate/", graph_admin.separate_names, name="graph-separate"),
@@ -35,7 +35,7 @@ urlpatterns = [
     path("documents/<uuid:document_id>/retry/", views.retry, name="document-retry"),
     path("documents/<uuid:document_id>/delete/", document_views.remove, name="document-delete"),
     path("documents/<uuid:document_id>/facts/", document_views.facts, name="document-facts"),
-    path("documents/<uuid:document_id>/metadata/", metadata_views.metadata, name="document-metadata"),
+    path("documents/<uuid:document_id>/metadata/", base_settings_views.metadata, name="document-metadata"),
     path("documents/<uuid:document_id>/replace/", document_views.replace, name="document-replace"),
     path("documents/<uuid:document_id>/move/", document_views.move, name="document-move"),
     path(

@@ -62,7 +62,7 @@ def compare_versions(principal: Principal, document_id: UUID, *, older: int, new
 
 
 def differences(before: Sequence[str], after: Sequence[str], steps: Steps | None = None) -> Iterator[Piece]:
-    """What was taken out, what was put in, and AROUND unchanged blocks beside them. steps: how much is done for it."""
+    """Yield what was taken out, what was put in, and AROUND unchanged blocks beside them. steps: how much is done for it."""
     found = changes(before, after, steps or Steps())
     for place, (is_same, part) in enumerate(found):
         if is_same:

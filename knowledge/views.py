@@ -10,28 +10,36 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from authz.checks import get_visible
 from authz.pages import signed_in
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.errors import CopilotError, InvalidInput, PermissionDenied
 from copilot_site.lib.files import StreamedFile
 from copilot_site.lib.forms import checked
 from knowledge import document_text, library
 from knowledge.document_views import facts_form, places_for_document
 from knowledge.finding import FindForm
-from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
+from knowledge.forms import FolderNameForm, FolderPlaceForm, NewBaseForm, OpeningForm, UploadForm
 from knowledge.losses import in_words
 from knowledge.metadata_forms import ValuesForm, shown_metadata, values_of
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.selectors import discoverable_folders
 from knowledge.services.attachments import in_its_conversation, where_it_is_read
-from knowledge.services.bases import may_make_bases
 from knowledge.services.documents import open_original, retry_document
 from knowledge.services.fields import fields_of
-from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
+from knowledge.services.folders import (
+    create_folder,
+    delete_folder,
+    may_make_bases,
+    move_folder,
+    rename_folder,
+    root_folder,
+    set_up_knowledge_base,
+)
 from knowledge.services.paths import upload_at
+from knowledge.services.uploads import upload_document
 from knowledge.stated_fields import own_fields
 
 
@@ -52,7 +60,7 @@ def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_safe
 @signed_in
 def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
-    """A knowledge base opens at its one visible top folder; with several, or documents beside them, the person chooses."""
+    """Show a knowledge base opens at its one visible top folder; with several, or documents beside them, the person chooses."""
     row = get_visible(KnowledgeBase, principal, pk=base_id)
     tops = library.top_folders(principal, row)
     beside = library.documents_beside(principal, row)
@@ -85,7 +93,7 @@ def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpR
 @require_safe
 @signed_in
 def folder_progress(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
-    """How many documents are unfinished at and below a folder, and the rows of those that `?id=` names, as HTML."""
+    """Return how many documents are unfinished at and below a folder, and the rows of those that `?id=` names, as HTML."""
     row = get_visible(Folder, principal, pk=folder_id)
     asked = list(_uuids(request.GET.getlist("id")))[: library.PAGE_SIZE]
     rows = [
@@ -202,7 +210,7 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
 @require_safe
 @signed_in
 def document_progress(request: HttpRequest, principal: Principal, document_id: UUID) -> JsonResponse:
-    """The stages of the newest version as HTML, and whether they are still running."""
+    """Return the stages of the newest version as HTML, and whether they are still running."""
     row = get_visible(Document, principal, pk=document_id)
     shown = library.DocumentRow(row, library.versions_of(principal, row)[0])
     context = {"row": shown, "stages": library.stages_of(shown.version), "rights": library.rights_on(principal, row)}
@@ -223,7 +231,7 @@ def retry(request: HttpRequest, principal: Principal, document_id: UUID) -> Http
 @require_safe
 @signed_in
 def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
-    """The original, always as a download: a file of a stranger is never shown inside our own origin."""
+    """Show the original, always as a download: a file of a stranger is never shown inside our own origin."""
     version = open_original(in_its_conversation(principal, document_id), document_id=document_id)
     return StreamedFile(
         version.file.open("rb"),
@@ -238,7 +246,7 @@ def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> 
 def page_image(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, page: int
 ) -> HttpResponseBase:
-    """A page as PNG. The server keeps it, the browser does not: it is text of a document on somebody's disk."""
+    """Show a page as PNG. The server keeps it, the browser does not: it is text of a document on somebody's disk."""
     reader = in_its_conversation(principal, document_id)
     return HttpResponse(document_text.open_page(reader, document_id, version_number, page), content_type="image/png")
 
@@ -248,7 +256,7 @@ def page_image(
 def picture(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, number: int
 ) -> HttpResponseBase:
-    """A picture inside an Office file as PNG. As for pages, the browser does not keep it."""
+    """Show a picture inside an Office file as PNG. As for pages, the browser does not keep it."""
     reader = in_its_conversation(principal, document_id)
     return HttpResponse(
         document_text.open_picture(reader, document_id, version_number, number), content_type="image/png"
@@ -258,14 +266,47 @@ def picture(
 @require_safe
 @signed_in
 def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: UUID) -> HttpResponseBase:
-    """The passage behind a citation, for the drawer; `?start=&end=` are offsets into it."""
+    """Show the passage behind a citation, for the drawer; `?start=&end=` are offsets into it."""
     reader = where_it_is_read(principal, base_id, chunk_id)
     opened = document_text.open_source(reader, base_id, chunk_id, OpeningForm(request.GET).span)
     return render(request, "knowledge/_source.html", {"source": opened, "query": request.GET.urlencode()})
 
 
 def _uuids(texts: Iterable[str]) -> Iterator[UUID]:
-    """The ids among the texts; what is none names nothing."""
+    """Yield the ids among the texts; what is none names nothing."""
     for text in texts:
         with suppress(ValueError):
             yield UUID(text)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def new_base(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Show a base, who may read it and its first files. A file that is refused does not undo the rest: it is said why.
+
+    Raises PermissionDenied (no administrator).
+    """
+    if not may_make_bases(principal):
+        raise PermissionDenied(_("Only an administrator of the system makes knowledge bases. Ask for one there."))
+    form = NewBaseForm(request.POST, request.FILES) if request.method == "POST" else NewBaseForm()
+    if form.is_bound and form.is_valid():
+        given = form.cleaned_data
+        try:
+            base = set_up_knowledge_base(
+                principal, name=given["name"], description=given["description"], readers=given["readers"]
+            )
+        except InvalidInput as problem:
+            form.add_error("name", str(problem))
+        else:
+            _add(request, principal, base)
+            return redirect("base", base.pk)
+    return render(request, "knowledge/new_base.html", {"form": form, "accepted": library.accepted()})
+
+
+def _add(request: HttpRequest, principal: Principal, base: KnowledgeBase) -> None:
+    folder = root_folder(base)
+    for file in request.FILES.getlist("first_files"):
+        try:
+            upload_document(principal, folder_id=folder.pk, filename=file.name or "", file=file)
+        except CopilotError as problem:
+            messages.error(request, str(problem))

@@ -20,7 +20,7 @@ from knowledge.library import knowledge_bases_of
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.places import DocumentPlace, places_of
 from knowledge.selectors import discoverable_folders
-from knowledge.services.bases import may_make_bases
+from knowledge.services.folders import may_make_bases
 from knowledge.text.headings import without_number
 
 MOST_SUGGESTIONS, MOST_AGAIN, MOST_RECENT, MOST_TABLES = 6, 3, 4, 12

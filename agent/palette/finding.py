@@ -19,7 +19,7 @@ from authz.principal import Principal
 from business.models import DataSource
 from knowledge.models import Document
 from knowledge.places import DocumentPlace, places_of
-from knowledge.services.bases import may_make_bases
+from knowledge.services.folders import may_make_bases
 
 MOST = 6  # of each kind
 Ways = Callable[[HttpRequest], Iterable[tuple[str, str]]]  # (name, address) of pages that are open to whoever asks

@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from contextvars import copy_context
 from pathlib import Path
@@ -68,23 +68,18 @@ def open_regular(path: Path, *, top: Path) -> int:
     return file
 
 
-def blocks_of(path: Path, *, top: Path, most_bytes: int) -> Iterator[bytes]:
-    """What a regular file below `top` holds. Raises OSError, TimeoutError among them; EFBIG for more than most_bytes."""
+def read_regular(path: Path, *, top: Path, most_bytes: int) -> bytes:
+    """Return what a regular file below `top` holds. Raises OSError, TimeoutError among them; EFBIG for more than most_bytes."""
     file = within(SILENCE_S, lambda: open_regular(path, top=top))
     try:
-        left = most_bytes
+        found = bytearray()
         while block := within(SILENCE_S, lambda: os.read(file, BLOCK_BYTES)):
-            left -= len(block)
-            if left < 0:
+            found += block
+            if len(found) > most_bytes:
                 raise OSError(errno.EFBIG, _("it is too large"))
-            yield block
+        return bytes(found)
     finally:
         os.close(file)
-
-
-def read_regular(path: Path, *, top: Path, most_bytes: int) -> bytes:
-    """As `blocks_of`, in one piece."""
-    return b"".join(blocks_of(path, top=top, most_bytes=most_bytes))
 
 
 def _require_regular(found: os.stat_result) -> None:

@@ -33,7 +33,7 @@ CHUNK_TOKENS = (
     270  # of a usual passage: smaller ones are found more sharply, larger ones say more; a base may choose another size
 )
 CHUNK_MAX_TOKENS = 480  # of the largest passage: the bundled embedder reads 512
-DEMO_WIKI = HOME.root / "demo-wiki"  # a git repository that the demo company brings
+DEMO_WIKI = HOME.root / "demo-wiki"  # a folder of pages that the demo company brings
 SOURCE_FOLDERS = (*filter(None, config.source_folders.split(",")), str(DEMO_WIKI))
 SOURCE_CACHE = HOME.root / "sources"  # copies of git repositories; lost, they are fetched again
 UPLOAD_MAX_BYTES, ATTACHMENT_DAYS = config.upload_max_mb * 1_000_000, config.attachment_days

@@ -37,7 +37,7 @@ class DictionaryMissing(CopilotError):
 
 
 def index_file(cache_dir: Path) -> Path:
-    """Where the index of the installed dictionary lies. Raises DictionaryMissing where the package is not installed."""
+    """Return where the index of the installed dictionary lies. Raises DictionaryMissing where the package is not installed."""
     try:
         version = metadata.version(PACKAGE)
     except metadata.PackageNotFoundError as error:

@@ -33,16 +33,16 @@ class Dictionary:
         self._cut = lru_cache(maxsize=5_000)(self._segmented)
 
     def _looked_up(self, word: str) -> tuple[Rendering, ...]:
-        """What a Chinese word means, each meaning in English stems; none where the dictionary does not have it."""
+        """Return what a Chinese word means, each meaning in English stems; none where the dictionary does not have it."""
         found = self._renderings.get(word)
         return tuple(tuple(said.split(" ")) for said in found[0].decode().split("/")) if found else ()
 
     def words(self, text: str) -> list[str]:
-        """The Chinese words of a text in order, in simplified characters: the cut that everyday speech makes likeliest."""
+        """Return the Chinese words of a text in order, in simplified characters: the cut that everyday speech makes likeliest."""
         return [word for run in _HAN_RUN.findall(simplified(text)) for word in self._cut(run)]
 
     def parts(self, word: str) -> tuple[str, ...]:
-        """A word that the dictionary has; of another one the words of two and three characters in it that it has."""
+        """Return a word that the dictionary has; of another one the words of two and three characters in it that it has."""
         if self.renderings(word):
             return (word,)
         return tuple(part for part in inner_words(word) if self.renderings(part))
@@ -66,13 +66,13 @@ class Dictionary:
 
 
 def inner_words(word: str) -> list[str]:
-    """What may be words of two and three characters within a longer one."""
+    """Return what may be words of two and three characters within a longer one."""
     return [word[begin : begin + size] for size in (3, 2) if size < len(word) for begin in range(len(word) - size + 1)]
 
 
 @lru_cache(maxsize=50_000)
 def rarity(word: str) -> float:
-    """How much a word tells, 0 … 9.2: minus the logarithm of the share of ordinary passages that hold it. A Chinese word whole, an
+    """Tell how much a word tells, 0 … 9.2: minus the logarithm of the share of ordinary passages that hold it. A Chinese word whole, an
     English one as a stem.
     """
     share = 1 - math.exp(-WORDS * _rates().get(word, 0.0)) if is_han(word) else share_of_passages(word)
@@ -80,12 +80,12 @@ def rarity(word: str) -> float:
 
 
 def rate(word: str) -> float:
-    """How much of everyday Chinese a word is, 0 … 1; 0 for what is not among its common words."""
+    """Tell how much of everyday Chinese a word is, 0 … 1; 0 for what is not among its common words."""
     return _rates().get(word, 0.0)
 
 
 def dictionary(cache_dir: Path) -> Dictionary:
-    """The dictionary whose index lies under `cache_dir`. Raises DictionaryMissing where there is none."""
+    """Return the dictionary whose index lies under `cache_dir`. Raises DictionaryMissing where there is none."""
     file = index_file(cache_dir)
     try:
         return _opened(file)

@@ -49,7 +49,7 @@ class Embedder(Protocol):
         """Vectors of what is searched, (n, dimensions), L2-normalised, in the order of `texts`."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """The vector of what is asked, (dimensions,), L2-normalised."""
+        """Return the vector of what is asked, (dimensions,), L2-normalised."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text before truncation, without prefix and special tokens."""
@@ -69,7 +69,7 @@ class LateInteraction(Protocol):
         """One array like that for each text."""
 
     def token_weights(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """How much each of the same tokens tells, > 0, (tokens,) for each text: the rarer in the language, the more."""
+        """Tell how much each of the same tokens tells, > 0, (tokens,) for each text: the rarer in the language, the more."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,13 @@ embedders: Registry[Callable[[EmbedderOptions], Embedder]] = Registry("embedder"
 
 
 def readable(text: str, *, characters: int) -> str:
-    """The first `characters` of any string as one that tokenizers and JSON accept: no lone surrogates, no NUL."""
+    """Return the first `characters` of any string as one that tokenizers and JSON accept: no lone surrogates, no NUL."""
     cut = text[:characters]
     return cut.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", " ")
 
 
 def prefixes_of(model: str) -> tuple[str, str]:
-    """The prefixes of a query and a passage that `model` (name or path) was trained with and does not add by itself.
+    """Return the prefixes of a query and a passage that `model` (name or path) was trained with and does not add by itself.
 
     Only the E5 family needs them and rarely says so in its files; without them it loses several points of recall.
     """

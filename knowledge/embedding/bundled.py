@@ -99,7 +99,7 @@ class BundledEmbedder:
         return self._own(self._run(TOKENS, prefix, content), prefix, content)
 
     def _own(self, rows: NDArray[np.float32], prefix: str, content: list[int]) -> NDArray[np.float32]:
-        """The rows of the text's own tokens, normalised."""
+        """Return the rows of the text's own tokens, normalised."""
         start = 1 + len(self._runtime().prefixes[prefix])
         own = rows[start : start + len(content)]
         normalised: NDArray[np.float32] = own / np.linalg.norm(own, axis=1, keepdims=True)

@@ -38,11 +38,11 @@ class GraphBuilder:
         return name
 
     def tensor(self, name: str) -> str:
-        """A float tensor of the weight file, under its own name."""
+        """Return a float tensor of the weight file, under its own name."""
         return self.constant(name, self.weights.floats(name))
 
     def node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
-        """A standard operator, or onnxruntime's own one when `kind` is written as `ms.Kind`."""
+        """Return a standard operator, or onnxruntime's own one when `kind` is written as `ms.Kind`."""
         prefix, _, name = kind.rpartition(".")
         domain = "com.microsoft" if prefix else ""
         self.nodes.append(helper.make_node(name, inputs, [output], domain=domain, **attributes))
@@ -105,7 +105,7 @@ class GraphBuilder:
         return self.dense(context, self.matrix(f"{at}.ao", self.shape.hidden), self.bias(f"{at}.ao"), f"{at}.attended")
 
     def feed_forward(self, source: str, at: str) -> str:
-        """The two wide products, with the loudest channels in a group of their own.
+        """Return the two wide products, with the loudest channels in a group of their own.
 
         A few of the 1,536 channels reach tens of times the size of the others, and one scale for all would round those
         away. Two groups have a scale each: the mean cosine to float32 rises from 0.9966 to 0.9988 for no time.
@@ -155,7 +155,7 @@ class GraphBuilder:
 
 
 def int4_tensor(name: str, matrix: FourBit) -> onnx.TensorProto:
-    """The matrix as ONNX INT4: two's complement, two values a byte, the first in the low half."""
+    """Return the matrix as ONNX INT4: two's complement, two values a byte, the first in the low half."""
     values = matrix.values().reshape(len(matrix.nibbles), -1) ^ 8  # n - 8 in four bits
     tensor = onnx.TensorProto(name=name, data_type=TensorProto.INT4, dims=values.shape)
     tensor.raw_data = (values[:, 0::2] | (values[:, 1::2] << 4)).tobytes()

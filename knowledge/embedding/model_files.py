@@ -16,7 +16,7 @@ INPUT, SENTENCE, TOKENS = "input_ids", "sentence", "tokens"  # names in the grap
 
 
 def checked_model(cache_dir: Path) -> Path:
-    """The folder of the intact model. Raises ModelMissing, with what is wrong with it; changes nothing."""
+    """Return the folder of the intact model. Raises ModelMissing, with what is wrong with it; changes nothing."""
     folder = cache_dir / SPACE
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))

@@ -90,7 +90,7 @@ class OpenAICompatibleEmbedder:
 
     @staticmethod
     def _sent(text: str) -> str:
-        """What the service is sent: never empty, which most refuse."""
+        """Return what the service is sent: never empty, which most refuse."""
         return readable(text, characters=MAX_CHARACTERS).strip() or "-"
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:
@@ -121,7 +121,7 @@ class OpenAICompatibleEmbedder:
         return self._checked([row.embedding for row in rows])
 
     def _checked(self, rows: list[list[float]]) -> NDArray[np.float32]:
-        """The rows as unit vectors of the one known length."""
+        """Return the rows as unit vectors of the one known length."""
         with self._learning:
             self._dimensions = self._dimensions or len(rows[0])
         if lengths := {len(row) for row in rows} - {self._dimensions}:

@@ -23,7 +23,7 @@ CHARACTERS_PER_TOKEN = 16  # no tokenizer in use has longer pieces on average: w
 
 
 def load_library() -> Any:
-    """The library sentence-transformers. Raises ModelMissing, saying how to install it."""
+    """Return the library sentence-transformers. Raises ModelMissing, saying how to install it."""
     try:
         import sentence_transformers
     except ImportError as error:

@@ -51,12 +51,12 @@ class Tokenizer:
         return [-self._scores[number] for number in ids]
 
     def normalise(self, text: str) -> str:
-        """The text as the vocabulary spells it: composed, then the file's character map; lone surrogates are spaces."""
+        """Return the text as the vocabulary spells it: composed, then the file's character map; lone surrogates are spaces."""
         readable = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return unicodedata.normalize("NFC", readable).translate(self._characters)
 
     def _segment(self, word: str) -> list[int]:
-        """The likeliest split of one word (Viterbi); a character outside every piece is one unknown token."""
+        """Return the likeliest split of one word (Viterbi); a character outside every piece is one unknown token."""
         length, longest = len(word), self._longest
         best = [0.0] + [IMPOSSIBLE] * length
         arrived: list[tuple[int, int]] = [(0, self._unknown)] * (length + 1)  # from where, with which piece

@@ -75,11 +75,11 @@ class FourBit:
     scales: NDArray[np.float16]
 
     def values(self) -> NDArray[np.uint8]:
-        """The unsigned nibbles, 0 to 15, in the order of the matrix: (rows, blocks, block)."""
+        """Return the unsigned nibbles, 0 to 15, in the order of the matrix: (rows, blocks, block)."""
         return np.concatenate([self.nibbles & 0x0F, self.nibbles >> 4], axis=2)
 
     def dequantised(self) -> NDArray[np.float32]:
-        """The matrix as float32, (rows, columns)."""
+        """Return the matrix as float32, (rows, columns)."""
         values = (self.values().astype(np.float32) - 8.0) * self.scales.astype(np.float32)[:, :, None]
         return values.reshape(len(values), -1)
 
@@ -153,14 +153,14 @@ class WeightFile:
             yield chr(code), "".join(map(chr, replacement))
 
     def floats(self, name: str) -> NDArray[np.float32]:
-        """A float32 tensor as it is, flat. Raises KeyError."""
+        """Return a float32 tensor as it is, flat. Raises KeyError."""
         kind, size, offset = self._directory[name]
         if kind != FLOAT32:
             raise ValueError(f"tensor {name} is of kind {kind}, not float32")
         return np.frombuffer(self._data, "<f4", size, offset)
 
     def four_bit(self, name: str, columns: int) -> FourBit:
-        """A 4-bit matrix of `columns` columns, still quantised. Raises KeyError."""
+        """Return a 4-bit matrix of `columns` columns, still quantised. Raises KeyError."""
         kind, size, offset = self._directory[name]
         if kind != FOUR_BIT:
             raise ValueError(f"tensor {name} is of kind {kind}, not 4-bit")

@@ -57,7 +57,7 @@ class Step:
 
 
 def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
-    """What these changes together would do to whom, each made after the one before it, as by the page that makes it.
+    """Return what these changes together would do to whom, each made after the one before it, as by the page that makes it.
 
     Raises NotFound, PermissionDenied, InvalidInput and Conflict of the first change that cannot be made, with its place in the
     set as `changes.0`.

@@ -116,7 +116,7 @@ class ChangeForm(forms.Form):
     parent = forms.UUIDField(required=False, error_messages={"invalid": gettext_lazy("Choose a folder.")})
 
     def change(self) -> Change:
-        """The change that was asked for. Raises InvalidInput with one sentence."""
+        """Return the change that was asked for. Raises InvalidInput with one sentence."""
         if not self.is_valid():
             field, problems = next(iter(self.errors.items()))
             raise InvalidInput(f"{field}: {problems[0]}" if field != "__all__" else str(problems[0]))

@@ -30,7 +30,7 @@ OURS = {"csrfmiddlewaretoken", "confirmed"}  # of a posted form: no fields of th
 def show_effects(
     request: HttpRequest, effects: Effects, context: Mapping[str, Any], *, fields: Iterable[str]
 ) -> HttpResponse:
-    """The change once more, as hidden fields, with whom it touches.
+    """Show the change once more, as hidden fields, with whom it touches.
 
     context: title, way ((address, name) above), back and back_name, action (where the change is posted again), asked or sentence.
     fields: names of the form that was posted.
@@ -102,7 +102,7 @@ class Rehearsed(admin.ModelAdmin[M]):
 
 
 def _bases_behind(row: models.Model, request: HttpRequest) -> set[UUID]:
-    """The knowledge bases in which a change of this row can change anything; of a unit, those of where it goes, too."""
+    """Return the knowledge bases in which a change of this row can change anything; of a unit, those of where it goes, too."""
     if isinstance(row, User):
         return bases_about_person(row)
     if isinstance(row, Group):

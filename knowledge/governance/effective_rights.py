@@ -24,7 +24,7 @@ MOST_TITLES = 30  # of documents, where effects are shown
 
 
 def places_of(base_ids: Collection[UUID]) -> Iterator[Place]:
-    """The bases, their folders, and the nodes of documents with rights of their own, under the documents' titles."""
+    """Yield the bases, their folders, and the nodes of documents with rights of their own, under the documents' titles."""
     for pk, name in KnowledgeBase.unscoped.filter(pk__in=base_ids).values_list("pk", "name"):
         yield Place(pk, name, BASE, None)
     with_exceptions = Document.unscoped.filter(knowledge_base__in=base_ids, access__kind=FolderKind.DOCUMENT)
@@ -38,12 +38,12 @@ def places_of(base_ids: Collection[UUID]) -> Iterator[Place]:
 
 
 def rulebook_of(base_ids: Collection[UUID]) -> Rulebook:
-    """Every grant and denial in these bases, now."""
+    """Return every grant and denial in these bases, now."""
     return Rulebook.read(places_of(base_ids), base_ids=base_ids)
 
 
 def rights_tables_of(*base_ids: UUID) -> RightsTables:
-    """Who holds what in these knowledge bases, now."""
+    """Return who holds what in these knowledge bases, now."""
     documents: defaultdict[UUID, set[UUID]] = defaultdict(set)
     shown = Document.unscoped.filter(knowledge_base__in=base_ids).exclude(folder__kind=FolderKind.ATTACHED)
     for pk, node_id in shown.values_list("pk", "access_id"):
@@ -57,12 +57,12 @@ def rights_tables_of(*base_ids: UUID) -> RightsTables:
 
 
 def bases_of(places: Mapping[UUID, UUID]) -> QuerySet[KnowledgeBase]:
-    """The knowledge bases of governed places (place → base), by name."""
+    """Return the knowledge bases of governed places (place → base), by name."""
     return KnowledgeBase.unscoped.filter(pk__in=set(places.values())).order_by("name")
 
 
 def titles(document_ids: Collection[UUID], *, most: int) -> list[str]:
-    """The titles of documents whose rights are governed, by name."""
+    """Return the titles of documents whose rights are governed, by name."""
     rows = Document.unscoped.filter(pk__in=document_ids).order_by("title")
     return list(rows.values_list("title", flat=True)[:most])
 
@@ -76,7 +76,7 @@ def base_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
 
 
 def node_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
-    """Where the rights of this row are read: a document's at its folder, or at a node of its own."""
+    """Return where the rights of this row are read: a document's at its folder, or at a node of its own."""
     return place.access_id if isinstance(place, Document) else place.pk
 
 
@@ -89,7 +89,7 @@ def governed_places(principal: Principal) -> dict[UUID, UUID]:
 
 
 def reviewed_places(principal: Principal) -> dict[UUID, UUID]:
-    """The same of what this person governs or reviews: they may see its rights, and change them where they govern."""
+    """Return the same of what this person governs or reviews: they may see its rights, and change them where they govern."""
     return _places(reviewed, principal)
 
 

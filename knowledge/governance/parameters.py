@@ -27,12 +27,12 @@ MOST_NAMES = 500  # offered while somebody types; every name can be typed
 
 
 def governed_place(principal: Principal, kind: str, place_id: UUID | str) -> Place:
-    """A place that this person governs. Raises NotFound, the same for missing, unknown kinds and others' places."""
+    """Return a place that this person governs. Raises NotFound, the same for missing, unknown kinds and others' places."""
     return _place(get_governed, principal, kind, place_id)
 
 
 def reviewed_place(principal: Principal, kind: str, place_id: UUID | str) -> Place:
-    """A place whose rights this person may see. Raises NotFound as `governed_place` does."""
+    """Return a place whose rights this person may see. Raises NotFound as `governed_place` does."""
     return _place(get_reviewed, principal, kind, place_id)
 
 
@@ -51,7 +51,7 @@ def kind_of(place: Place) -> Kind:
 
 
 def user_named(name: str) -> User:
-    """An account, disabled ones included, by sign-in name, else by a full name that only one has.
+    """Return an account, disabled ones included, by sign-in name, else by a full name that only one has.
 
     Raises InvalidInput, naming the nearest, or those who share the name.
     """
@@ -68,7 +68,7 @@ def user_named(name: str) -> User:
 
 
 def group_named(name: str) -> Group:
-    """A group, unit or role. Raises InvalidInput, naming the nearest."""
+    """Return a group, unit or role. Raises InvalidInput, naming the nearest."""
     group = Group.objects.filter(name=name.strip()).first()
     if group is None:
         raise InvalidInput(_unknown(_("group, unit or role"), name, Group.objects.values_list("name", flat=True)))
@@ -76,7 +76,7 @@ def group_named(name: str) -> Group:
 
 
 def carried_by(group: Group) -> OrgUnit | Role | Group:
-    """What a group stands for, so that the audit log names it."""
+    """Return what a group stands for, so that the audit log names it."""
     unit = OrgUnit.objects.filter(group=group).first()
     return unit or Role.objects.filter(group=group).first() or group
 

@@ -119,7 +119,7 @@ def membership(request: HttpRequest, principal: Principal, user_id: int) -> Http
 
 
 def access_lines(rules: Rulebook, whom: Person, shown: set[UUID]) -> Iterator[AccessLine]:
-    """The governed places where this person may do other things than at the place above, as the tree is read."""
+    """Yield the governed places where this person may do other things than at the place above, as the tree is read."""
     held = rules.held(whom)
     for place in in_order(rules):
         if place.id not in shown:
@@ -140,7 +140,7 @@ class UnitLine:
 
 
 def unit_tree() -> tuple[UnitLine, ...]:
-    """The org units from the top down."""
+    """Return the org units from the top down."""
     units = list(OrgUnit.objects.select_related("group").prefetch_related("group__user_set"))
 
     def below(parent_id: int | None) -> tuple[UnitLine, ...]:

@@ -36,7 +36,7 @@ PAGE_SIZE = 50
 @require_safe
 @admin_page
 def access_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """The requests that this person decides about."""
+    """Show the requests that this person decides about."""
     page = Paginator(requests_for(principal), PAGE_SIZE).get_page(request.GET.get("page"))
     return show(request, "admin/rights/requests.html", {"title": _("Access requests"), "page": page})
 
@@ -72,7 +72,7 @@ def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpR
 @require_safe
 @signed_in
 def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """What the person has asked for and what became of it; `?folder=` opens the form for a folder that may be asked for now."""
+    """Show what the person has asked for and what became of it; `?folder=` opens the form for a folder that may be asked for now."""
     asked = requests_of(principal)
     named, folders = named_folders(principal), {asking.folder_id for asking in asked}
     visible = set(Folder.objects.visible_to(principal).filter(pk__in=folders).values_list("pk", flat=True))

@@ -1,4 +1,4 @@
-"""For whoever reviews rights: a table of folders and groups, and everybody's effective access as rows."""
+"""Review rights: a table of folders and groups, everybody's effective access as rows, and why a person has a right."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
@@ -13,13 +14,21 @@ from django.utils.translation import gettext as _
 from audit.actions import Action
 from audit.record import record
 from authz.decision_reasons import Fate, Place, Rulebook
-from authz.explain import explain, path_of
+from authz.explain import Explanation, explain, path_of
 from authz.governing import is_reviewer
 from authz.people import Person, as_members, people
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import NotFound
-from knowledge.governance.effective_rights import BASE, bases_of, reviewed_places, rulebook_of
+from copilot_site.lib.errors import InvalidInput, NotFound
+from knowledge.governance.effective_rights import (
+    BASE,
+    base_id_of,
+    bases_of,
+    node_id_of,
+    person_of,
+    reviewed_places,
+    rulebook_of,
+)
 from knowledge.governance.parameters import Place as GovernedPlace
 from knowledge.governance.parameters import kind_of
 from knowledge.models import KnowledgeBase
@@ -55,7 +64,7 @@ class Matrix:
 
 
 def matrix(base_id: UUID, shown: Collection[UUID], *, most_rows: int) -> Matrix:
-    """The shown places of a base against every group with a row on them or above; depth-first, as the tree is read."""
+    """Return the shown places of a base against every group with a row on them or above; depth-first, as the tree is read."""
     rules = rulebook_of([base_id])
     places = [place for place in in_order(rules) if place.id in shown]
     bearing = {above.id for place in places for above in rules.way(place.id)}
@@ -84,7 +93,7 @@ def in_order(rules: Rulebook) -> list[Place]:
 
 
 def effective_access(base_ids: Iterable[UUID], shown: Collection[UUID]) -> Iterator[Sequence[Any]]:
-    """The header, then a row for each person, place and right that is held, base by base. A document stands there when it has
+    """Yield the header, then a row for each person, place and right that is held, base by base. A document stands there when it has
     rights of its own; the others are as their folder.
     """
     yield HEADERS
@@ -131,7 +140,7 @@ def reviewed_matrix(by: Principal, base_id: UUID) -> tuple[KnowledgeBase, Matrix
 
 
 def export_access(by: Principal, base_id: UUID | None = None) -> tuple[Iterator[Sequence[Any]], str]:
-    """The rows of everybody's effective access with a name for their file; recorded. base_id: only this knowledge base.
+    """Return the rows of everybody's effective access with a name for their file; recorded. base_id: only this knowledge base.
 
     Raises NotFound, the same for missing and for where nothing is governed.
     """
@@ -151,3 +160,30 @@ def record_review(by: Principal, place: GovernedPlace) -> None:
 
 def _nothing() -> NotFound:
     return NotFound(_("There is no such knowledge base, or you manage nothing in it."))
+
+
+@transaction.atomic
+def explain_rights(by: Principal, user: User, place: GovernedPlace) -> list[Explanation]:
+    """Each right of this person at a place that `by` reviews, with its reason. It tells about a person, so it is recorded."""
+    rules, person = rulebook_of([base_id_of(place)]), person_of(user)
+    found = [explain(rules.decide(person, right, node_id_of(place))) for right in Right]
+    held = [each.right.value for each in found if each.is_allowed]
+    record(by, Action.ACCESS_EXPLAINED, place, detail={"user": user.pk, "held": held})
+    return found
+
+
+def seen_inside(user: User, base: KnowledgeBase) -> Iterator[str]:
+    """Yield the places in a base that somebody may view: because of one of them they see the base's name, too."""
+    rules, person = rulebook_of([base.pk]), person_of(user)
+    for right, place_id in rules.held(person):
+        if right is Right.VIEW and place_id != base.pk:
+            yield rules.places[place_id].name
+
+
+def right_named(word: str) -> Right:
+    """Raises InvalidInput, naming the five."""
+    if word not in Right.values:
+        raise InvalidInput(
+            _("“%(word)s” is no right. The rights are: %(rights)s.") % {"word": word, "rights": ", ".join(Right.values)}
+        )
+    return Right(word)

@@ -74,7 +74,7 @@ def _holding(rows: Sequence[Row]) -> Holding:
 
 
 def from_above(rules: Rulebook, place_id: UUID, places: Sequence[Place]) -> Iterator[Above]:
-    """What stands on `places`, which lie above, and what becomes of it at `place_id`; the nearest first."""
+    """Yield what stands on `places`, which lie above, and what becomes of it at `place_id`; the nearest first."""
     bearing = [each for right in Right for each in rules.considered(right, place_id)]
     for place in places:
         here = [each for each in bearing if each.place == place]
@@ -118,7 +118,7 @@ def tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> l
 
 
 def _first(starts: Sequence[Place], below: dict[UUID, list[Place]]) -> set[UUID]:
-    """The places nearest to the top, as many as a page holds."""
+    """Return the places nearest to the top, as many as a page holds."""
     kept: set[UUID] = set()
     level = list(starts)
     while level and len(kept) < MOST_LINES:

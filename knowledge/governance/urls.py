@@ -1,6 +1,6 @@
 from django.urls import path, register_converter
 
-from knowledge.governance import health, people_views, request_views, review_views, several_views, views
+from knowledge.governance import health, people_views, request_views, views
 
 
 class KindConverter:
@@ -19,12 +19,12 @@ register_converter(KindConverter, "kind")
 
 urlpatterns = [
     path("admin/rights/", views.rights_tree, name="rights-tree"),
-    path("admin/rights/several/", several_views.several, name="rights-several"),
+    path("admin/rights/several/", views.several, name="rights-several"),
     path("admin/rights/<kind:kind>/<uuid:place_id>/", views.place, name="rights-place"),
     path("admin/rights/<kind:kind>/<uuid:place_id>/change/", views.change, name="rights-change"),
-    path("admin/rights/<kind:kind>/<uuid:place_id>/why/", review_views.why, name="rights-why"),
-    path("admin/rights/matrix/<uuid:base_id>/", review_views.rights_matrix, name="rights-matrix"),
-    path("admin/rights/effective.csv", review_views.export, name="rights-export"),
+    path("admin/rights/<kind:kind>/<uuid:place_id>/why/", views.why, name="rights-why"),
+    path("admin/rights/matrix/<uuid:base_id>/", views.rights_matrix, name="rights-matrix"),
+    path("admin/rights/effective.csv", views.export, name="rights-export"),
     path("admin/rights/requests/", request_views.access_requests, name="access-requests"),
     path("admin/rights/requests/<int:request_id>/decide/", request_views.decide, name="access-request-decide"),
     path("admin/people/", people_views.people_list, name="people"),

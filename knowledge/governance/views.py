@@ -1,7 +1,8 @@
-"""The tree of rights, and the page of one place where they are changed."""
+"""Pages of rights: the tree, one place, several documents at once, why somebody sees something, folders by groups, and the export."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -9,7 +10,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from authz.admin_pages import admin_page, show
 from authz.decision_reasons import Rulebook
@@ -20,8 +22,12 @@ from authz.people import Person
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens import living_tokens_for
-from copilot_site.lib.errors import Conflict, InvalidInput
-from knowledge.governance.changes import Change, ChangeForm, carry_out
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from copilot_site.lib.forms import checked
+from copilot_site.lib.spreadsheets import CsvDownload
+from knowledge.forms import ChosenForm
+from knowledge.governance import dry_run
+from knowledge.governance.changes import ABOUT_A_HOLDER, Change, ChangeForm, carry_out
 from knowledge.governance.dry_run_admin import show_effects
 from knowledge.governance.effective_rights import (
     base_id_of,
@@ -32,10 +38,27 @@ from knowledge.governance.effective_rights import (
     rights_tables_of,
     rulebook_of,
 )
-from knowledge.governance.parameters import MODELS, Place, governed_place, holder_names, kind_of, reviewed_place
-from knowledge.governance.review import in_order, record_review
+from knowledge.governance.parameters import (
+    MODELS,
+    NARROW,
+    Place,
+    governed_place,
+    holder_names,
+    kind_of,
+    reviewed_place,
+    user_named,
+)
+from knowledge.governance.review import (
+    explain_rights,
+    export_access,
+    in_order,
+    record_review,
+    reviewed_matrix,
+    right_named,
+    seen_inside,
+)
 from knowledge.governance.rights_tree import from_above, holdings, rows_on, tree
-from knowledge.models import Document, Folder
+from knowledge.models import Document, Folder, KnowledgeBase
 
 MOST_PEOPLE = 200  # with access, on the page of a place; the export has all
 
@@ -65,7 +88,7 @@ def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_safe
 @admin_page
 def place(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
-    """What is granted and denied here, what comes from above, and what that makes of whom."""
+    """Show what is granted and denied here, what comes from above, and what that makes of whom."""
     row = reviewed_place(principal, kind, place_id)
     record_review(principal, row)
     return _show_place(request, principal, row)
@@ -126,7 +149,7 @@ def _show_place(
 
 
 def _destinations(principal: Principal, rules: Rulebook, folder: Folder) -> Iterator[tuple[UUID, str]]:
-    """The governed folders of its base that a folder can be moved below, with the names from the base down."""
+    """Yield the governed folders of its base that a folder can be moved below, with the names from the base down."""
     mine = governed_places(principal)
     for place in in_order(rules):
         way = {each.id for each in rules.way(place.id)}
@@ -140,14 +163,14 @@ def _reach(rules: Rulebook, person: Person, node_id: UUID) -> Reach:
 
 
 def _towards(row: Place, asked: Change) -> str:
-    """Where a folder is to lie, with the names from the base down; nothing for other changes."""
+    """Return where a folder is to lie, with the names from the base down; nothing for other changes."""
     if not isinstance(row, Folder) or asked.parent_id is None:
         return ""
     return " › ".join(rulebook_of([row.knowledge_base_id]).names(asked.parent_id))
 
 
 def _ask_to_confirm(request: HttpRequest, row: Place, asked: Change, effects: Effects) -> HttpResponse:
-    """The change once more, as hidden fields, with whom it touches."""
+    """Show the change once more, as hidden fields, with whom it touches."""
     context = {
         "title": _("Check the change of rights on “%(name)s”") % {"name": row},
         "way": [(reverse("rights-tree"), _("Folders and rights"))],
@@ -158,3 +181,127 @@ def _ask_to_confirm(request: HttpRequest, row: Place, asked: Change, effects: Ef
         "towards": _towards(row, asked),
     }
     return show_effects(request, effects, context, fields=ChangeForm.base_fields)
+
+
+@require_safe
+@admin_page
+def why(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
+    """`?user=` is a sign-in name, `?right=` one of the five; without a person the page asks for one."""
+    place = reviewed_place(principal, kind, place_id)
+    asked = request.GET.get("user", "")
+    context: dict[str, object] = {
+        "title": _("Why can somebody see “%(name)s”?") % {"name": place},
+        "place": place,
+        "kind": kind,
+        "names": holder_names(),
+        "asked": asked,
+    }
+    if not asked:
+        return show(request, "admin/rights/why.html", context)
+    try:
+        right = right_named(request.GET.get("right", Right.VIEW.value))
+        user = user_named(asked)
+    except InvalidInput as problem:
+        return show(request, "admin/rights/why.html", context | {"problem": str(problem)}, status=400)
+    found = explain_rights(principal, user, place)
+    context |= {"found": found, "chosen": next(each for each in found if each.right is right), "user_asked": user}
+    if isinstance(place, KnowledgeBase) and right is Right.VIEW:
+        context["inside"] = sorted(seen_inside(user, place))
+    return show(request, "admin/rights/why.html", context)
+
+
+@require_safe
+@admin_page
+def rights_matrix(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
+    """Folders down, groups across."""
+    base, found = reviewed_matrix(principal, base_id)
+    title = _("Folders and groups of “%(name)s”") % {"name": base}
+    return show(request, "admin/rights/matrix.html", {"title": title, "base": base, "matrix": found})
+
+
+@require_safe
+@admin_page
+def export(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Everybody's effective access as CSV; `?base=` narrows it to one knowledge base."""
+    rows, filename = export_access(principal, _base_id(request.GET.get("base", "")))
+    return CsvDownload(rows, filename=filename)
+
+
+def _base_id(text: str) -> UUID | None:
+    """What is no id names a knowledge base that is not there."""
+    try:
+        return UUID(text) if text else None
+    except ValueError:
+        return UUID(int=0)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_page
+def several(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """`documents`: ids. Those that this person does not govern are counted, and stay as they are.
+
+    Raises InvalidInput (no ids), NotFound (none of them is governed).
+    """
+    ids: list[UUID] = checked(ChosenForm(request.POST if request.method == "POST" else request.GET))["documents"]
+    rows = list(governed(Document, principal).filter(pk__in=ids, **NARROW[Document]).select_related("knowledge_base"))
+    if not rows:
+        raise NotFound(_("There is no such document, or others manage its rights."))
+    if request.method != "POST":
+        return _page(request, rows, left_out=len(ids) - len(rows))
+    form = ChangeForm(request.POST)
+    try:
+        asked = form.change()
+        effects = _carry_out(principal, rows, asked, confirmed=request.POST.get("confirmed", ""))
+    except (InvalidInput, Conflict) as problem:
+        messages.error(request, str(problem))
+        return _page(request, rows, left_out=len(ids) - len(rows), form=form, status=400)
+    if effects is not None:
+        return _ask_to_confirm_several(request, rows, asked, effects)
+    done = ngettext("Done on one document: %(what)s.", "Done on %(n)d documents: %(what)s.", len(rows))
+    messages.success(request, done % {"n": len(rows), "what": asked.what.label})
+    return redirect(_address(rows))
+
+
+def _carry_out(by: Principal, rows: Sequence[Document], asked: Change, *, confirmed: str) -> Effects | None:
+    if asked.what not in ABOUT_A_HOLDER:
+        raise InvalidInput(_("This is changed on each document by itself."))
+
+    def make() -> None:
+        for row in rows:
+            asked.apply(by, row)
+
+    bases = {row.knowledge_base_id for row in rows}
+    return dry_run.carry_out(by, make, what=asked.what.value, target=None, base_ids=bases, confirmed=confirmed)
+
+
+def _page(
+    request: HttpRequest, rows: Sequence[Document], *, left_out: int, form: ChangeForm | None = None, status: int = 200
+) -> HttpResponse:
+    context = {
+        "title": _("Rights on several documents"),
+        "documents": rows,
+        "left_out": left_out,
+        "rights": list(Right),
+        "names": holder_names(),
+        "form": form,
+    }
+    return show(request, "admin/rights/several.html", context, status=status)
+
+
+def _ask_to_confirm_several(
+    request: HttpRequest, rows: Sequence[Document], asked: Change, effects: Effects
+) -> HttpResponse:
+    count = ngettext("one document", "%(n)d documents", len(rows)) % {"n": len(rows)}
+    context = {
+        "title": _("Check the change of rights on %(count)s") % {"count": count},
+        "way": [(reverse("rights-tree"), _("Folders and rights"))],
+        "back": _address(rows),
+        "back_name": count,
+        "action": reverse("rights-several"),
+        "asked": asked,
+    }
+    return show_effects(request, effects, context, fields=[*ChangeForm.base_fields, "documents"])
+
+
+def _address(rows: Sequence[Document]) -> str:
+    return f"{reverse('rights-several')}?{urlencode([('documents', row.pk) for row in rows])}"

@@ -17,7 +17,6 @@ from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.forms import checked
 from knowledge.graph.building import unread
-from knowledge.graph.model_types import default_types, types_of
 from knowledge.graph.services import change_graph, merge, refuse, separate
 from knowledge.models import (
     Graph,
@@ -26,43 +25,14 @@ from knowledge.models import (
     GraphMerge,
     GraphReading,
     GraphRelation,
-    GraphSpending,
     KnowledgeBase,
 )
 
-LONGEST = 3_000  # characters of a list of types
 SHOWN = 50
 
 
 class GraphForm(forms.Form):
-    """entities, relations: one a line; both empty for the defaults in the language of each document."""
-
     graph = forms.ChoiceField(choices=Graph.choices, label=gettext_lazy("Made of"))
-    entities = forms.CharField(
-        label=gettext_lazy("Types of entities that a model looks for, one a line"), max_length=LONGEST, required=False,
-        widget=forms.Textarea(attrs={"rows": 9}),
-    )  # fmt: skip
-    relations = forms.CharField(
-        label=gettext_lazy("Relations that a model looks for, one a line"), max_length=LONGEST, required=False,
-        widget=forms.Textarea(attrs={"rows": 9}),
-    )  # fmt: skip
-    most_a_month = forms.DecimalField(
-        label=gettext_lazy("A model may cost in a month, at most"), min_value=0, max_value=1_000_000, decimal_places=2,
-        help_text=gettext_lazy("In the currency of the model's prices; 0 for as much as is needed."),
-    )  # fmt: skip
-
-    @property
-    def types(self) -> dict[str, Any] | None:
-        """As the service takes them; None where there are no lines and no other limit."""
-        given = {
-            name: [line.strip() for line in self.cleaned_data[name].splitlines() if line.strip()]
-            for name in ("entities", "relations")
-        }
-        most = self.cleaned_data["most_a_month"]
-        default = default_types("en")
-        if not any(given.values()) and most == default.most_a_month:
-            return None
-        return {"most_a_month": most} | {name: lines or getattr(default, name) for name, lines in given.items()}
 
 
 class NamesForm(forms.Form):
@@ -83,17 +53,10 @@ class RelationForm(forms.Form):
 @admin_page
 def graph_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponseBase:
     base = get_governed(KnowledgeBase, by, pk=base_id)
-    own = types_of(base, "en") if base.graph_types else None
-    initial = {
-        "graph": base.graph,
-        "entities": "\n".join(own.entities) if own else "",
-        "relations": "\n".join(own.relations) if own else "",
-        "most_a_month": own.most_a_month if own else default_types("en").most_a_month,
-    }
-    form = GraphForm(request.POST if request.method == "POST" else None, initial=initial)
+    form = GraphForm(request.POST if request.method == "POST" else None, initial={"graph": base.graph})
     if form.is_valid():
         try:
-            change_graph(by, base_id, graph=form.cleaned_data["graph"], types=form.types)
+            change_graph(by, base_id, graph=form.cleaned_data["graph"])
         except InvalidInput as error:
             form.add_error(None, str(error))
         else:
@@ -126,7 +89,6 @@ def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
         .exclude(problem="")
         .order_by("-read_at")
         .first(),
-        "spending": GraphSpending.objects.filter(knowledge_base=base).order_by("-month")[:12],
         "merges": [(row.pk, names.get(row.one_id, hidden), names.get(row.other_id, hidden)) for row in merges],
         "refused": [(row.pk, names.get(row.subject_id, hidden), names.get(row.object_id, hidden)) for row in refused],
     }

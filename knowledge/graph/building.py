@@ -5,38 +5,34 @@ is tended later. One process works on a base at a time, so that no two make one 
 """
 
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 import structlog
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from authz.people import full_names, unit_names
 from copilot_site.lib.database import sole_process
-from knowledge.graph.backfill import spread
 from knowledge.graph.cleanup import clear_orphans, empty
-from knowledge.graph.model_extraction import read_by_model
 from knowledge.graph.names import Names, folded, is_telling
 from knowledge.graph.pattern_extraction import Directory, certain
-from knowledge.graph.storage import Known, Reading, keep_document, known_in
-from knowledge.models import Chunk, Document, Graph, GraphMention, GraphReading, KnowledgeBase
+from knowledge.graph.storage import Known, Passage, Reading, keep_document, keep_found, known_in
+from knowledge.models import Chunk, Document, Graph, GraphEntity, GraphMention, GraphReading, KnowledgeBase
 from knowledge.text.passage_blocks import from_json
+from knowledge.text.terms import document_terms
 
 log = structlog.get_logger(__name__)
 
 
 def unread(base: KnowledgeBase) -> QuerySet[Document]:
-    """The documents of a base that answer and whose version is not in its graph as the base wants it."""
+    """Return the documents of a base that answer and whose version is not in its graph."""
     read = GraphReading.objects.filter(document=OuterRef("pk"), version=OuterRef("current_version_id"))
-    if base.graph == Graph.MODEL:
-        read = read.filter(
-            Q(by_model=True) | ~Q(problem="")
-        )  # what failed once waits for `manage.py build_graph --again`
     return Document.unscoped.filter(~Exists(read), knowledge_base=base, current_version__isnull=False, trashed_at=None)
 
 
 def is_behind(base: KnowledgeBase) -> bool:
-    """Whether the graph of a base is not as its settings want it."""
+    """Tell whether the graph of a base is not as its settings want it."""
     if base.graph == Graph.OFF:
         return GraphReading.objects.filter(document__knowledge_base=base).exists()
     return unread(base).exists()
@@ -83,19 +79,14 @@ def read_document(base: KnowledgeBase, document: Document, known: Known, people:
         )
         for chunk in chunks
     ]
-    problem, by_model = "", False
-    if base.graph == Graph.MODEL:
-        said, problem = read_by_model(base, document, chunks)
-        readings += [Reading(chunk, each, by_model=True) for chunk, each in zip(chunks, said, strict=True)]
-        by_model = not problem
     with transaction.atomic():
         GraphMention.unscoped.filter(document=document).delete()
         keep_document(base, document, readings, known)
-        _note(document, by_model=by_model, problem=problem)
+        _note(document)
 
 
-def _note(document: Document, *, by_model: bool = False, problem: str = "") -> None:
-    values = {"version_id": document.current_version_id, "by_model": by_model, "problem": problem}
+def _note(document: Document, *, problem: str = "") -> None:
+    values = {"version_id": document.current_version_id, "problem": problem}
     GraphReading.objects.update_or_create(document=document, defaults=values)
 
 
@@ -111,3 +102,46 @@ def _names(texts: Iterable[str]) -> Names:
     names = Names()
     names.add(key for key in map(folded, texts) if key)
     return names
+
+
+AT_ONCE = 200  # passages
+
+# A name stands only where its rarest word does; the index of terms finds those passages.
+_RAREST = """
+SELECT DISTINCT ON (n.place) f.term_id
+FROM unnest(%(places)s::int[], %(terms)s::int[]) AS n(place, term)
+JOIN knowledge_termfrequency f ON f.knowledge_base_id = %(base)s AND f.term_id = n.term
+ORDER BY n.place, f.chunks, f.term_id"""
+_HOLDING = """
+SELECT DISTINCT i.chunk_id FROM knowledge_chunkindex i
+WHERE i.knowledge_base_id = %(base)s AND i.live AND i.term_ids && %(rarest)s::int[] ORDER BY i.chunk_id"""
+
+
+def spread(base: KnowledgeBase) -> None:
+    """Look for the names that nobody looked for yet; each is marked when it was."""
+    ids = list(GraphEntity.unscoped.filter(knowledge_base=base, is_spread=False).values_list("pk", flat=True))
+    known = known_in(base, Q(is_spread=False))
+    holding = _holding(base, known)
+    for start in range(0, len(holding), AT_ONCE):
+        rows = Chunk.unscoped.filter(knowledge_base=base, id__in=holding[start : start + AT_ONCE])
+        passages = [Passage(*row) for row in rows.values_list("id", "document_id", "version_id", "text")]
+        with transaction.atomic():
+            keep_found(base, passages, known)
+    GraphEntity.unscoped.filter(pk__in=ids).update(is_spread=True)
+
+
+def _holding(base: KnowledgeBase, known: Known) -> list[UUID]:
+    """Return the passages that answer and may hold one of the names."""
+    pairs = [(place, term) for place, key in enumerate(sorted(known.names.keys)) for term in document_terms(key)]
+    if not pairs:
+        return []
+    values: dict[str, Any] = {
+        "base": base.pk,
+        "places": [place for place, _term in pairs],
+        "terms": [term for _place, term in pairs],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_RAREST, values)
+        values["rarest"] = [term for (term,) in cursor.fetchall()]
+        cursor.execute(_HOLDING, values)
+        return [pk for (pk,) in cursor.fetchall()]

@@ -38,7 +38,6 @@ class Line:
     relation_id: UUID | None
     document_id: UUID
     chunk_id: UUID
-    is_by_model: bool = False
 
     @property
     def middle(self) -> tuple[int, int]:
@@ -55,7 +54,7 @@ class Picture:
 
 
 def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
-    """Every line stands on a passage that this person may read."""
+    """Return the picture of a neighbourhood; every line stands on a passage that this person may read."""
     shown = around.entities[:MOST_NODES]
     nodes = {node.entity.id: node for node in _placed(shown)}
     rows = GraphMention.objects.visible_to(principal).filter(entity__in=list(nodes)).order_by("chunk_id", "entity_id")
@@ -67,7 +66,7 @@ def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
     rows = GraphMention.objects.visible_to(principal).filter(relation__in=[each.id for each in around.relations])
     stated = dict(rows.values_list("chunk_id", "document_id"))
     lines = [
-        Line(nodes[each.subject_id], nodes[each.object_id], label_of(each.kind), each.id, stated[chunk], chunk, each.is_by_model)
+        Line(nodes[each.subject_id], nodes[each.object_id], label_of(each.kind), each.id, stated[chunk], chunk)
         for each in around.relations if each.subject_id in nodes and each.object_id in nodes
         for chunk in each.chunk_ids[:1] if chunk in stated
     ]  # fmt: skip
@@ -79,7 +78,7 @@ def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
 def _together(
     nodes: dict[UUID, Node], lines: list[Line], named: dict[UUID, list[UUID]], places: dict[UUID, UUID]
 ) -> list[Line]:
-    """A line for each entity that nothing joins to a nearer one yet: a passage that names both."""
+    """Return a line for each entity that nothing joins to a nearer one yet: a passage that names both."""
     joined = {frozenset((line.one.entity.id, line.other.entity.id)) for line in lines}
     found: list[Line] = []
     for node in nodes.values():

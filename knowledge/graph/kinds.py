@@ -34,5 +34,5 @@ BUILT_IN = frozenset({DOCUMENT, TERM, CODE, PERSON, UNIT, ENTRY, VALUE})
 
 
 def label_of(kind: str) -> str:
-    """A kind as people read it: ours in their language, a column's heading or a type of a base as it is written."""
+    """Return a kind as people read it: ours in their language, a column's heading or a type of a base as it is written."""
     return str(LABELS.get(kind, kind))

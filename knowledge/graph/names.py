@@ -26,7 +26,7 @@ _HAN = re.compile(rf"[{_CJK}]")
 
 
 def folded(name: str) -> str:
-    """The key of a name; "" of what has no letter, or is longer than a name."""
+    """Return the key of a name; "" of what has no letter, or is longer than a name."""
     key = _SPACE.sub(" ", _alike(name).strip(_EDGE))
     if len(key) > NAME_LENGTH or not any(char.isalpha() for char in key):
         return ""
@@ -91,7 +91,7 @@ class Names:
 
 
 def asked_keys(question: str) -> list[str]:
-    """Every stretch of a question that could be a name, as keys; for an index of keys."""
+    """Return every stretch of a question that could be a name, as keys; for an index of keys."""
     alike = _SPACE.sub(" ", _alike(question))
     spans = [match.span() for match in _TOKEN.finditer(alike)]
     found = {

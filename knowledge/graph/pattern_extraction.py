@@ -129,7 +129,7 @@ def _read_table(header: list[str], lines: list[str], said: Said) -> None:
 
 
 def _is_name(cell: str) -> bool:
-    """Whether a cell is short and has letters: a name, and no number and no sentence."""
+    """Tell whether a cell is short and has letters: a name, and no number and no sentence."""
     return 1 < len(cell) <= MOST_CELL and any(char.isalpha() for char in cell) and not _SENTENCE.search(cell)
 
 
@@ -152,7 +152,7 @@ def _aliases(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _spelt_out(words: list[str], short: str) -> str:
-    """The last words before the brackets whose initials are the abbreviation; "" where none are."""
+    """Return the last words before the brackets whose initials are the abbreviation; "" where none are."""
     letters = [char.lower() for char in short if char.isalpha()]
     initials = [part for word in words for part in re.split(r"[-/]", word) if part]
     if len(letters) < 2 or len(initials) < len(letters):
@@ -168,7 +168,7 @@ def _spelt_out(words: list[str], short: str) -> str:
 
 
 def _initials_are(parts: list[str], letters: list[str]) -> bool:
-    """Whether the parts begin with the letters in turn; small words may stand between, the first part never is one."""
+    """Tell whether the parts begin with the letters in turn; small words may stand between, the first part never is one."""
     place = 0
     for part in parts:
         if place < len(letters) and part[0].lower() == letters[place]:

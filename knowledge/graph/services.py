@@ -4,7 +4,6 @@ The right is `manage` on the base; what they name or see of it comes through wha
 """
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -16,25 +15,20 @@ from authz.checks import missing
 from authz.governing import get_governed
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
-from knowledge.graph.model_types import read_types
 from knowledge.graph.names import folded
 from knowledge.graph.queueing import fill_on_commit
 from knowledge.models import Graph, GraphEntity, GraphMerge, GraphRelation, KnowledgeBase
 
 
 @transaction.atomic
-def change_graph(by: Principal, base_id: UUID, *, graph: str, types: dict[str, Any] | None) -> KnowledgeBase:
-    """Store out of what the graph of a base is made. types: as `GraphTypes`, None for the defaults of each document's language.
-
-    Raises NotFound, InvalidInput.
-    """
+def change_graph(by: Principal, base_id: UUID, *, graph: str) -> KnowledgeBase:
+    """Switch the graph of a base on or off. Raises NotFound, InvalidInput."""
     base = get_governed(KnowledgeBase, by, pk=base_id)
     if graph not in Graph.values:
         raise InvalidInput(_("There is no such kind of knowledge graph."))
     base.graph = graph
-    base.graph_types = read_types(types).model_dump(mode="json") if types is not None else {}
-    base.save(update_fields=["graph", "graph_types"])
-    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail={"graph": graph, "own_types": types is not None})
+    base.save(update_fields=["graph"])
+    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail={"graph": graph})
     fill_on_commit(base.pk)
     return base
 

@@ -24,11 +24,10 @@ class Passage(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a passage says, and whether a model said so."""
+    """Pair a passage with what it says."""
 
     chunk: Chunk
     said: Said
-    by_model: bool = False
 
 
 @dataclass
@@ -51,7 +50,7 @@ def document_keys(document: Document) -> set[str]:
 
 
 def known_in(base: KnowledgeBase, entities: Q) -> Known:
-    """Those of a base that fit."""
+    """Return those of a base that fit."""
     known = Known()
     rows = GraphEntity.unscoped.filter(entities, knowledge_base=base)
     known.names.add(key for key in rows.filter(document=None).values_list("key", flat=True) if is_telling(key))
@@ -74,21 +73,16 @@ def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[Re
     title = document.title[:NAME_LENGTH]
     mentions = [_mention(readings[0].chunk, entity=me.pk, kind=kinds.DOCUMENT, said=title)] if readings else []
     mentions += [
-        _mention(
-            chunk, entity=entities[each.key], kind=each.kind[:KIND_LENGTH], said=each.said[:NAME_LENGTH], by_model=by_model
-        )
-        for chunk, said, by_model in readings for each in sorted(said.named, key=lambda named: (named.kind, named.said))
+        _mention(chunk, entity=entities[each.key], kind=each.kind[:KIND_LENGTH], said=each.said[:NAME_LENGTH])
+        for chunk, said in readings for each in sorted(said.named, key=lambda named: (named.kind, named.said))
     ]  # fmt: skip
     mentions += [
-        _mention(reading.chunk, relation=relations[_triple(each, me.pk, entities)], by_model=reading.by_model)
-        for reading, each in stated
+        _mention(reading.chunk, relation=relations[_triple(each, me.pk, entities)]) for reading, each in stated
     ]
     GraphMention.unscoped.bulk_create(
         mentions, batch_size=500, ignore_conflicts=True
     )  # a name said twice is one mention
-    passages = {
-        chunk.id: Passage(chunk.id, document.pk, chunk.version_id, chunk.text) for chunk, _said, _model in readings
-    }
+    passages = {chunk.id: Passage(chunk.id, document.pk, chunk.version_id, chunk.text) for chunk, _said in readings}
     keep_found(base, passages.values(), known)
     known.names.add(key for key in entities if is_telling(key))
 
@@ -127,7 +121,7 @@ def _document_entity(base: KnowledgeBase, document: Document) -> GraphEntity:
 
 
 def _entities(base: KnowledgeBase, wanted: set[str]) -> dict[str, UUID]:
-    """The ids of the entities of these keys; those that are new are made."""
+    """Return the ids of the entities of these keys; those that are new are made."""
     rows = GraphEntity.unscoped.filter(knowledge_base=base, document=None, key__in=wanted)
     found: dict[str, UUID] = dict(rows.values_list("key", "pk"))
     new = [GraphEntity(id=uuid4(), knowledge_base=base, key=key) for key in sorted(wanted - found.keys())]
@@ -144,7 +138,7 @@ def _triple(stated: Stated, document: UUID, entities: Mapping[str, UUID]) -> Tri
 
 
 def _relations(base: KnowledgeBase, wanted: set[Triple]) -> dict[Triple, UUID]:
-    """The ids of these relations; those that are new are made."""
+    """Return the ids of these relations; those that are new are made."""
     rows = GraphRelation.unscoped.filter(
         subject__in={subject for subject, _kind, _object in wanted}, knowledge_base=base
     )
@@ -168,9 +162,8 @@ def _mention(
     kind: str = "",
     said: str = "",
     defines: bool = True,
-    by_model: bool = False,
 ) -> GraphMention:
     return GraphMention(
         entity_id=entity, relation_id=relation, document_id=passage.document_id, version_id=passage.version_id,
-        chunk_id=passage.id, kind=kind, said=said, defines=defines, is_by_model=by_model,
+        chunk_id=passage.id, kind=kind, said=said, defines=defines,
     )  # fmt: skip

@@ -79,10 +79,10 @@ WITH RECURSIVE held AS MATERIALIZED ({folders}
     SELECT entity_id, min(hops) AS hops, sum(score) AS score FROM walk GROUP BY entity_id
     ORDER BY min(hops), sum(score) DESC, entity_id LIMIT {most}
 ), mentioned AS MATERIALIZED (
-    SELECT r.entity_id, r.hops, r.score, m.chunk_id, m.kind, m.said, m.defines, m.is_by_model
+    SELECT r.entity_id, r.hops, r.score, m.chunk_id, m.kind, m.said, m.defines
     FROM reached r JOIN knowledge_graphmention m ON m.entity_id = r.entity_id {may_m}
 ), told AS MATERIALIZED (
-    SELECT t.id, t.subject_id, t.kind, t.object_id, m.chunk_id, m.is_by_model, a.score + b.score AS score,
+    SELECT t.id, t.subject_id, t.kind, t.object_id, m.chunk_id, a.score + b.score AS score,
            greatest(a.hops, b.hops) AS hops
     FROM knowledge_graphrelation t
     JOIN reached a ON a.entity_id = t.subject_id JOIN reached b ON b.entity_id = t.object_id
@@ -94,13 +94,13 @@ SELECT json_build_object(
         SELECT n.entity_id AS id, n.hops, n.score, count(DISTINCT n.chunk_id) AS passages,
                coalesce(max(t.title), mode() WITHIN GROUP (ORDER BY n.said)) AS name,
                coalesce(mode() WITHIN GROUP (ORDER BY n.kind) FILTER (WHERE n.kind <> ''), '') AS kind,
-               max(e.document_id::text) AS document_id, bool_and(n.is_by_model) AS is_by_model
+               max(e.document_id::text) AS document_id
         FROM mentioned n JOIN knowledge_graphentity e ON e.id = n.entity_id
         LEFT JOIN knowledge_document t ON t.id = e.document_id
         GROUP BY n.entity_id, n.hops, n.score
     ) e),
     'relations', (SELECT coalesce(json_agg(t ORDER BY t.hops, t.score DESC, t.id), '[]') FROM (
-        SELECT id, subject_id, kind, object_id, hops, max(score) AS score, bool_and(is_by_model) AS is_by_model,
+        SELECT id, subject_id, kind, object_id, hops, max(score) AS score,
                (array_agg(chunk_id ORDER BY chunk_id))[1:5] AS chunk_ids
         FROM told GROUP BY id, subject_id, kind, object_id, hops
     ) t),
@@ -131,7 +131,7 @@ class Reach:
 class Entity:
     """Something that passages name. name, kind: as the passages say that the person may read. hops: from what was asked.
 
-    passages: how many name it. document_id: where it is a document. is_by_model: whether only a model says so.
+    passages: how many name it. document_id: where it is a document.
     """
 
     id: UUID
@@ -141,7 +141,6 @@ class Entity:
     score: float
     passages: int
     document_id: UUID | None = None
-    is_by_model: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,6 @@ class Relation:
     object_id: UUID
     score: float
     chunk_ids: tuple[UUID, ...]
-    is_by_model: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,17 +165,17 @@ class Neighbourhood:
 
 
 def about_question(principal: Principal, question: str, scope: Scope, *, reach: Reach | None = None) -> Neighbourhood:
-    """What is known about the names that stand in a question. Raises TookTooLong, as the others do."""
+    """Return what is known about the names that stand in a question. Raises TookTooLong, as the others do."""
     return _walked(principal, scope, "e.key = ANY(%(keys)s)", {"keys": asked_keys(question)}, reach or Reach())
 
 
 def about_entity(principal: Principal, entity_id: UUID, *, reach: Reach | None = None) -> Neighbourhood:
-    """What is known about one entity; nothing where this person does not see it."""
+    """Return what is known about one entity; nothing where this person does not see it."""
     return _walked(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, reach or Reach(hops=1))
 
 
 def about_document(principal: Principal, document_id: UUID, *, reach: Reach | None = None) -> Neighbourhood:
-    """What is known about a document, and about what its own passages make known; nothing where this person does not see it."""
+    """Return what is known about a document, and about what its own passages make known; nothing where this person does not see it."""
     made = "SELECT m.entity_id FROM knowledge_graphmention m {may} WHERE m.document_id = %(document)s AND m.defines"
     starts = f"(e.document_id = %(document)s OR e.id IN ({made}))"
     return _walked(principal, Scope(), starts, {"document": document_id}, reach or Reach(hops=1))
@@ -224,14 +222,14 @@ def _read(found: dict[str, Sequence[dict[str, Any]]]) -> Neighbourhood:
         [
             Entity(
                 UUID(row["id"]), row["name"], row["kind"], row["hops"], row["score"], row["passages"],
-                UUID(row["document_id"]) if row["document_id"] else None, row["is_by_model"],
+                UUID(row["document_id"]) if row["document_id"] else None,
             )
             for row in found["entities"]
         ],
         [
             Relation(
                 UUID(row["id"]), UUID(row["subject_id"]), row["kind"], UUID(row["object_id"]), row["score"],
-                tuple(map(UUID, row["chunk_ids"])), row["is_by_model"],
+                tuple(map(UUID, row["chunk_ids"])),
             )
             for row in found["relations"]
         ],

@@ -20,7 +20,7 @@ from knowledge.models import Document, GraphEntity
 @require_safe
 @signed_in
 def of_document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
-    """What a document names, and what else is said of it."""
+    """Show what a document names, and what else is said of it."""
     document = get_visible(Document, principal, pk=document_id)
     around = about_document(principal, document.pk, reach=Reach(hops=1))
     record(principal, Action.EVIDENCE_SHOWN, document, detail={"graph": len(around.entities)})
@@ -37,7 +37,7 @@ def of_document(request: HttpRequest, principal: Principal, document_id: UUID) -
 @require_safe
 @signed_in
 def of_entity(request: HttpRequest, principal: Principal, entity_id: UUID) -> HttpResponseBase:
-    """What is said of an entity, in passages that this person may read."""
+    """Show what is said of an entity, in passages that this person may read."""
     entity = get_visible(GraphEntity, principal, pk=entity_id)
     around = about_entity(principal, entity.pk, reach=Reach(hops=1))
     record(principal, Action.EVIDENCE_SHOWN, entity.knowledge_base, detail={"graph": len(around.entities)})

@@ -123,7 +123,7 @@ def _draft(ordinal: int, parts: list[_Part], text: str, start: int, end: int) ->
 
 
 def _blocks(parts: Sequence[_Part], shown: int, length: int) -> Iterator[PassageBlock]:
-    """The blocks of a passage. shown: where in the document's text it begins; length: of its text."""
+    """Yield the blocks of a passage. shown: where in the document's text it begins; length: of its text."""
     for group in _of_one_block(parts):
         first, block = group[0], group[0].block
         start, end = (
@@ -153,7 +153,7 @@ def _blocks(parts: Sequence[_Part], shown: int, length: int) -> Iterator[Passage
 
 
 def _names_end(table: Block) -> int:
-    """Where the names of a table's columns and the rule below them end."""
+    """Return where the names of a table's columns and the rule below them end."""
     return sum(len(line) + 1 for line in table.text.split("\n", 2)[:2]) - 1
 
 
@@ -173,7 +173,7 @@ def _kind(parts: Sequence[_Part]) -> ChunkKind:
 
 
 def _common_path(parts: Sequence[_Part]) -> tuple[str, ...]:
-    """The path that all text of a chunk shares; headings count only where there is nothing else."""
+    """Return the path that all text of a chunk shares; headings count only where there is nothing else."""
     paths = [part.path for part in parts if part.block.kind != "heading"] or [part.path for part in parts]
     return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False)))
 
@@ -182,7 +182,7 @@ def _common_path(parts: Sequence[_Part]) -> tuple[str, ...]:
 
 
 def _parts(parsed: ParsedDocument, sizes: Sizes) -> Iterator[_Part]:
-    """Every block, those over the limit in pieces, each with its heading path and token count."""
+    """Yield every block, those over the limit in pieces, each with its heading path and token count."""
     path: list[tuple[int, str]] = []
     ahead = 0  # tokens of the headings directly in front, which share the chunk
     counts = sizes.count_tokens([block.text for block in parsed.blocks])
@@ -288,7 +288,7 @@ def _split(section: list[_Part], target: int, limit: int) -> list[list[_Part]]:
 
 
 def _may_follow(before: _Part, part: _Part) -> bool:
-    """Whether a part may stand in one chunk with what is before it: a chunk shows one header, at its beginning."""
+    """Tell whether a part may stand in one chunk with what is before it: a chunk shows one header, at its beginning."""
     return not (before.is_alone or (part.is_alone and part.prefix))
 
 
@@ -298,7 +298,7 @@ def _is_light(chunk: list[_Part], crumb: int) -> bool:
 
 
 def _goes_along(chunk: Sequence[_Part], part: _Part) -> int:
-    """How many parts at the end of a chunk belong with the next one: what announces it, the items above a nested one."""
+    """Return how many parts at the end of a chunk belong with the next one: what announces it, the items above a nested one."""
     count = 0
     if part.block.kind == "item" and part.block.depth:
         for before in reversed(chunk):

@@ -50,7 +50,7 @@ def complete(ids: Sequence[UUID], *, queue: str, done: Callable[[int], object]) 
 
 
 def is_served(queue: str) -> bool:
-    """Whether a worker of the running system answers that takes work from this queue."""
+    """Tell whether a worker of the running system answers that takes work from this queue."""
     try:
         workers = current_app.control.inspect(timeout=PING_S).active_queues() or {}
     except (KombuError, RedisError, OSError):
@@ -67,14 +67,14 @@ def _read(version: DocumentVersion) -> None:
 
 
 def _waiting(ids: Sequence[UUID]) -> DocumentVersion | None:
-    """The next one that nobody reads, or that somebody left in its middle."""
+    """Return the next one that nobody reads, or that somebody left in its middle."""
     left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=timezone.now())
     free = DocumentVersion.unscoped.filter(Q(parse_status=ParseStatus.PENDING) | left)
     return free.filter(pk__in=ids).order_by("created_at").first()
 
 
 def _counted(ids: Sequence[UUID]) -> Counter[str]:
-    """How many are in which state. One array: thousands of parameters, each second, would slow the workers down."""
+    """Return how many are in which state. One array: thousands of parameters, each second, would slow the workers down."""
     with prepared_cursor(connection, binary=True) as cursor:
         cursor.execute(
             "SELECT parse_status, count(*) FROM knowledge_documentversion WHERE id = ANY(%s::uuid[]) GROUP BY 1",

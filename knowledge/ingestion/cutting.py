@@ -44,5 +44,5 @@ def cut(text: str, patterns: Sequence[str], sizes: Sizes) -> list[tuple[int, int
 
 
 def _halves(text: str) -> tuple[int, int, int]:
-    """The arguments of a range over the one cut in the middle of a text without any better place."""
+    """Return the arguments of a range over the one cut in the middle of a text without any better place."""
     return len(text) // 2, len(text), len(text)

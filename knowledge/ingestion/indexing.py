@@ -14,7 +14,7 @@ BATCH = 32  # passages in one write: a second or two of work
 
 
 def passages_to_index(version: DocumentVersion, engine: Engine) -> tuple[int, list[Chunk]]:
-    """How many passages of a version the engine's space holds, and those that it lacks, in order."""
+    """Return how many passages of a version the engine's space holds, and those that it lacks, in order."""
     chunks = list(Chunk.unscoped.filter(version=version, is_retired=False).order_by("position"))
     there = set(
         ChunkIndex.unscoped.filter(version=version, space_id=engine.space_id).values_list("chunk_id", flat=True)
@@ -30,7 +30,7 @@ def batches(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
 
 
 def index_rows(document: Document, chunks: list[Chunk], engine: Engine, *, live: bool) -> list[IndexRow]:
-    """The index rows of some passages of a document, made by the engine. live: they answer as soon as they are written."""
+    """Return the index rows of some passages of a document, made by the engine. live: they answer as soon as they are written."""
     texts = [passage_text(document.title, chunk.heading_path, chunk.text) for chunk in chunks]
     vectors, packed = engine.encode(texts)
     average = document.knowledge_base.average_terms
@@ -65,6 +65,6 @@ def write_placed(document: Document, rows: list[IndexRow]) -> None:
 
 
 def _place_of(document: Document) -> UUID:
-    """Where the document's rights are read from now; it stays so until the transaction ends."""
+    """Return where the document's rights are read from now; it stays so until the transaction ends."""
     rows = Document.unscoped.select_for_update(no_key=True).filter(pk=document.pk)
     return rows.values_list("access_id", flat=True).get()

@@ -80,7 +80,7 @@ def release(version: DocumentVersion) -> None:
 
 @contextmanager
 def fenced(version: DocumentVersion) -> Iterator[None]:
-    """A transaction that holds only while the lease does, and renews it. Raises LeaseLost."""
+    """Yield a transaction that holds only while the lease does, and renews it. Raises LeaseLost."""
     with transaction.atomic():
         with prepared_cursor(connection) as cursor:
             cursor.execute(_RENEW, [timezone.now() + LEASE, version.pk, version.lease])

@@ -22,7 +22,7 @@ MODEL = "PP-OCRv6"  # what was read by another is read again
 
 
 def wanted(parsed: ParsedDocument, recognition: str) -> Sequence[Picture]:
-    """The pictures of a document that a base with this setting has read."""
+    """Return the pictures of a document that a base with this setting has read."""
     if recognition == Recognition.OFF:
         return ()
     return [each for each in parsed.pictures if each.is_bare or recognition == Recognition.ALL]

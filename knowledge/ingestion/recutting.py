@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 
 def versions_to_cut(base: KnowledgeBase) -> QuerySet[DocumentVersion]:
-    """The versions of a base that answer and are not cut as it wants them."""
+    """Return the versions of a base that answer and are not cut as it wants them."""
     answering = DocumentVersion.unscoped.filter(document__knowledge_base=base, document__current_version_id=F("pk"))
     return answering.filter(parse_status=ParseStatus.COMPLETED).exclude(cut_as=base.cut_as).order_by("created_at", "pk")
 

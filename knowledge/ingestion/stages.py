@@ -97,14 +97,14 @@ def describe(document: Document, parsed: ParsedDocument) -> None:
 
 
 def language_for(document: Document, parsed: ParsedDocument) -> str:
-    """The language of its base, or its own as it was given or recognised; not the one that its base had before."""
+    """Return the language of its base, or its own as it was given or recognised; not the one that its base had before."""
     before = document.current_version
     was_told = before is not None and before.cut_as.rpartition("/")[2]
     return document.knowledge_base.language or ("" if was_told else document.language) or language_of(parsed.text)
 
 
 def cut(parsed: ParsedDocument, base: KnowledgeBase) -> list[ChunkDraft]:
-    """The passages of a document that was read, in the sizes of its base, or else of the settings."""
+    """Return the passages of a document that was read, in the sizes of its base, or else of the settings."""
     sizes = sizes_of(base.chunk_tokens, base.chunk_max_tokens)
     return chunk_document(
         parsed, count_tokens=engine().embedder.count_tokens, target_tokens=sizes.target, max_tokens=sizes.most
@@ -119,7 +119,7 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(target: int | None, most: int | None) -> Sizes:
-    """The sizes that a base wants; None where it leaves one to the settings."""
+    """Return the sizes that a base wants; None where it leaves one to the settings."""
     return Sizes(target or settings.CHUNK_TOKENS, most or settings.CHUNK_MAX_TOKENS)
 
 
@@ -137,7 +137,7 @@ def chunk(version: DocumentVersion, report: Report) -> Written:
 
 
 def passage_rows(version: DocumentVersion, drafts: Sequence[ChunkDraft], ids: Sequence[UUID]) -> list[Chunk]:
-    """The passages of a version under the ids they are to have, not written yet."""
+    """Return the passages of a version under the ids they are to have, not written yet."""
     return [
         Chunk(
             id=ids[draft.ordinal],
@@ -176,7 +176,7 @@ def embed(version: DocumentVersion, report: Report) -> Written:
 
 
 def _ids(version: DocumentVersion, texts: Sequence[str]) -> list[UUID]:
-    """An id for each passage. A version that is read again keeps the ids of passages that stay the same: citations name them."""
+    """Return an id for each passage. A version that is read again keeps the ids of passages that stay the same: citations name them."""
     known: dict[str, list[UUID]] = {}
     for text, chunk in (
         Chunk.unscoped.filter(version=version).order_by("is_retired", "position").values_list("text", "id")
@@ -197,7 +197,7 @@ def chunk_id(version_id: UUID, position: int, *, taken: Container[UUID] = ()) ->
 
 @contextmanager
 def local_copy(version: DocumentVersion) -> Iterator[Path]:
-    """The original as a file on this machine, under a name of ours; storages may be far away."""
+    """Yield the original as a file on this machine, under a name of ours; storages may be far away."""
     with NamedTemporaryFile(prefix="original-") as copy:
         with version.file.open("rb") as original:
             shutil.copyfileobj(original, copy)
@@ -212,6 +212,6 @@ def save_parsed(version: DocumentVersion, parsed: ParsedDocument) -> None:
 
 
 def load_parsed(version: DocumentVersion) -> ParsedDocument:
-    """The blocks that `parse` kept; raises FileNotFoundError when they are gone."""
+    """Return the blocks that `parse` kept; raises FileNotFoundError when they are gone."""
     with version.file.storage.open(version.parsed_name) as file:
         return ParsedDocument.from_json(json.load(file))

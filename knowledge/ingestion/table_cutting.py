@@ -27,7 +27,7 @@ class TablePiece:
 
 
 def table_pieces(text: str, sizes: Sizes) -> Iterator[TablePiece]:
-    """The pieces of a pipe table that does not fit, in order, of at most the limit together with what is shown again."""
+    """Yield the pieces of a pipe table that does not fit, in order, of at most the limit together with what is shown again."""
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     head = f"{lines[0]}\n{lines[1]}\n"
@@ -96,7 +96,7 @@ class _Columns:
             yield TablePiece(start + offset, tokens, prefix, prefix_tokens)
 
     def _prefix(self, first: int, end: int, key: str | None) -> str:
-        """The header of some columns; before columns that are not the first with the key of the row and its name."""
+        """Return the header of some columns; before columns that are not the first with the key of the row and its name."""
         is_named = key is not None and first > 0
         names = [*(self._names[:1] if is_named else ()), *self._names[first:end]]
         head = f"| {' | '.join(names)} |\n| {' | '.join('---' for _ in names)} |\n"

@@ -1,9 +1,17 @@
 from knowledge.models.bases import ATTACHMENTS, Graph, KnowledgeBase, Language, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
-from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
-from knowledge.models.fields import DocumentField, FieldKind
+from knowledge.models.documents import (
+    Document,
+    DocumentField,
+    DocumentVersion,
+    FieldKind,
+    ParseStatus,
+    Stage,
+    StageName,
+    StageStatus,
+)
 from knowledge.models.folders import Folder, FolderKind, FolderLink
-from knowledge.models.graph import GraphEntity, GraphMention, GraphMerge, GraphReading, GraphRelation, GraphSpending
+from knowledge.models.graph import GraphEntity, GraphMention, GraphMerge, GraphReading, GraphRelation
 from knowledge.models.sources import Every, RunState, Source, SourceItem, SourceRun, Trigger
 from knowledge.models.webhooks import DeliveryState, Webhook, WebhookDelivery, WebhookEvent
 
@@ -28,7 +36,6 @@ __all__ = [
     "GraphMerge",
     "GraphReading",
     "GraphRelation",
-    "GraphSpending",
     "KnowledgeBase",
     "Language",
     "ParseStatus",

@@ -22,11 +22,10 @@ class Recognition(models.TextChoices):
 
 
 class Graph(models.TextChoices):
-    """Whether a base has a knowledge graph, and out of what."""
+    """Choose whether a base has a knowledge graph."""
 
     OFF = "off", _("none")
     CERTAIN = "certain", _("what is certain: references, terms, codes, people and tables")
-    MODEL = "model", _("also what a language model reads")
 
 
 class Language(models.TextChoices):
@@ -81,12 +80,11 @@ class KnowledgeBase(models.Model):
         max_length=8,
         choices=Graph.choices,
         default=Graph.CERTAIN,
-        help_text=_("What documents name and say about it, for questions over several documents. A model costs money."),
+        help_text=_("What documents name and say about it, for questions over several documents."),
     )
     chunk_tokens = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     chunk_max_tokens = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     language = models.CharField(_("language"), max_length=8, choices=Language.choices, blank=True, editable=False)
-    graph_types = models.JSONField(default=dict, blank=True, editable=False)  # knowledge.graph.model_types
     average_terms = models.FloatField(default=250.0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

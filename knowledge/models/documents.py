@@ -42,19 +42,19 @@ class StageStatus(models.TextChoices):
 
 
 def reason_text(code: str, params: dict[str, str | int | float]) -> str:
-    """The sentence for a stored failure, in the reader's language."""
+    """Return the sentence for a stored failure, in the reader's language."""
     from knowledge.failure_reasons import REASONS
 
     return gettext(REASONS[code]) % params
 
 
 def stored_name(version: "DocumentVersion", filename: str) -> str:
-    """Where the original lies in the storage: ids only, a person's file name is never a path."""
+    """Return where the original lies in the storage: ids only, a person's file name is never a path."""
     return f"originals/{version.document.knowledge_base_id}/{version.pk}"
 
 
 def pages_folder(version_id: uuid.UUID) -> str:
-    """Where in the storage lies what is made from a version's pages: their images, what was read from them."""
+    """Return where in the storage lies what is made from a version's pages: their images, what was read from them."""
     return f"pages/{version_id}"
 
 
@@ -126,7 +126,7 @@ class Document(models.Model):
 
     @property
     def is_attached(self) -> bool:
-        """Whether it is a file of a conversation, whose name is its person's alone."""
+        """Tell whether it is a file of a conversation, whose name is its person's alone."""
         return self.knowledge_base_id == ATTACHMENTS
 
 
@@ -196,17 +196,17 @@ class DocumentVersion(models.Model):
 
     @property
     def waits_for_approval(self) -> bool:
-        """Whether its base wants versions to be approved, and this one is not."""
+        """Tell whether its base wants versions to be approved, and this one is not."""
         return self.approved_at is None and self.document.knowledge_base.is_approval_wanted
 
     @property
     def failure_reason(self) -> str:
-        """Why ingestion failed, in the reader's language; empty when it did not."""
+        """Return why ingestion failed, in the reader's language; empty when it did not."""
         return reason_text(self.failure["code"], self.failure["params"]) if self.failure else ""
 
     @property
     def unread_pictures(self) -> int:
-        """How many pictures its base would have read, and were not: they failed, or the base was set up otherwise."""
+        """Return how many pictures its base would have read, and were not: they failed, or the base was set up otherwise."""
         if not self.bare_pictures + self.scanned_pages:  # most documents: nothing to ask their base about
             return 0
         wanted = {Recognition.BARE: self.bare_pictures, Recognition.ALL: self.bare_pictures + self.scanned_pages}
@@ -214,16 +214,16 @@ class DocumentVersion(models.Model):
 
     @property
     def not_read(self) -> list[NotRead]:
-        """What of the file nobody read, in the reader's language."""
+        """Return what of the file nobody read, in the reader's language."""
         return not_read({**self.losses, PICTURES: self.unread_pictures})
 
     @property
     def parsed_name(self) -> str:
-        """Where the parsed blocks lie in the storage."""
+        """Return where the parsed blocks lie in the storage."""
         return f"parsed/{self.document.knowledge_base_id}/{self.pk}.json"
 
     def page_name(self, name: str) -> str:
-        """Where in the storage something of this name lies that is made from a page."""
+        """Return where in the storage something of this name lies that is made from a page."""
         return f"{pages_folder(self.pk)}/{name}"
 
 
@@ -242,3 +242,44 @@ class Stage(models.Model):
     class Meta:
         ordering = ("position",)
         constraints = [models.UniqueConstraint("version", "name", name="stage_once_in_version")]
+
+
+class FieldKind(models.TextChoices):
+    """What a field of documents holds. Numbers and dates can be compared."""
+
+    TEXT = "text", _("text")
+    NUMBER = "number", _("number")
+    DATE = "date", _("date")
+    CHOICE = "choice", _("one of a list")
+
+
+class DocumentField(models.Model):
+    """What a base wants to be known of each of its documents. Its values stand in `Document.metadata`, under its name.
+
+    choices: of a field of that kind. Whoever sees the base sees what its fields are called.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    name = LineField(_("name"), max_length=60)
+    kind = models.CharField(_("kind"), max_length=6, choices=FieldKind.choices, default=FieldKind.TEXT)
+    choices = models.JSONField(default=list)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    objects = GuardedManager["DocumentField"]()
+    unscoped = models.Manager["DocumentField"]()
+
+    class Meta:
+        verbose_name = _("field of documents")
+        verbose_name_plural = _("fields of documents")
+        ordering = ("position", "name")
+        default_manager_name = base_manager_name = "unscoped"
+        constraints = [models.UniqueConstraint("knowledge_base", "name", name="field_once_in_base")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        bases = KnowledgeBase.objects.reachable_by(principal, right)
+        return Q(knowledge_base_id__in=bases.values("pk"))

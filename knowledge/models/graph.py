@@ -96,7 +96,6 @@ class GraphMention(models.Model):
 
     kind: what the passage says it is; "" where it says none, and of a relation. said: the name as it stands there. defines: whether
     the passage by itself makes it an entity; where it only has the name of something that another one defines, it does not.
-    is_by_model: whether a language model found it.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -108,7 +107,6 @@ class GraphMention(models.Model):
     kind = LineField(max_length=KIND_LENGTH, blank=True)
     said = LineField(max_length=NAME_LENGTH, blank=True)
     defines = models.BooleanField(default=True)
-    is_by_model = models.BooleanField(default=False)
 
     unscoped = models.Manager()
     objects = GuardedManager["GraphMention"]()
@@ -154,35 +152,15 @@ class GraphMerge(models.Model):
 
 
 class GraphReading(models.Model):
-    """How far the graph is with one document. version: the one it was made from; by_model: whether a model read all of it, too.
-
-    problem: why a model did not, "" where it did or was not to.
-    """
+    """Record how far the graph is with one document. version: the one it was made from. problem: why it could not be read, "" for none."""
 
     document = models.OneToOneField(Document, models.CASCADE, primary_key=True, related_name="+")
     version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
-    by_model = models.BooleanField(default=False)
     problem = models.CharField(max_length=200, blank=True)
     read_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:
         return str(self.document_id)
-
-
-class GraphSpending(models.Model):
-    """What models took in a month for the graph of one base. month: its first day. cost: in the operator's currency."""
-
-    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
-    month = models.DateField()
-    input_tokens = models.BigIntegerField(default=0)
-    output_tokens = models.BigIntegerField(default=0)
-    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
-
-    class Meta:
-        constraints = [models.UniqueConstraint("knowledge_base", "month", name="graph_spending_once")]
-
-    def __str__(self) -> str:
-        return f"{self.knowledge_base_id} {self.month}"
 
 
 def _mentions(principal: Principal, right: Right) -> Any:

@@ -11,16 +11,6 @@ from knowledge.parsers.limits import ParseLimits
 
 PARSER_VERSION = 6
 """Counted up when what parsers give changes for files that were read before: `manage.py reread` finds those."""
-APART_SINCE = 2
-"""The version that first kept hidden text apart; what later ones read otherwise is only what it took for hidden."""
-
-PICTURES_SINCE = 4
-"""The version that first said which pictures a file of WITH_PICTURES has."""
-WITH_PICTURES = (
-    "application/pdf",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-)
 
 
 class UnreadableFile(Exception):
@@ -59,7 +49,7 @@ class Parser(Protocol):
         """Modules that a warm server imports once, before it forks for each file."""
 
     def recognises(self, path: Path) -> bool:
-        """Whether the content looks like this format; reads little, trusts nothing, raises nothing."""
+        """Tell whether the content looks like this format; reads little, trusts nothing, raises nothing."""
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
         """Raises Rejected when the file breaks a limit or a rule, ParseFailed("damaged") when it cannot be read."""

@@ -122,7 +122,7 @@ class ParsedDocument:
 
     @property
     def starts(self) -> list[int]:
-        """The offset of each block in the document's text."""
+        """Return the offset of each block in the document's text."""
         found, end = [], 0
         for before, block in _pairs(self.blocks):
             found.append(end + len(separator(before, block)))
@@ -131,7 +131,7 @@ class ParsedDocument:
 
     @classmethod
     def of(cls, blocks: Iterable[Block | Picture], **more: Any) -> "ParsedDocument":
-        """A document of blocks and pictures in reading order, those blocks apart that people do not see."""
+        """Return a document of blocks and pictures in reading order, those blocks apart that people do not see."""
         seen: list[Block] = []
         apart: list[Apart] = []
         pictures: list[Picture] = []
@@ -146,11 +146,11 @@ class ParsedDocument:
 
     @property
     def inner_pictures(self) -> list[Picture]:
-        """The pictures inside the text, in its order."""
+        """Return the pictures inside the text, in its order."""
         return sorted((each for each in (*self.pictures, *self.read_pictures) if each.name), key=lambda each: each.at)
 
     def with_recognised(self, found: Mapping[Picture, Sequence[Block]]) -> "ParsedDocument":
-        """The same document with what was read from pictures: in the place of their page, or where they stand. The others stay."""
+        """Return the same document with what was read from pictures: in the place of their page, or where they stand. The others stay."""
         replaced = {picture.page for picture in found if not picture.name}
         blocks: list[Block] = []
         places: list[int] = []  # how many of the new blocks stand before each of the old ones, and at the end
@@ -174,7 +174,7 @@ class ParsedDocument:
         return replace(self, title=title, blocks=tuple(blocks), apart=apart, pictures=left, read_pictures=tuple(read))
 
     def with_hidden(self) -> "ParsedDocument":
-        """The same document with everything in it answering, for a base that wants that."""
+        """Return the same document with everything in it answering, for a base that wants that."""
         blocks: list[Block] = []
         apart = iter([*self.apart, None])
         following = next(apart)
@@ -188,11 +188,11 @@ class ParsedDocument:
 
     @property
     def hidden_count(self) -> int:
-        """How many of the blocks that answer people do not see."""
+        """Return how many of the blocks that answer people do not see."""
         return sum(each.hidden is not None for each in self.blocks)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that say something: a block of plain text is its kind and its text."""
+        """Return the fields that say something: a block of plain text is its kind and its text."""
         found = asdict(replace(self, blocks=(), apart=())) | {"model": MODEL}
         found["blocks"] = [_to_json(block) for block in self.blocks]
         found["apart"] = [{"block": _to_json(each.block), "at": each.at} for each in self.apart]
@@ -211,7 +211,7 @@ class ParsedDocument:
 
 
 def separator(before: Block | None, block: Block) -> str:
-    """What stands between two neighbouring blocks in the document's text."""
+    """Return what stands between two neighbouring blocks in the document's text."""
     if before is None:
         return ""
     return "\n" if before.kind == block.kind == "item" else SEPARATOR
@@ -255,7 +255,7 @@ def linked(words: str, address: str) -> str:
 
 
 def is_absolute(address: str) -> bool:
-    """Whether an address leads somewhere from any page; one that does not is told, and no link of ours."""
+    """Tell whether an address leads somewhere from any page; one that does not is told, and no link of ours."""
     return _ABSOLUTE.match(address) is not None
 
 
@@ -265,7 +265,7 @@ def unmarked(source: str) -> str:
 
 
 def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
-    """A text without marks, and the links that they told."""
+    """Return a text without marks, and the links that they told."""
     if _WORDS not in text:
         return text, ()
     parts: list[str] = []
@@ -280,7 +280,7 @@ def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
 
 
 def block(kind: BlockKind, text: str, **fields: Any) -> list[Block]:
-    """A block of cleaned, trimmed text, its links found; no block when nothing is left of it."""
+    """Return a block of cleaned, trimmed text, its links found; no block when nothing is left of it."""
     text = cleaned(text)
     text = text.strip("\n").rstrip() if kind in ("code", "item") else text.strip()
     text, links = taken_links(text)
@@ -288,7 +288,7 @@ def block(kind: BlockKind, text: str, **fields: Any) -> list[Block]:
 
 
 def item(text: str, *, depth: int = 0, number: str = "", **fields: Any) -> list[Block]:
-    """An item of a list: its text without a marker, and its number as it stands there, "" for a bullet."""
+    """Return an item of a list: its text without a marker, and its number as it stands there, "" for a bullet."""
     indent, text = "  " * depth, cleaned(text).strip()
     marker = f"{number} " if number else "- "
     lead = len(indent) + (0 if number else len(marker))
@@ -298,6 +298,6 @@ def item(text: str, *, depth: int = 0, number: str = "", **fields: Any) -> list[
 
 
 def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) -> list[Block]:
-    """What people do not see, as a paragraph; no block when nothing is left of it."""
+    """Return what people do not see, as a paragraph; no block when nothing is left of it."""
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)

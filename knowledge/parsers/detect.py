@@ -14,7 +14,7 @@ _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def extension_of(filename: str) -> str:
-    """The ending of an uploaded name in lower case, with the dot; "" without one. Names are never used as paths."""
+    """Return the ending of an uploaded name in lower case, with the dot; "" without one. Names are never used as paths."""
     return PurePosixPath(PureWindowsPath(filename).name).suffix.lower()
 
 
@@ -45,7 +45,7 @@ def head(path: Path) -> bytes:
 
 
 def _mismatch(path: Path, extension: str) -> Rejected:
-    """Why content is not of the type its name says, with the ending it should have had where that is known."""
+    """Return why content is not of the type its name says, with the ending it should have had where that is known."""
     try:
         looks_like = puremagic.magic_string(head(path))[0].extension.lower()
     except (puremagic.PureError, ValueError, IndexError):
@@ -72,7 +72,7 @@ def is_text(path: Path) -> bool:
 
 
 def has_ooxml_part(path: Path, folder: str) -> bool:
-    """Whether the file is a zip with a content-type list and members in `folder` ("word/", "xl/", "ppt/")."""
+    """Tell whether the file is a zip with a content-type list and members in `folder` ("word/", "xl/", "ppt/")."""
     if not head(path).startswith(b"PK"):
         return False
     try:

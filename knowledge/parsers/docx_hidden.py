@@ -60,7 +60,7 @@ class Place:
         return self.on(fill_of(cell.find(f"{W}tcPr/{W}shd"))).because(HiddenReason.DELETED if is_gone else None)
 
     def in_shape(self, shape: Any) -> "Place":
-        """The place inside any element of a drawing."""
+        """Return the place inside any element of a drawing."""
         if shape.tag in (f"{_DRAWN}anchor", f"{_DRAWN}inline"):
             return self.because(_why_shape(shape))
         if shape.tag.startswith(_OLD_SHAPES) and _UNSEEN_STYLE.search(shape.get("style") or ""):
@@ -92,7 +92,7 @@ def colour_of(said: str | None) -> Colour | None:
 
 
 def page_of(tree: Any) -> Place:
-    """The place on a plain page, with the colour that the document gives its pages."""
+    """Return the place on a plain page, with the colour that the document gives its pages."""
     page = tree.find(f"{W}background")
     return Place() if page is None else Place(behind=page.get(f"{W}color") or UNKNOWN)
 

@@ -69,7 +69,7 @@ class Styles:
             self._base = look_of(said)
 
     def chain(self, properties: Any, tag: str, kind: str) -> list[Any]:
-        """The style that properties name (the default one of its kind where they name none), and those it is based on."""
+        """Return the style that properties name (the default one of its kind where they name none), and those it is based on."""
         following = value_of(properties, tag)
         following = self._defaults.get(kind, "") if following is None else following
         if following not in self._chains:
@@ -84,7 +84,7 @@ class Styles:
         return found
 
     def look(self, run_properties: Any, paragraph_properties: Any) -> Look:
-        """A run's own format over its style's, over its paragraph's, over the defaults."""
+        """Return a run's own format over its style's, over its paragraph's, over the defaults."""
         key = (value_of(run_properties, "rStyle") or "", value_of(paragraph_properties, "pStyle") or "")
         if key not in self._looks:
             found = _NOTHING
@@ -96,14 +96,14 @@ class Styles:
         return look_of(run_properties).over(self._looks[key])
 
     def paragraph_fill(self, properties: Any) -> str | None:
-        """The shading of a paragraph: its own, or what its style gives it."""
+        """Return the shading of a paragraph: its own, or what its style gives it."""
         for said in (properties, *(each.find(f"{W}pPr") for each in self.chain(properties, "pStyle", "paragraph"))):
             if said is not None and (fill := fill_of(said.find(f"{W}shd"))):
                 return fill
         return None
 
     def level(self, properties: Any) -> int | None:
-        """The level of a heading, 1 to 6; None for other paragraphs."""
+        """Return the level of a heading, 1 to 6; None for other paragraphs."""
         chain = self.chain(properties, "pStyle", "paragraph")
         for said, name in [(properties, ""), *((each.find(f"{W}pPr"), _name(each)) for each in chain)]:
             outline = value_of(said, "outlineLvl")
@@ -120,7 +120,7 @@ class Styles:
         return next((_KINDS[name] for name in names if name in _KINDS), "paragraph")
 
     def list_of(self, properties: Any) -> tuple[str, int | None, str] | None:
-        """The list of a paragraph, its level in it where it is said, and the style that says so; None where there is none."""
+        """Return the list of a paragraph, its level in it where it is said, and the style that says so; None where there is none."""
         sources = [(properties, ""), *(
             (each.find(f"{W}pPr"), each.get(f"{W}styleId", "")) for each in self.chain(properties, "pStyle", "paragraph")
         )]  # fmt: skip
@@ -136,7 +136,7 @@ class Styles:
         return None
 
     def bullet_depth(self, properties: Any) -> int | None:
-        """The depth of an item whose style alone, without a definition of a list, calls it one."""
+        """Return the depth of an item whose style alone, without a definition of a list, calls it one."""
         chain = self.chain(properties, "pStyle", "paragraph")
         found = next((match for each in chain if (match := _LIST.fullmatch(_name(each)))), None)
         return int(found[1] or 1) - 1 if found else None
@@ -215,7 +215,7 @@ def _text_fill(fill: Any) -> tuple[str | None, bool | None]:
 
 
 def fill_of(shading: Any) -> str | None:
-    """The colour of a shading, as six hex digits, "auto" or unknown; None where there is none."""
+    """Return the colour of a shading, as six hex digits, "auto" or unknown; None where there is none."""
     if shading is None:
         return None
     pattern, fill = shading.get(VAL, "clear"), shading.get(f"{W}fill")

@@ -48,7 +48,7 @@ def says_nothing(control: Any) -> bool:
 
 
 def flow(element: Any, wanted: set[str]) -> Iterator[Any]:
-    """The children of those names, also those inside of what only wraps them."""
+    """Yield the children of those names, also those inside of what only wraps them."""
     for child in element:
         if child.tag in wanted:
             yield child
@@ -138,12 +138,12 @@ class Text:
 
     @property
     def seen(self) -> str:
-        """The text that people see, with its links."""
+        """Return the text that people see, with its links."""
         return seen_text(self._pieces)
 
     @property
     def unseen(self) -> list[Block]:
-        """What nobody sees of it, one block for each reason in a row."""
+        """Return what nobody sees of it, one block for each reason in a row."""
         return unseen_blocks(self._pieces)
 
     def _read(self, element: Any, place: Place, address: str) -> None:
@@ -274,7 +274,7 @@ _READERS: dict[str, Callable[[Text, Any, Place], None]] = {
 
 
 def _check_box(field: Any) -> str:
-    """The box that a field of an older form draws."""
+    """Return the box that a field of an older form draws."""
     box = field.find(f"{W}ffData/{W}checkBox")
     if box is None:
         return ""

@@ -56,7 +56,7 @@ class Walk:
         return hidden_block(_words(self._comments.pop(reference.get(f"{W}id"), None)), HiddenReason.COMMENT)
 
     def note(self, reference: Any, hidden: HiddenReason | None) -> tuple[str, list[Block | Picture]]:
-        """The mark of a note, and the note itself."""
+        """Return the mark of a note, and the note itself."""
         kind = reference.tag.removeprefix(W).removesuffix("Reference")
         found, part, form = self._notes[kind]
         note = found.pop(reference.get(f"{W}id"), None)
@@ -81,7 +81,7 @@ class Walk:
         return [*whole_note, *(each for each in inner if each not in lines)]
 
     def inside(self, element: Any, part: PartOf, place: Place) -> list[Block | Picture]:
-        """The blocks of a body, a cell, a box or a note."""
+        """Return the blocks of a body, a cell, a box or a note."""
         found: list[Block | Picture] = []
         for child in flow(element, _FLOW):
             if child.tag == f"{W}p":
@@ -169,7 +169,7 @@ class Walk:
     # --- notes, headers and footers ------------------------------------------------------------------------------
 
     def _notes_of(self, part: Any, kind: str) -> tuple[dict[str, Any], PartOf, str]:
-        """The notes of a kind by their ids, the part they stand in, and the format of their numbers."""
+        """Return the notes of a kind by their ids, the part they stand in, and the format of their numbers."""
         held = _related(part, f"{kind}s")
         tree = tree_of(held) if held is not None else None
         sources = [self._settings, *part.element.iter(f"{W}sectPr")]
@@ -198,7 +198,7 @@ class Walk:
         return [each for blocks in found.values() for each in blocks]
 
     def _lines(self, element: Any, part: PartOf) -> tuple[str, list[Block]]:
-        """The lines of a header without numbers of pages, a row of a table in one, and what nobody sees of it."""
+        """Return the lines of a header without numbers of pages, a row of a table in one, and what nobody sees of it."""
         lines: list[str] = []
         unseen: list[Block] = []
         for child in flow(element, {f"{W}p", f"{W}tbl"}):
@@ -255,7 +255,7 @@ def _with_whole_code(found: list[Block | Picture]) -> Iterator[Block | Picture]:
 
 
 def _named_rows(rows: list[tuple[Any, list[Any]]], names_first: bool) -> int:
-    """How many rows Word marks as names of columns: repeated on each page, set off by the table's style, or shaded alone."""
+    """Return how many rows Word marks as names of columns: repeated on each page, set off by the table's style, or shaded alone."""
     marked = 0
     while marked < len(rows) and is_on(rows[marked][0].find(f"{W}trPr/{W}tblHeader")):
         marked += 1

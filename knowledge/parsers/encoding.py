@@ -22,7 +22,7 @@ _EAST_ASIAN = (
 
 
 def read_text(path: Path, limits: ParseLimits) -> str:
-    """The text of a file with every line end as a newline. Raises Rejected: too_large, encoding."""
+    """Return the text of a file with every line end as a newline. Raises Rejected: too_large, encoding."""
     size = path.stat().st_size
     if size > limits.text_bytes:
         raise Rejected("too_large", size=round(size / MIB, 1), limit=limits.text_bytes // MIB)

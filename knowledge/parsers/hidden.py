@@ -16,7 +16,6 @@ class HiddenReason(StrEnum):
     TOO_SMALL = "too_small"
     COLOUR = "colour"
     OUTSIDE = "outside"
-    SKIPPED = "skipped"  # aria-hidden: of documents that versions 2 and 3 of the parsers read
     COMMENT = "comment"
     DELETED = "deleted"
     STRUCK = "struck"
@@ -34,7 +33,6 @@ REASONS = {
     HiddenReason.TOO_SMALL: gettext_noop("It is too small to be seen."),
     HiddenReason.COLOUR: gettext_noop("It has the colour of what is behind it."),
     HiddenReason.OUTSIDE: gettext_noop("It lies outside the page, or is cut off."),
-    HiddenReason.SKIPPED: gettext_noop("It is marked to be left out when the page is read aloud (aria-hidden)."),
     HiddenReason.COMMENT: gettext_noop("It is a comment in the source of the file."),
     HiddenReason.DELETED: gettext_noop("It was deleted while changes were tracked."),
     HiddenReason.STRUCK: gettext_noop("It is struck out."),
@@ -54,7 +52,7 @@ WHITE: Colour = (255, 255, 255)
 
 
 def blends_in(text: Colour, background: Colour) -> bool:
-    """Whether text of one colour cannot be told from a background of the other, by WCAG's ratio of contrast."""
+    """Tell whether text of one colour cannot be told from a background of the other, by WCAG's ratio of contrast."""
     a, b = sorted((_luminance(text), _luminance(background)))
     return (b + 0.05) / (a + 0.05) < SEEN_CONTRAST
 

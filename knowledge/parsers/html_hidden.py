@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from knowledge.parsers.css import Stylesheet, resolved
-from knowledge.parsers.css_media import on_a_screen
+from knowledge.parsers.css import Stylesheet, on_a_screen, resolved
 from knowledge.parsers.css_values import PX_PER_POINT, number, over, px, shade, split
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
 
@@ -102,7 +101,7 @@ class Looks:
 
 
 def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
-    """The colour of the letters, and how opaque they are."""
+    """Return the colour of the letters, and how opaque they are."""
     colour, alpha = above.colour, above.alpha
     said = style.get("-webkit-text-fill-color") or style.get("color")
     if said and said not in ("inherit", "currentcolor", "unset"):
@@ -123,7 +122,7 @@ def _in_full(style: dict[str, str]) -> dict[str, str]:
 
 
 def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
-    """The colour of the shadow behind letters, which may be what one sees of them."""
+    """Return the colour of the shadow behind letters, which may be what one sees of them."""
     said = style.get("text-shadow")
     if said is None or said == "inherit":
         return above
@@ -132,7 +131,7 @@ def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
 
 
 def _by_attributes(element: Any) -> dict[str, str]:
-    """What attributes say that are older than styles; a style is stronger."""
+    """Return what attributes say that are older than styles; a style is stronger."""
     said = {name: str(value).lower() for name, value in element.attrib.items() if value}
     style = {name: said[name] for name in ("color", "opacity", "font-size") if name in said}
     is_of_drawing = element.tag in _NOT_OF_A_DRAWING and next(element.iterancestors("svg"), None) is not None
@@ -150,7 +149,7 @@ def _by_attributes(element: Any) -> dict[str, str]:
 
 
 def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
-    """Why nothing in the element is seen, whatever its children say."""
+    """Return why nothing in the element is seen, whatever its children say."""
     display = style.get("display", "")
     if display in ("none", "table-column", "table-column-group") or style.get("content-visibility") == "hidden":
         return HiddenReason.NOT_DISPLAYED

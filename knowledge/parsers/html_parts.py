@@ -82,7 +82,7 @@ def notes_of(tree: Any, targets: set[str]) -> Iterator[tuple[Any, str]]:
 
 
 def numbers_of(element: Any) -> Iterator[str]:
-    """The numbers of the items of a list, as the page shows them; "" for bullets."""
+    """Yield the numbers of the items of a list, as the page shows them; "" for bullets."""
     items = list(element.iterchildren("li"))
     step = -1 if element.get("reversed") is not None else 1
     number = _whole(element.get("start"), len(items) if step < 0 else 1)
@@ -99,7 +99,7 @@ def _whole(said: str | None, otherwise: int) -> int:
 
 
 def _counted(number: int, kind: str) -> str:
-    """A number in digits, letters or Roman numerals."""
+    """Return a number in digits, letters or Roman numerals."""
     if kind in ("a", "A") and number > 0:
         letters = ""
         while number > 0:

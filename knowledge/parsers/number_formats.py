@@ -43,7 +43,7 @@ def plain(value: float) -> str:
 
 
 def formatted(value: float, code: str) -> str | None:
-    """A number as people see it in its cell; None where the format shows nothing, is one of dates, or is not understood."""
+    """Return a number as people see it in its cell; None where the format shows nothing, is one of dates, or is not understood."""
     number = Decimal(f"{value:.{PRECISION}g}")
     if len(code) > _LONGEST_CODE or not number.is_finite():
         return None
@@ -75,7 +75,7 @@ def sections(code: str) -> tuple[str, ...]:
 
 
 def _section(number: Decimal, parts: Sequence[str]) -> int | None:
-    """Which section a number is shown by: the first whose condition holds, else by its sign."""
+    """Return which section a number is shown by: the first whose condition holds, else by its sign."""
     conditions = [_condition(part) for part in parts]
     if any(conditions):
         holds = [each is None or _COMPARE[each[0]](number, each[1]) for each in conditions]
@@ -92,7 +92,7 @@ def _condition(part: str) -> tuple[str, Decimal] | None:
 
 @lru_cache(maxsize=256)
 def _tokens(part: str) -> tuple[Token, ...] | None:
-    """A section in pieces; None for one of dates and times."""
+    """Return a section in pieces; None for one of dates and times."""
     found: list[Token] = []
     for quoted, escaped, bracketed, general, power, sign in (match.groups() for match in _TOKEN.finditer(part)):
         if general:
@@ -116,12 +116,12 @@ def _tokens(part: str) -> tuple[Token, ...] | None:
 
 
 def _literals(part: str) -> list[str]:
-    """What a section says beside the digits: a negative one that says nothing else is told by its colour alone."""
+    """Return what a section says beside the digits: a negative one that says nothing else is told by its colour alone."""
     return [text for kind, text in _tokens(part) or () if kind == "literal" and text.strip()]
 
 
 def _said(number: Decimal, tokens: Sequence[Token]) -> str | None:
-    """A number without its sign by one section."""
+    """Return a number without its sign by one section."""
     kinds = [kind for kind, _text in tokens]
     if GENERAL in kinds or "@" in kinds:
         return "".join(plain(float(number)) if kind in (GENERAL, "@") else text for kind, text in tokens)
@@ -171,7 +171,7 @@ def _grouped(digits: str) -> str:
 
 
 def _filled(digits: str, places: Sequence[int]) -> dict[int, str]:
-    """A digit for each place from the right; the first place takes all that are left."""
+    """Return a digit for each place from the right; the first place takes all that are left."""
     found: dict[int, str] = {}
     for at in reversed(places):
         found[at], digits = (digits, "") if at == places[0] else (digits[-1:], digits[:-1])

@@ -29,7 +29,7 @@ SURE_SCORE, SURE_SHARE = (
 
 
 def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPage:
-    """The lines of one picture of the file at `path`. Raises what the libraries raise on a damaged one, Rejected on a huge one.
+    """Return the lines of one picture of the file at `path`. Raises what the libraries raise on a damaged one, Rejected on a huge one.
 
     One that lies on its side or on its head reads as nonsense: then it is turned, and what the model is surest of counts.
     """
@@ -50,7 +50,7 @@ def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPa
 
 
 def _read(image: Image.Image) -> list[tuple[RecognisedLine, float]]:
-    """The lines of an image with how sure the model is of each, 0 to 1."""
+    """Return the lines of an image with how sure the model is of each, 0 to 1."""
     found: Any = _engine()(np.asarray(image)[:, :, ::-1])
     if found.txts is None:
         return []
@@ -59,7 +59,7 @@ def _read(image: Image.Image) -> list[tuple[RecognisedLine, float]]:
 
 
 def _sureness(found: Sequence[tuple[RecognisedLine, float]], image: Image.Image) -> float:
-    """How many characters make sense; those of lines that run downwards count half."""
+    """Return how many characters make sense; those of lines that run downwards count half."""
     sure = 0.0
     for line, score in found:
         x0, y0, x1, y1 = line.box
@@ -76,7 +76,7 @@ def _engine() -> RapidOCR:
 
 
 def _image_of(path: Path, picture: Picture, limits: ParseLimits) -> tuple[Image.Image, float, float]:
-    """The picture in colours, upright, and its size as `RecognisedPage` says it."""
+    """Return the picture in colours, upright, and its size as `RecognisedPage` says it."""
     if not picture.name and is_pdf(path):
         with pdfium.PdfDocument(path) as document:
             page = document[(picture.page or 1) - 1]
@@ -93,7 +93,7 @@ def _image_of(path: Path, picture: Picture, limits: ParseLimits) -> tuple[Image.
 
 
 def _share(corners: "np.ndarray[Any, Any]", image: Image.Image) -> Box:
-    """The upright box around the four corners of a line, in shares of the picture."""
+    """Return the upright box around the four corners of a line, in shares of the picture."""
     (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
     width, height = image.size
     return float(x0 / width), float(y0 / height), float(x1 / width), float(y1 / height)

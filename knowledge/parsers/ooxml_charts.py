@@ -60,7 +60,7 @@ def _axis_title(tree: Any, *kinds: str) -> str:
 
 
 def _words(title: Any) -> str:
-    """The words of a title: typed, or kept from a cell."""
+    """Return the words of a title: typed, or kept from a cell."""
     if title is None:
         return ""
     lines = ("".join(each.itertext(f"{A}t")) for each in title.iter(f"{A}p"))
@@ -69,7 +69,7 @@ def _words(title: Any) -> str:
 
 
 def _points(series: Any, *names: str) -> dict[int, Cell]:
-    """The points of a series by their places, as the chart shows them."""
+    """Return the points of a series by their places, as the chart shows them."""
     source = next((found for name in names if (found := series.find(_C + name)) is not None), None)
     if source is None:
         return {}

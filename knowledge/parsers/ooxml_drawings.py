@@ -23,7 +23,7 @@ _BRACKETS = {"(": ")", "[": "]", "{": "}", "|": "|"}
 
 
 def tree_of(part: Any) -> Any:
-    """The XML of a part of python-docx or python-pptx, whether they read it themselves or not; None where it is none."""
+    """Return the XML of a part of python-docx or python-pptx, whether they read it themselves or not; None where it is none."""
     element = getattr(part, "element", None)
     if element is not None:
         return element
@@ -34,13 +34,13 @@ def tree_of(part: Any) -> Any:
 
 
 def related_tree(part: Any, relation: str | None) -> Any:
-    """The XML of the part that a relation of this one leads to; None where it leads to none."""
+    """Return the XML of the part that a relation of this one leads to; None where it leads to none."""
     found = part.rels.get(relation or "")
     return None if found is None or found.is_external else tree_of(found.target_part)
 
 
 def address_of(part: Any, relation: str | None) -> str:
-    """The address outside the file that a relation leads to; "" where it leads to none."""
+    """Return the address outside the file that a relation leads to; "" where it leads to none."""
     found = part.rels.get(relation or "")
     return str(found.target_ref) if found is not None and found.is_external else ""
 
@@ -56,7 +56,7 @@ def chosen(versions: Any) -> Any:
 
 
 def diagram_blocks(tree: Any, **fields: Any) -> list[Block]:
-    """The words of a SmartArt drawing as items, each below the one that it belongs to. tree: its data."""
+    """Return the words of a SmartArt drawing as items, each below the one that it belongs to. tree: its data."""
     words = {each.get("modelId"): _words(each) for each in tree.iter(f"{DIAGRAM}pt")}
     below: dict[str, list[tuple[int, str]]] = {}
     for each in tree.iter(f"{DIAGRAM}cxn"):
@@ -87,7 +87,7 @@ def _words(point: Any) -> str:
 
 
 def linear(node: Any) -> str:
-    """An Office formula on one line: a/b, x^2, x^(n+k), √(x+1)."""
+    """Return an Office formula on one line: a/b, x^2, x^(n+k), √(x+1)."""
     if node.tag == f"{M}t":
         return node.text or ""
     parts = [(child.tag.removeprefix(M), linear(child)) for child in node if isinstance(child.tag, str)]
@@ -148,7 +148,7 @@ _WINGDINGS = {0x6C: "●", 0x6E: "■", 0x6F: "□", 0x71: "❑", 0xA7: "▪", 0
 
 
 def symbol(code: int, font: str) -> str:
-    """The sign that a font of symbols draws for a code; "" for one that is not known."""
+    """Return the sign that a font of symbols draws for a code; "" for one that is not known."""
     place = code - 0xF000 if 0xF000 <= code <= 0xF0FF else code
     if font.lower() == "symbol":
         return _SYMBOL[place - 0x21].strip() if 0 <= place - 0x21 < len(_SYMBOL) else ""

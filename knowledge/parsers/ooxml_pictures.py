@@ -11,12 +11,12 @@ _EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}e
 
 
 def blips(tree: Any) -> Iterator[Any]:
-    """The elements that show a picture, in the order of the document."""
+    """Yield the elements that show a picture, in the order of the document."""
     yield from tree.iter("{http://schemas.openxmlformats.org/drawingml/2006/main}blip")
 
 
 def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
-    """The part that a picture comes from; None where it is no part of the file or nothing that is read.
+    """Return the part that a picture comes from; None where it is no part of the file or nothing that is read.
 
     targets: what the ids of relations lead to. folder: where in the file the part that shows it lies.
     """
@@ -32,7 +32,7 @@ def pictures_in(tree: Any, targets: Mapping[str, str], folder: str) -> Iterator[
 
 
 def targets_in(relations: bytes) -> dict[str, str]:
-    """What a part's relations lead to, by their ids. relations: the XML of its `.rels`; empty where it has none."""
+    """Return what a part's relations lead to, by their ids. relations: the XML of its `.rels`; empty where it has none."""
     if not relations:
         return {}
     tree = etree.fromstring(relations, etree.XMLParser(resolve_entities=False, no_network=True))

@@ -28,7 +28,7 @@ class _Letter:
 
 
 def page_marks(path: Path, number: int, quoted: str, within: Sequence[Box]) -> PageMarks | None:
-    """The quotation on a page; None for what is no PDF, or has no such page. number: from 1. within: the blocks that it is of.
+    """Return the quotation on a page; None for what is no PDF, or has no such page. number: from 1. within: the blocks that it is of.
 
     Letters and digits alone are compared: white space, hyphens at line ends and signs differ between a page and its text.
     """
@@ -61,7 +61,7 @@ def _is_within(box: Box, blocks: Iterable[Box]) -> bool:
 
 
 def _located(letters: Sequence[_Letter], wanted: str) -> list[_Letter]:
-    """The letters of the quotation: all of them in a row, else the pieces that are found, where they are half of it."""
+    """Return the letters of the quotation: all of them in a row, else the pieces that are found, where they are half of it."""
     text = "".join(each.folded for each in letters)
     start = text.find(wanted) if wanted else -1
     if start >= 0:

@@ -23,7 +23,7 @@ class Placement:
         return self.shown()
 
     def shown(self) -> tuple[float, float, float, float]:
-        """Where `raw` stands on the page."""
+        """Return where `raw` stands on the page."""
         left, bottom, right, top = self._crop
         rect = self.raw
         x0, x1 = rect.left - left, rect.right - left

@@ -50,14 +50,14 @@ class Segment:
         self.x1, self.y1 = max(self.x1, x1), max(self.y1, y1)
 
     def goes_on_at(self, box: Box) -> bool:
-        """Whether a character at `box` belongs to this run: same line, no wide gap to either side."""
+        """Tell whether a character at `box` belongs to this run: same line, no wide gap to either side."""
         x0, y0, x1, y1 = box
         overlap = min(self.y1, y1) - max(self.y0, y0)
         gap = max(x0 - self.x1, self.x0 - x1)
         return overlap > 0.3 * min(self.y1 - self.y0, y1 - y0) and gap < _WORD_GAP * max(self.size, 4.0)
 
     def cut_at(self, edges: Iterable[float]) -> Iterator["Segment"]:
-        """The pieces between the vertical lines at `edges` that run through the segment."""
+        """Yield the pieces between the vertical lines at `edges` that run through the segment."""
         bounds = [0, *(bisect(self.starts, edge) for edge in sorted(edges)), len(self.text)]
         for a, b in pairwise(bounds):
             if self.text[a:b].strip():
@@ -70,7 +70,7 @@ class Segment:
 
 
 def raised_or_lowered(char: str, box: Box, level: Box) -> str:
-    """A digit or sign that is smaller than the character before it and above or below its line, as such a character; else "".
+    """Return a digit or sign that is smaller than the character before it and above or below its line, as such a character; else "".
 
     level: where the last character on the line stands; boxes reach from the font's ascent to its descent.
     """
@@ -93,7 +93,7 @@ class Table:
         return len(self.rows) >= 2 and max(len(row) for row in self.rows) >= 2
 
     def filled(self, cell_of: Callable[[int, int], Cell]) -> list[Row]:
-        """The grid of what its cells hold, by row and column; a cell that spans several places stands in each."""
+        """Return the grid of what its cells hold, by row and column; a cell that spans several places stands in each."""
         lefts = sorted({cell[0] for row in self.rows for cell in row if cell})
         tops = [min((cell[1] for cell in row if cell), default=0.0) for row in self.rows]
         grid = [[EMPTY] * len(lefts) for _ in self.rows]
@@ -194,7 +194,7 @@ def in_reading_order(segments: list[Segment]) -> Iterator[list[Segment]]:
 
 
 def _gutter(segments: list[Segment]) -> float | None:
-    """The x that fewest segments cross, within the middle half; None when more than a fifth of them cross it."""
+    """Return the x that fewest segments cross, within the middle half; None when more than a fifth of them cross it."""
     if len(segments) < 8:
         return None
     left, right = min(s.x0 for s in segments), max(s.x1 for s in segments)
@@ -264,7 +264,7 @@ def vertical_paragraphs(segments: list[Segment]) -> tuple[list[Segment], list[Se
 
 
 def _is_stacked(above: Segment, segment: Segment) -> bool:
-    """Whether a Chinese character stands right below another."""
+    """Tell whether a Chinese character stands right below another."""
     if len(above.text) != 1 or len(segment.text) != 1 or not WIDE.match(segment.text + above.text):
         return False
     step = segment.middle[1] - above.middle[1]

@@ -6,6 +6,7 @@ draw is looked at before they hide something: they may be filled by a pattern.
 """
 
 import ctypes
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,72 @@ from pypdfium2 import PdfMatrix
 
 from knowledge.parsers.css_values import over
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
-from knowledge.parsers.pdf_rendered import Rendered, address_of
+
+_LONGEST_SIDE = 1000  # pixels
+_MOST_RENDERED = 30  # objects of a page; those beyond are taken for what PDFium calls them
+_MOST_OBJECTS = 5_000  # of a page whose objects are drawn alone: each is switched off and on again
+_KEPT = 4  # drawings; the letters of a line and what is behind them come one after the other
+
+Box = tuple[float, float, float, float]
+"""x0, y0, x1, y1 in points from the top left of the page."""
+
+
+class Rendered:
+    """Objects of one page, each drawn alone on white. leaves: all of them, without the forms that hold some."""
+
+    def __init__(self, page: pdfium.PdfPage, leaves: list[Any]) -> None:
+        self._page, self._leaves = page, leaves
+        self._scale = min(1.0, _LONGEST_SIDE / max(1.0, *page.get_size()))
+        self._drawings: OrderedDict[int, pdfium.PdfBitmap] = OrderedDict()
+        self._count = 0
+
+    def colour_at(self, drawing: Any, box: Box) -> Colour | None:
+        """Return what the object draws in the middle of a box; None where it is not drawn alone any more."""
+        bitmap = self._alone(drawing)
+        return self._pixel(bitmap, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2) if bitmap else None
+
+    def is_blank(self, drawing: Any, box: Box) -> bool:
+        """Tell whether the object, alone on white, leaves the box white; also where it is not drawn alone any more."""
+        bitmap = self._alone(drawing)
+        if bitmap is None:
+            return True
+        left, top, right, bottom = (round(side * self._scale) for side in box)
+        points = ((x, y) for x in range(left, right + 1) for y in range(top, bottom + 1))
+        return all(blends_in(self._pixel(bitmap, x / self._scale, y / self._scale), WHITE) for x, y in points)
+
+    def _pixel(self, bitmap: pdfium.PdfBitmap, x: float, y: float) -> Colour:
+        column = min(max(round(x * self._scale), 0), bitmap.width - 1)
+        row = min(max(round(y * self._scale), 0), bitmap.height - 1)
+        at = row * bitmap.stride + column * bitmap.n_channels
+        blue, green, red = bitmap.buffer[at : at + 3]
+        return red, green, blue
+
+    def _alone(self, drawing: Any) -> pdfium.PdfBitmap | None:
+        address = address_of(drawing)
+        if address not in self._drawings:
+            if self._count >= _MOST_RENDERED or len(self._leaves) > _MOST_OBJECTS:
+                return None
+            self._count += 1
+            self._drawings[address] = self._draw(address)
+            if len(self._drawings) > _KEPT:
+                self._drawings.popitem(last=False)
+        self._drawings.move_to_end(address)
+        return self._drawings[address]
+
+    def _draw(self, address: int) -> pdfium.PdfBitmap:
+        for leaf in self._leaves:
+            pdfium_c.FPDFPageObj_SetIsActive(leaf, address_of(leaf) == address)
+        try:
+            return self._page.render(scale=self._scale, may_draw_forms=False, draw_annots=False)
+        finally:
+            for leaf in self._leaves:
+                pdfium_c.FPDFPageObj_SetIsActive(leaf, True)
+
+
+def address_of(thing: Any) -> int:
+    """Return what tells one object of a page from another."""
+    return ctypes.cast(thing, ctypes.c_void_p).value or 0
+
 
 _MOST_DEPTH = 5  # of forms inside forms
 _LEAST_SCAN = 0.5  # share of a page that its pictures cover when it is a scan
@@ -162,7 +228,7 @@ class Visibility:
 
 
 def _area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
-    """What an object covers; None for one that covers nothing."""
+    """Return what an object covers; None for one that covers nothing."""
     kind = pdfium_c.FPDFPageObj_GetType(drawing)
     values = [ctypes.c_float() for _ in range(4)]
     pdfium_c.FPDFPageObj_GetBounds(drawing, *values)
@@ -184,7 +250,7 @@ def _area(drawing: Any, matrix: PdfMatrix, drawn: _Drawn) -> _Area | None:
 
 
 def _objects(parent: Any) -> Iterator[Any]:
-    """The objects of a page, or of a form."""
+    """Yield the objects of a page, or of a form."""
     if isinstance(parent, pdfium.PdfPage):
         for index in range(pdfium_c.FPDFPage_CountObjects(parent.raw)):
             yield pdfium_c.FPDFPage_GetObject(parent.raw, index)
@@ -207,14 +273,14 @@ def _colour(read: Any, thing: Any) -> tuple[Colour, float]:
 
 
 def _share(bounds: Bounds, window: Bounds) -> float:
-    """How much of something a window leaves, from 0 to 1."""
+    """Tell how much of something a window leaves, from 0 to 1."""
     left, bottom, right, top = _joint(bounds, window) or bounds
     size = (bounds[2] - bounds[0]) * (bounds[3] - bounds[1])
     return (right - left) * (top - bottom) / size if size and (right - left) >= 0 else float(right >= left)
 
 
 def _joint(a: Bounds | None, b: Bounds | None) -> Bounds | None:
-    """What lies in both; None is no bound. Where nothing does, a place that holds nothing."""
+    """Return what lies in both; None is no bound. Where nothing does, a place that holds nothing."""
     if a is None or b is None:
         return a or b
     left, bottom, right, top = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
@@ -236,7 +302,7 @@ def _points(segment_at: Callable[[int], Any], count: int) -> list[tuple[float, f
 
 
 def _window(thing: Any, matrix: PdfMatrix) -> Bounds | None:
-    """What the paths that cut an object leave of the page, at most; None where none does."""
+    """Return what the paths that cut an object leave of the page, at most; None where none does."""
     clip = pdfium_c.FPDFPageObj_GetClipPath(thing)
     window: Bounds | None = None
     for path in range(max(0, pdfium_c.FPDFClipPath_CountPaths(clip)) if clip else 0):
@@ -248,7 +314,7 @@ def _window(thing: Any, matrix: PdfMatrix) -> Bounds | None:
 
 
 def _is_thick(path: Any, matrix: PdfMatrix, bounds: Bounds) -> bool:
-    """Whether a line is thicker than its path is high or wide: such lines are drawn as backgrounds. bounds: with what it strokes."""
+    """Tell whether a line is thicker than its path is high or wide: such lines are drawn as backgrounds. bounds: with what it strokes."""
     width = ctypes.c_float()
     pdfium_c.FPDFPageObj_GetStrokeWidth(path, width)
     joined = _matrix(path).multiply(matrix)
@@ -257,7 +323,7 @@ def _is_thick(path: Any, matrix: PdfMatrix, bounds: Bounds) -> bool:
 
 
 def _is_squeezed(textpage: pdfium.PdfTextPage, index: int) -> bool:
-    """Whether letters are pressed together, to one side or the other, until nobody sees them."""
+    """Tell whether letters are pressed together, to one side or the other, until nobody sees them."""
     matrix = pdfium_c.FS_MATRIX()
     pdfium_c.FPDFText_GetMatrix(textpage.raw, index, matrix)
     wide, high = (matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5
@@ -265,7 +331,7 @@ def _is_squeezed(textpage: pdfium.PdfTextPage, index: int) -> bool:
 
 
 def _is_rectangle(path: Any) -> bool:
-    """Whether a path is one upright rectangle: it fills all of its bounds."""
+    """Tell whether a path is one upright rectangle: it fills all of its bounds."""
     count = pdfium_c.FPDFPath_CountSegments(path)
     if count not in _RECTANGLE_SEGMENTS:
         return False

@@ -47,7 +47,7 @@ class _Piece:
 
 
 def blocks_of(pages: Sequence[Page]) -> list[Block]:
-    """All blocks of a document in reading order; a running header or footer stands where it stands first."""
+    """Return all blocks of a document in reading order; a running header or footer stands where it stands first."""
     running = _running_lines(pages)
     body_size = _body_size(pages)
     told: set[str] = set()
@@ -75,7 +75,7 @@ def _blocks(piece: _Piece, words: set[str], level: int | None, **place: Any) -> 
 
 
 def _with_links(said: Block, piece: _Piece, page: Page) -> Block:
-    """A block with the addresses that its words lead to."""
+    """Return a block with the addresses that its words lead to."""
     boxes = piece.boxes or [line.box for line in piece.lines]
     links: list[Link] = []
     end = 0
@@ -122,7 +122,7 @@ def _running_lines(pages: Sequence[Page]) -> set[str]:
 
 
 def _pieces(page: Page, running: set[str], told: set[str], body_size: float) -> Iterator[_Piece]:
-    """The pieces of a page. told: running lines that stood on a page before."""
+    """Yield the pieces of a page. told: running lines that stood on a page before."""
     repeated = [s for s in page.segments if _in_margin(s, page) and _masked(s) in running]
     segments = [s for s in page.segments if s not in repeated]
     new = [s for s in repeated if _masked(s) not in told and not _PAGE_NUMBER.fullmatch(s.text)]
@@ -150,7 +150,7 @@ def _pieces(page: Page, running: set[str], told: set[str], body_size: float) -> 
 
 
 def _footnotes(segments: list[Segment], page: Page, body_size: float) -> tuple[list[_Piece], list[Segment]]:
-    """The footnotes of a page, and the segments above them: smaller lines at its foot that begin with what the text refers to."""
+    """Return the footnotes of a page, and the segments above them: smaller lines at its foot that begin with what the text refers to."""
     above = "".join(s.text for s in segments if s.size > _SMALLER * body_size)
     lowest = max((s.y1 for s in segments if s.size > _SMALLER * body_size), default=0.0)
     lines = lines_of((s for s in segments if s.size <= _SMALLER * body_size and s.y0 >= lowest), page)
@@ -167,7 +167,7 @@ def _footnotes(segments: list[Segment], page: Page, body_size: float) -> tuple[l
 
 
 def _ruled_table(table: Table, segments: list[Segment], page: Page) -> tuple[_Piece | None, list[Segment]]:
-    """The table's piece (None when its cells hold no text, or a single column does) and the segments outside it."""
+    """Return the table's piece (None when its cells hold no text, or a single column does) and the segments outside it."""
     inside: dict[tuple[int, int], list[Segment]] = {}
     outside: list[Segment] = []
     for segment in segments:
@@ -189,7 +189,7 @@ def _ruled_table(table: Table, segments: list[Segment], page: Page) -> tuple[_Pi
 
 
 def _row_at(table: Table, segment: Segment) -> int | None:
-    """The row whose cells hold the middle of the segment's height and some of its width."""
+    """Return the row whose cells hold the middle of the segment's height and some of its width."""
     y = segment.middle[1]
     for number, row in enumerate(table.rows):
         if any(cell and cell[1] <= y <= cell[3] and cell[0] <= segment.middle[0] <= cell[2] for cell in row):
@@ -198,7 +198,7 @@ def _row_at(table: Table, segment: Segment) -> int | None:
 
 
 def _column_at(row: list[Box | None], piece: Segment) -> int:
-    """The cell that begins nearest to the left of the piece's middle."""
+    """Return the cell that begins nearest to the left of the piece's middle."""
     begun = [(cell[0], column) for column, cell in enumerate(row) if cell and cell[0] <= piece.middle[0]]
     return max(begun)[1] if begun else 0
 
@@ -248,7 +248,7 @@ def _paragraphs(lines: list[Line]) -> Iterator[_Piece]:
 
 
 def _pitch(lines: list[Line]) -> float:
-    """The usual distance between the tops of two lines, in line heights."""
+    """Return the usual distance between the tops of two lines, in line heights."""
     steps = [b.box[1] - a.box[1] for a, b in pairwise(lines) if abs(a.size - b.size) < 0.5]
     close = [step for step in steps if 0 < step < 40]
     return median(close) if close else 14.0
@@ -304,7 +304,7 @@ def _joined(lines: list[Line]) -> str:
 
 
 def _vocabulary(pages: Sequence[Page]) -> set[str]:
-    """The words of the document in lower case, without the halves of cut words."""
+    """Return the words of the document in lower case, without the halves of cut words."""
     words: set[str] = set()
     is_second_half = False
     for segment in (segment for page in pages for segment in page.segments):

@@ -24,14 +24,14 @@ class Piece:
 
 
 def seen_text(pieces: Iterable[Piece]) -> str:
-    """The text that people see, with its links (`blocks.linked`), superscripts and subscripts in characters of their own."""
+    """Return the text that people see, with its links (`blocks.linked`), superscripts and subscripts in characters of their own."""
     seen = (each for each in pieces if not each.hidden)
     groups = ((address, _written(group)) for address, group in groupby(seen, lambda each: each.address))
     return "".join(linked(text, address) if address else text for address, text in groups)
 
 
 def unseen_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[Block]:
-    """What nobody sees, one block for each reason in a row."""
+    """Return what nobody sees, one block for each reason in a row."""
     groups = groupby(pieces, lambda each: each.hidden)
     said = [(reason, "".join(each.text for each in group)) for reason, group in groups]
     return [

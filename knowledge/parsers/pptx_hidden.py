@@ -52,7 +52,7 @@ class Sight:
         return HiddenReason.STRUCK if is_struck else None
 
     def _colour_behind(self, shape: Any) -> Colour | None:
-        """The colour behind a shape's letters; None where it may be any."""
+        """Return the colour behind a shape's letters; None where it may be any."""
         if shape.element not in self._behind:
             self._behind[shape.element] = self._find_behind(shape)
         return self._behind[shape.element]
@@ -79,7 +79,7 @@ class Sight:
         return self._placed[shape.element][1]
 
     def _below(self, shape: Any) -> Iterator[Area]:
-        """Where something is drawn before a shape: on its slide, its layout or its master."""
+        """Yield where something is drawn before a shape: on its slide, its layout or its master."""
         for element, (_, area) in self._placed.items():
             if element is shape.element:
                 break
@@ -91,7 +91,7 @@ class Sight:
 
 
 def layout_elements(shape: Any, slide: Any) -> Iterator[Any]:
-    """The elements of the layout that a placeholder takes its format from."""
+    """Yield the elements of the layout that a placeholder takes its format from."""
     if shape.is_placeholder:
         for each in slide.slide_layout.placeholders:
             if each.placeholder_format.idx == shape.placeholder_format.idx:
@@ -144,7 +144,7 @@ def _body(run: Any) -> Any:
 
 
 def _said(run: Any, name: str) -> Any:
-    """An attribute or a part of the format of letters: their own, else what their text's list style says of its level."""
+    """Return an attribute or a part of the format of letters: their own, else what their text's list style says of its level."""
     level = level_of(next(run.iterancestors(f"{A}p"), None))
     for said in (run.find(f"{A}rPr"), _body(run).find(f"{A}lstStyle/{A}lvl{level + 1}pPr/{A}defRPr")):
         if said is None:
@@ -157,7 +157,7 @@ def _said(run: Any, name: str) -> Any:
 
 
 def level_of(paragraph: Any) -> int:
-    """The level of a paragraph, from 0 to 8."""
+    """Return the level of a paragraph, from 0 to 8."""
     properties = paragraph.find(f"{A}pPr") if paragraph is not None else None
     said = properties.get("lvl", "0") if properties is not None else "0"
     return min(max(whole(said), 0), 8)

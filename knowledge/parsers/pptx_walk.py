@@ -47,7 +47,7 @@ class Walk:
         self.losses = Counter[str]()
 
     def blocks(self) -> Iterator[Block | Picture]:
-        """Every slide: its blocks, its pictures, the speaker's notes, its comments. Of a hidden slide nothing is seen."""
+        """Yield every slide: its blocks, its pictures, the speaker's notes, its comments. Of a hidden slide nothing is seen."""
         for number, slide in enumerate(self._slides, start=1):
             _choose_versions(slide.shapes.element)
             is_hidden = slide.element.get("show") in ("0", "false")
@@ -77,7 +77,7 @@ class _Slide:
             self._shape(shape, None)
 
     def pictures(self) -> list[Picture]:
-        """The pictures that are seen, in the order they are drawn."""
+        """Return the pictures that are seen, in the order they are drawn."""
         for element in self._unseen:
             element.getparent().remove(element)
         targets = {key: each.target_ref for key, each in self._slide.part.rels.items() if not each.is_external}
@@ -208,7 +208,7 @@ class _Slide:
 
 
 def _in_order(shapes: Iterable[Any]) -> list[Any]:
-    """The title first, then from the top down and from left to right."""
+    """Return the title first, then from the top down and from left to right."""
     return sorted(shapes, key=lambda each: (not _is_title(each), each.top or 0, each.left or 0))
 
 
@@ -226,7 +226,7 @@ def _choose_versions(tree: Any) -> None:
 
 
 def _mark(paragraph: Any, shape: Any, slide: Any) -> Any:
-    """The bullet or number of a paragraph; None where it has none."""
+    """Return the bullet or number of a paragraph; None where it has none."""
     named = f"{A}lvl{level_of(paragraph) + 1}pPr"
     sources = [paragraph.find(f"{A}pPr")]
     if shape.is_placeholder:
@@ -254,7 +254,7 @@ def _is_bold(cell: Any) -> bool:
 
 
 def _notes(slide: Any, number: int) -> list[Block]:
-    """The speaker's notes, said to be notes wherever they are quoted."""
+    """Return the speaker's notes, said to be notes wherever they are quoted."""
     frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
     text = unmarked(frame.text.strip()) if frame is not None else ""
     label = "备注：" if _CHINESE.search(text) else "Speaker notes: "

@@ -97,7 +97,7 @@ def _check_xml(archive: ZipFile, member: ZipInfo, limits: ParseLimits, xml_bytes
 
 
 def _pieces(archive: ZipFile, member: ZipInfo) -> Iterator[bytes]:
-    """The unpacked bytes, each piece with the end of the one before so that no pattern is cut."""
+    """Yield the unpacked bytes, each piece with the end of the one before so that no pattern is cut."""
     tail = b""
     with archive.open(member) as file:
         while piece := file.read(MIB):
@@ -144,7 +144,7 @@ def _column_number(letters: bytes) -> int:
 
 
 def page_tree(source: str, limits: ParseLimits) -> Any:
-    """The lxml tree of an HTML page; an empty body for one of comments or declarations alone. Raises Rejected("too_deep")."""
+    """Return the lxml tree of an HTML page; an empty body for one of comments or declarations alone. Raises Rejected("too_deep")."""
     from lxml import etree, html
 
     _check_html_depth(source, limits)

@@ -9,13 +9,13 @@ DIGITS_LOWERED = {char: chr(_LOWERED[ord(char)]) for char in _PLAIN}
 
 
 def raised(text: str) -> str:
-    """A superscript in plain text: in raised characters where there are such, else ^(…); ordinals and marks (th, TM) as they are."""
+    """Return a superscript in plain text: in raised characters where there are such, else ^(…); ordinals and marks (th, TM) as they are."""
     bare = text.strip()
     return text if len(bare) > 1 and bare.isalpha() else _set_off(text, _RAISED, "^")
 
 
 def lowered(text: str) -> str:
-    """A subscript in plain text: in lowered characters where there are such, else _(…)."""
+    """Return a subscript in plain text: in lowered characters where there are such, else _(…)."""
     return _set_off(text, _LOWERED, "_")
 
 

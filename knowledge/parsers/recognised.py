@@ -45,7 +45,7 @@ class RecognisedPage:
 
 
 def blocks_in(found: Mapping[Picture, RecognisedPage]) -> dict[Picture, list[Block]]:
-    """The blocks of each picture in reading order, with paragraphs, lists and tables as far as their places tell.
+    """Return the blocks of each picture in reading order, with paragraphs, lists and tables as far as their places tell.
 
     Those of a page are headings where they are larger, and know their places on it; those of a picture inside a text are neither.
     """
@@ -72,7 +72,7 @@ def _of(picture: Picture, block: Block, turns: int) -> Block:
 
 
 def _turned_back(box: Box, turns: int) -> Box:
-    """Where on the picture as it lies a box stands that was found on the picture as it reads."""
+    """Return where on the picture as it lies a box stands that was found on the picture as it reads."""
     for _ in range(turns):
         x0, y0, x1, y1 = box
         box = 1 - y1, x0, 1 - y0, x1
@@ -80,7 +80,7 @@ def _turned_back(box: Box, turns: int) -> Box:
 
 
 def _page(number: int, found: RecognisedPage) -> Page:
-    """The picture as a page on which the usual line is LINE points high, however large it is."""
+    """Return the picture as a page on which the usual line is LINE points high, however large it is."""
     heights = [(line.box[3] - line.box[1]) * found.height for line in found.lines]
     scale = LINE / (median(heights) if heights else LINE)
     page = Page(number, found.width * scale, found.height * scale, [], [])

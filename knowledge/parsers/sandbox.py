@@ -49,7 +49,7 @@ def parse_in_child(path: Path, *, filename: str, limits: ParseLimits | None = No
 
 
 def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits | None = None) -> bytes | None:
-    """A page of the PDF or picture at `path` as PNG, made in a child process; None where there is no such page. page: from 1.
+    """Return a page of the PDF or picture at `path` as PNG, made in a child process; None where there is no such page. page: from 1.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -58,7 +58,7 @@ def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits |
 
 
 def picture_in_child(path: Path, *, filename: str, name: str, limits: ParseLimits | None = None) -> bytes:
-    """A picture inside the Office file at `path` as PNG, made in a child process. name: of the part of the file that holds it.
+    """Return a picture inside the Office file at `path` as PNG, made in a child process. name: of the part of the file that holds it.
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -68,7 +68,7 @@ def picture_in_child(path: Path, *, filename: str, name: str, limits: ParseLimit
 def marks_in_child(
     path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box], limits: ParseLimits | None = None
 ) -> PageMarks | None:
-    """Where on a page of the PDF at `path` a quotation stands, as `knowledge.parsers.page_marks` has it, found in a child process.
+    """Return where on a page of the PDF at `path` a quotation stands, as `knowledge.parsers.page_marks` has it, found in a child process.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -80,7 +80,7 @@ def marks_in_child(
 def recognised_in_child(
     path: Path, *, filename: str, picture: Picture, limits: ParseLimits | None = None
 ) -> RecognisedPage:
-    """What one picture of the file at `path` says, read in a child process: some four seconds for a page.
+    """Return what one picture of the file at `path` says, read in a child process: some four seconds for a page.
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -90,7 +90,7 @@ def recognised_in_child(
 
 
 def _ask(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: Any) -> dict[str, Any]:
-    """What the child made of the file. Raises Rejected or ParseFailed, with its reason."""
+    """Return what the child made of the file. Raises Rejected or ParseFailed, with its reason."""
     load()
     parser_for_name(filename)  # raises Rejected for a type that nobody reads
     request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
@@ -112,7 +112,7 @@ class _Server:
     process: "subprocess.Popen[bytes] | None" = None
 
     def ask(self, request: dict[str, Any], limits: ParseLimits) -> dict[str, Any]:
-        """The answer to one request; a server that died before this request is started again once."""
+        """Return the answer to one request; a server that died before this request is started again once."""
         with self.lock:
             was_running = self._is_running()
             try:
@@ -208,7 +208,7 @@ class _Kind(Enum):
     RECOGNITION = "recognition"
 
     def modules(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Those that register its parsers, and those to import before the first fork."""
+        """Return those that register its parsers, and those to import before the first fork."""
         modules = sorted({type(each).__module__ for each in parsers})
         if self is _Kind.RECOGNITION:
             return modules, ("knowledge.parsers.ocr",)
@@ -257,7 +257,7 @@ atexit.register(_servers.stop)
 
 
 def server_pids() -> list[int]:
-    """The process ids of the running servers of this process."""
+    """Return the process ids of the running servers of this process."""
     return _servers.pids()
 
 

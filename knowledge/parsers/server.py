@@ -67,7 +67,7 @@ class _Requests:
         self._buffer = b""
 
     def next(self, timeout_s: float | None) -> bytes | None:
-        """The next line; None when stdin was closed (the worker ended) or nothing came in time."""
+        """Return the next line; None when stdin was closed (the worker ended) or nothing came in time."""
         while b"\n" not in self._buffer:
             readable, _, _ = select([0], [], [], timeout_s)
             piece = os.read(0, MIB) if readable else b""
@@ -102,7 +102,7 @@ def _parse_in_fork(request: dict[str, Any]) -> bytes:
 
 
 def _collect(read_end: int, limits: ParseLimits) -> tuple[bytes, ParseFailed | None]:
-    """All the child writes until it closes the pipe, within the limits of time and size. Raises _WorkerEnded."""
+    """Return all the child writes until it closes the pipe, within the limits of time and size. Raises _WorkerEnded."""
     data = bytearray()
     deadline = monotonic() + limits.wall_s
     while True:
@@ -144,7 +144,7 @@ def _is_short_of_memory(usage: resource.struct_rusage, limits: ParseLimits, shar
 
 
 def _peak_bytes(usage: resource.struct_rusage) -> int:
-    """The largest resident size so far; a forked process begins with its parent's."""
+    """Return the largest resident size so far; a forked process begins with its parent's."""
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
@@ -162,7 +162,7 @@ def _child(request: dict[str, Any], limits: ParseLimits, write_end: int) -> NoRe
 
 
 def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
-    """The answer as JSON. Whatever a library raises on an odd file becomes a reason."""
+    """Return the answer as JSON. Whatever a library raises on an odd file becomes a reason."""
     path, name = Path(request["path"]), "text"
     shared_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     try:

@@ -144,7 +144,7 @@ def _as_paragraph(caption: Block) -> Block:
 
 
 def _trimmed(rows: Sequence[Sequence[Cell]]) -> list[Row]:
-    """The grid as a rectangle without blank rows and columns, and without rows that are merged into the one above."""
+    """Return the grid as a rectangle without blank rows and columns, and without rows that are merged into the one above."""
     width = max(map(len, rows), default=0)
     full = [[*row, *[EMPTY] * (width - len(row))] for row in rows if any(cell.said for cell in row)]
     full = [row for above, row in zip([[], *full], full, strict=False) if row != above]
@@ -157,12 +157,12 @@ def _one(row: Row) -> str:
 
 
 def _is_spanned(row: Row) -> bool:
-    """Whether one cell takes a row of several columns."""
+    """Tell whether one cell takes a row of several columns."""
     return len(row) > 1 and row[0].said != "" and all(cell is row[0] for cell in row)
 
 
 def _title_rows(grid: list[Row], header_rows: int | None) -> int:
-    """How many rows above a table hold one text alone: its title, not a name of columns."""
+    """Return how many rows above a table hold one text alone: its title, not a name of columns."""
     count = 0
     while count < len(grid) - 1:
         row = grid[count]
@@ -187,7 +187,7 @@ def _title_rows(grid: list[Row], header_rows: int | None) -> int:
 
 
 def _header_rows(grid: list[Row]) -> int:
-    """How many rows name the columns: by marks of the format, else by the types of the cells."""
+    """Return how many rows name the columns: by marks of the format, else by the types of the cells."""
     marked = 0
     for row in grid:
         said = {cell for cell in row if cell.said}
@@ -215,27 +215,27 @@ def _told_by_types(grid: list[Row]) -> int:
 
 
 def _spreads(row: Row) -> bool:
-    """Whether a row stands above several columns: cells that span them, or blanks behind names that no numbers are."""
+    """Tell whether a row stands above several columns: cells that span them, or blanks behind names that no numbers are."""
     said = [cell.said for cell in row]
     is_wide = any(a is b and a.said for a, b in pairwise(row))
     return (is_wide or "" in said[1:]) and all(may_name(text) for text in said if text)
 
 
 def _names_columns(row: Row, names: Sequence[str]) -> bool:
-    """Whether the last row of names may be one. names: those of all rows, joined; only such may repeat below several headings."""
+    """Tell whether the last row of names may be one. names: those of all rows, joined; only such may repeat below several headings."""
     filled = [cell.said for cell in row if cell.said]
     return len(filled) >= max(len(row) - 1, 1) and all(map(may_name, filled)) and len(set(names)) >= len(names) / 2
 
 
 def may_name(text: str) -> bool:
-    """Whether a text may be the name of a column: words, a period (2024, Q1), a short mark (CO2), no amount and no day."""
+    """Tell whether a text may be the name of a column: words, a period (2024, Q1), a short mark (CO2), no amount and no day."""
     return len(text) <= _LONGEST_NAME and (
         type_of(text) in ("text", "code", "choice") or _PERIOD.fullmatch(text) is not None
     )
 
 
 def _types_change(names: Row, body: list[Row]) -> bool:
-    """Whether more columns hold something that their name is not (amounts, days, codes, the same few words) than what it is."""
+    """Tell whether more columns hold something that their name is not (amounts, days, codes, the same few words) than what it is."""
     tells = 0
     said = {cell.said for row in body for cell in row}
     are_new = all(name.said not in said for name in names if name.said)
@@ -258,7 +258,7 @@ def _types_change(names: Row, body: list[Row]) -> bool:
 
 
 def _is_uniform(cells: Sequence[str]) -> bool:
-    """Whether most cells are alike but for their digits: amounts of one kind below a name, not the values of several keys."""
+    """Tell whether most cells are alike but for their digits: amounts of one kind below a name, not the values of several keys."""
     forms = Counter(re.sub(r"[\d.,' ]+", "0", cell) for cell in cells)
     return forms.most_common(1)[0][1] > len(cells) / 2
 
@@ -286,7 +286,7 @@ def _names(head: list[Row]) -> list[str]:
 
 
 def _carried(row: Row, below: list[Row]) -> Row:
-    """A row of names with blanks filled from the left, where the rows below have names and no cell of its own spans."""
+    """Return a row of names with blanks filled from the left, where the rows below have names and no cell of its own spans."""
     if any(a is b and a.said for a, b in pairwise(row)):
         return row
     found: Row = []
@@ -297,7 +297,7 @@ def _carried(row: Row, below: list[Row]) -> Row:
 
 
 def _with_groups(body: list[Row], names: list[str]) -> list[Row]:
-    """The rows, each with the title of its group in front where a cell across all columns titles those that follow."""
+    """Return the rows, each with the title of its group in front where a cell across all columns titles those that follow."""
     has_keys = sum(row[0].is_name for row in body) > len(body) / 2
 
     def is_title(row: Row) -> bool:

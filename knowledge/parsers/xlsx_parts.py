@@ -99,7 +99,7 @@ def _target(folder: str, relation: Any) -> str:
 
 
 def _texts(archive: ZipFile) -> dict[str, tuple[str, str]]:
-    """The shared texts with superscripts, subscripts or struck-out words, by number: as they are seen, and what is struck out."""
+    """Return the shared texts with superscripts, subscripts or struck-out words, by number: as they are seen, and what is struck out."""
     from lxml import etree
 
     if _TEXTS not in archive.namelist() or not _has(archive, _TEXTS, (b"vertAlign", b"<strike")):
@@ -130,7 +130,7 @@ def _run_text(run: Any) -> str:
 
 
 def _has(archive: ZipFile, part: str, wanted: Sequence[bytes]) -> bool:
-    """Whether a part holds one of some bytes, read piece by piece."""
+    """Tell whether a part holds one of some bytes, read piece by piece."""
     before = b""
     with archive.open(part) as file:
         while piece := file.read(_PIECE_BYTES):
@@ -266,7 +266,7 @@ def _lies_in(place: tuple[int, int], area: Range) -> bool:
 
 
 def _column_number(reference: str) -> int:
-    """The column of a reference like AB12, from 0."""
+    """Return the column of a reference like AB12, from 0."""
     number = 0
     for letter in reference:
         if not letter.isalpha():

@@ -33,7 +33,7 @@ class Style:
 
 
 def styles_in(archive: ZipFile) -> dict[str, Style]:
-    """The cell styles that say something. Text is not seen by a number format of nothing, a font of no size, or of the colour of the
+    """Return the cell styles that say something. Text is not seen by a number format of nothing, a font of no size, or of the colour of the
     cell.
     """
     from lxml import etree
@@ -88,7 +88,7 @@ def _name_of(fill: Any) -> str:
 
 
 def _shows_nothing(code: str) -> tuple[bool, bool]:
-    """Whether a number format shows nothing of words, and nothing of any number."""
+    """Tell whether a number format shows nothing of words, and nothing of any number."""
     parts = sections(code)
     empty = [_SAYS_NOTHING.fullmatch(section) is not None for section in parts]
     return len(parts) > 3 and empty[3], len(parts) > 1 and all(empty[:3])
@@ -139,5 +139,5 @@ def _fill(fill: Any) -> Colour | None:
 
 
 def is_on(mark: Any) -> bool:
-    """Whether an element like <b/> is there and not switched off."""
+    """Tell whether an element like <b/> is there and not switched off."""
     return mark is not None and mark.get("val", "1") not in ("0", "false")

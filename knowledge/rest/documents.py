@@ -74,7 +74,7 @@ class NewDocument(Input):
 
 
 def shown_documents(principal: Principal) -> QuerySet[Document]:
-    """The visible documents with number and status of their newest version."""
+    """Return the visible documents with number and status of their newest version."""
     newest = DocumentVersion.objects.visible_to(principal).filter(document=OuterRef("pk")).order_by("-number")[:1]
     return (
         Document.objects.visible_to(principal)
@@ -87,7 +87,7 @@ def shown_documents(principal: Principal) -> QuerySet[Document]:
 
 
 def chosen_documents(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Document]:
-    """Those of `shown_documents` that filters choose; in a folder that is not visible there is nothing."""
+    """Return those of `shown_documents` that filters choose; in a folder that is not visible there is nothing."""
     if "folder" in chosen:
         chosen = {**chosen, "folder__in": Folder.objects.visible_to(principal).filter(pk=chosen["folder"])}
     return shown_documents(principal).filter(**chosen)
@@ -99,7 +99,7 @@ def shown_document(principal: Principal, pk: UUID) -> Document:
 
 
 def shown_versions(principal: Principal, pk: UUID) -> QuerySet[DocumentVersion]:
-    """The versions of a document, newest first. Raises NotFound."""
+    """Return the versions of a document, newest first. Raises NotFound."""
     document = get_visible(Document, principal, pk=pk)
     versions = DocumentVersion.objects.visible_to(principal).filter(document=document)
     return versions.select_related("document").prefetch_related("stages").order_by("-number")

@@ -4,22 +4,27 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from rest_framework import serializers
+from rest_framework import serializers, status
+from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from authz.decision_reasons import Considered, Fate
+from authz.explain import Explanation, Reason, Step, StepKind
 from authz.impact import Delta, Effects, PersonEffect
+from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.spreadsheets import CsvDownload
-from copilot_site.lib.strict_serializers import Input
+from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.governance.change_sets import Asked, OfUnits, preview_changes
 from knowledge.governance.changes import Membership, What, end_of
 from knowledge.governance.effective_rights import MOST_TITLES, titles
-from knowledge.governance.parameters import MODELS
-from knowledge.governance.review import Cell, Matrix, MatrixRow, export_access, reviewed_matrix
+from knowledge.governance.parameters import MODELS, reviewed_place, user_named
+from knowledge.governance.review import Cell, Matrix, MatrixRow, explain_rights, export_access, reviewed_matrix
+from knowledge.services.access_requests import REASON_LENGTH, named_folders, request_access, requests_of
 
 MOST_CHANGES = 100
 WHATS = [*What.choices, *Membership.choices, *OfUnits.choices]
@@ -176,3 +181,115 @@ def _shown(effects: Effects) -> dict[str, Any]:
 
 def _side(people: int, documents: Collection[UUID]) -> dict[str, Any]:
     return {"people": people, "documents": len(documents), "titles": titles(documents, most=MOST_TITLES)}
+
+
+class NewRequest(Input):
+    folder = serializers.UUIDField(help_text="One of the `offers` of an answer, as `folder_id`.")
+    reason = serializers.CharField(default="", allow_blank=True, max_length=REASON_LENGTH)
+
+
+class AccessRequestSerializer(serializers.ModelSerializer[AccessRequest]):
+    """`folder_name` is empty once its name may not be told any more. `ends_at`: of what was granted, if it ends."""
+
+    folder_name = serializers.SerializerMethodField()
+    state = serializers.ChoiceField(choices=RequestState.choices, read_only=True)
+
+    class Meta:
+        model = AccessRequest
+        fields = ("id", "folder", "folder_name", "reason", "state", "asked_at", "decided_at", "answer", "ends_at")
+        read_only_fields = fields
+
+    def get_folder_name(self, asked: AccessRequest) -> str:
+        return asked.folder.name if asked.folder_id in self.context["named"] else ""
+
+
+class AccessRequests(ListModelMixin, PrincipalView):
+    token_scopes = {"get": (TokenScope.CHAT,), "post": (TokenScope.CHAT,)}
+    serializer_class = AccessRequestSerializer
+
+    def get_queryset(self) -> Any:
+        Filters.checked(self.request.query_params)
+        return requests_of(self.principal).order_by("-asked_at", "-id")
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        return {**super().get_serializer_context(), "named": named_folders(self.principal)}
+
+    @operation(
+        "List what you have asked to be let into", answer=AccessRequestSerializer(many=True), problems=(400, 401)
+    )
+    def get(self, request: Request) -> Response:
+        return self.list(request)
+
+    @operation(
+        "Ask the managers of a folder to let you view it",
+        body=NewRequest,
+        answer=AccessRequestSerializer,
+        status=201,
+        problems=(400, 401, 403, 404, 409),
+    )
+    def post(self, request: Request) -> Response:
+        given = NewRequest.checked(request.data)
+        asked = request_access(self.principal, folder_id=given["folder"], reason=given["reason"])
+        return Response(self.get_serializer(asked).data, status.HTTP_201_CREATED)
+
+
+class AskWhy(Input):
+    user = serializers.CharField(help_text="The person's sign-in name.")
+    right = serializers.ChoiceField(choices=Right.choices, default=Right.VIEW.value)
+    kind = serializers.ChoiceField(choices=sorted(MODELS), help_text="What `id` names.")
+    id = serializers.UUIDField(
+        help_text="Of a knowledge base, folder or document that you manage; of any for auditors."
+    )
+
+
+class StepSerializer(serializers.Serializer[Step]):
+    kind = serializers.ChoiceField(choices=[kind.value for kind in StepKind])
+    name = serializers.CharField()
+    text = serializers.CharField()
+
+
+class RuleSerializer(serializers.Serializer[Considered]):
+    """A grant or denial. `fate`: what becomes of it here; `cut_by`: the folder that does not take it over."""
+
+    place_id = serializers.UUIDField(source="place.id")
+    place = serializers.CharField(source="place.name")
+    holder_kind = serializers.CharField(source="row.holder_kind")
+    holder = serializers.CharField(source="row.holder_name")
+    is_denial = serializers.BooleanField(source="row.is_denial")
+    since = serializers.DateTimeField(source="row.since")
+    by = serializers.CharField(source="row.by")
+    reason = serializers.CharField(source="row.reason")
+    ends_at = serializers.DateTimeField(source="row.ends_at", allow_null=True)
+    fate = serializers.ChoiceField(choices=[fate.value for fate in Fate])
+    cut_by = serializers.CharField(source="cut_by.name", default=None, allow_null=True)
+
+
+class ExplanationSerializer(serializers.Serializer[Explanation]):
+    """`rule` is what the answer stands on; none where nothing is granted."""
+
+    user = serializers.CharField(source="person.username")
+    right = serializers.ChoiceField(choices=Right.choices)
+    place_id = serializers.UUIDField(source="place.id")
+    is_allowed = serializers.BooleanField()
+    reason = serializers.ChoiceField(choices=Reason.choices)
+    sentence = serializers.CharField()
+    path = StepSerializer(many=True)
+    rule = RuleSerializer(source="decisive", allow_null=True)
+    others = RuleSerializer(many=True)
+
+
+class Explain(PrincipalView):
+    token_scopes = {"get": (TokenScope.AUDIT,)}
+    serializer_class = ExplanationSerializer
+
+    @operation(
+        "Explain why somebody holds a right on a place, or does not",
+        query=AskWhy,
+        answer=ExplanationSerializer,
+        problems=(400, 401, 404),
+    )
+    def get(self, request: Request) -> Response:
+        given: dict[str, Any] = AskWhy.checked(request.query_params)
+        place = reviewed_place(self.principal, given["kind"], given["id"])
+        found = explain_rights(self.principal, user_named(given["user"]), place)
+        return Response(self.get_serializer(next(each for each in found if each.right == given["right"])).data)

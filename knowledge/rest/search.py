@@ -120,7 +120,7 @@ class SearchAnswer(serializers.Serializer[Found]):
 
 
 def scope_of(principal: Principal, given: Mapping[str, Any], *, language: str = "") -> Scope:
-    """The scope that a `Within` names, as this person may narrow it, among documents of one language or, when it is empty, of all.
+    """Return the scope that a `Within` names, as this person may narrow it, among documents of one language or, when it is empty, of all.
 
     Raises InvalidInput.
     """

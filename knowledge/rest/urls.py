@@ -1,7 +1,7 @@
 from django.urls import path
 
 from authz.rest.views import ResourceRouter
-from knowledge.rest import access_requests, bases, documents, explain, folders, metadata, rights, search, sources
+from knowledge.rest import bases, documents, folders, metadata, rights, search, sources
 
 router = ResourceRouter()
 router.register("knowledge-bases", bases.KnowledgeBases, "knowledge-base")
@@ -23,10 +23,10 @@ urlpatterns = [
     path("documents/<uuid:pk>/chunks", documents.DocumentChunks.as_view(), name="document-chunks"),
     path("documents/<uuid:pk>/download", documents.DocumentDownload.as_view(), name="document-download"),
     path("documents/<uuid:pk>/retry", documents.DocumentRetry.as_view(), name="document-retry"),
-    path("explain", explain.Explain.as_view(), name="explain"),
+    path("explain", rights.Explain.as_view(), name="explain"),
     path("rights/preview", rights.PreviewOfChanges.as_view(), name="rights-preview"),
     path("rights/matrix", rights.RightsMatrix.as_view(), name="rights-matrix"),
     path("rights/effective-access", rights.EffectiveAccess.as_view(), name="effective-access"),
-    path("access-requests", access_requests.AccessRequests.as_view(), name="access-requests"),
+    path("access-requests", rights.AccessRequests.as_view(), name="access-requests"),
     path("knowledge-search", search.KnowledgeSearch.as_view(), name="knowledge-search"),
 ]

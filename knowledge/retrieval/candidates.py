@@ -154,7 +154,7 @@ def find_candidates(
     share: float = 1.0,
     finalists: Finalists = NOBODY,
 ) -> list[Candidate]:
-    """The `depth` best passages by each score that this person may see, as one set in the order of their ids.
+    """Return the `depth` best passages by each score that this person may see, as one set in the order of their ids.
 
     rare_terms: what the lexical index is asked for when `use_indexes`; see `rarest`. share: of the corpus that they see, 0 … 1;
     the result is the same whatever it says.
@@ -173,7 +173,7 @@ def find_candidates(
 
 @contextmanager
 def _indexed_cursor() -> Iterator[CursorWrapper]:
-    """A cursor whose statements use the indexes as ADR 0004 measured it; planned anew for the terms that each question has."""
+    """Yield a cursor whose statements use the indexes as ADR 0004 measured it; planned anew for the terms that each question has."""
     with transaction.atomic(), connection.cursor() as cursor:
         for setting in INDEX_SETTINGS:
             cursor.execute(setting)
@@ -190,7 +190,7 @@ def _candidate(chunk_id: UUID, document_id: UUID, dense: float, lexical: float, 
 
 
 def rarest(weights: Mapping[int, float], plan: Plan) -> list[int]:
-    """The question's rarest terms, while the chunks that hold them stay within the budget; at least one."""
+    """Return the question's rarest terms, while the chunks that hold them stay within the budget; at least one."""
     budget = RARE_TERM_BUDGET * plan.corpus_chunks / max(plan.visible, 1)
     chosen: list[int] = []
     for term in sorted(weights, key=lambda term: plan.frequencies[term]):
@@ -202,7 +202,7 @@ def rarest(weights: Mapping[int, float], plan: Plan) -> list[int]:
 
 
 def _parts(space_id: int, depth: int, finalists: Finalists) -> dict[str, str]:
-    """The numbers of a statement that its plan depends on; they are ours, and part of its text."""
+    """Return the numbers of a statement that its plan depends on; they are ours, and part of its text."""
     space = f"{space_id:d}"
     tokens = _TOKENS.format(space=space) if finalists.with_tokens else "NULL::bytea"
     return {

@@ -36,7 +36,7 @@ def holding(conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
 
 
 def holds(conditions: Sequence[Condition], path: str = "pk") -> Q:
-    """The same as a filter on documents, or on what leads to one along `path`; without conditions it filters nothing."""
+    """Return the same as a filter on documents, or on what leads to one along `path`; without conditions it filters nothing."""
     if not conditions:
         return Q()
     sql, values = holding(conditions)
@@ -44,7 +44,7 @@ def holds(conditions: Sequence[Condition], path: str = "pk") -> Q:
 
 
 def named(sql: str, values: Sequence[Any], prefix: str) -> tuple[str, dict[str, Any]]:
-    """A statement with positional values as one with named values, to be part of a larger one."""
+    """Return a statement with positional values as one with named values, to be part of a larger one."""
     names = [f"{prefix}_{place}" for place in range(len(values))]
     return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))
 

@@ -35,14 +35,14 @@ class Engine:
 
     @cached_property
     def space_id(self) -> int:
-        """The row of the space, made when there is none; read once."""
+        """Return the row of the space, made when there is none; read once."""
         row, _created = EmbeddingSpace.objects.get_or_create(
             name=self.space, defaults={"dimensions": self.embedder.dimensions}
         )
         return row.pk
 
     def sentence_cosine(self, cosine: float) -> float:
-        """A cosine of this space as sentence vectors would have it."""
+        """Return a cosine of this space as sentence vectors would have it."""
         offset, slope = self.scale
         return offset + slope * cosine
 
@@ -58,7 +58,7 @@ class Engine:
         ]
 
     def ask(self, text: str) -> tuple[NDArray[np.float32], Question]:
-        """The vector (dimensions,) of a question, and the question as rerankers read it."""
+        """Return the vector (dimensions,) of a question, and the question as rerankers read it."""
         if not isinstance(self.embedder, LateInteraction):
             return self.embedder.embed_query(text), Question(text)
         tokens = self.embedder.query_tokens(text)
@@ -68,7 +68,7 @@ class Engine:
 
 
 def engine() -> Engine:
-    """The engine of this process, as the settings say. Raises EmbedderMisconfigured, EmbedderUnavailable."""
+    """Return the engine of this process, as the settings say. Raises EmbedderMisconfigured, EmbedderUnavailable."""
     embedder = _embedder()
     if isinstance(embedder, LateInteraction):
         return Engine(embedder, f"{embedder.space}/{POOLING}", POOLED_WEIGHT, SENTENCE_SCALE)
@@ -82,13 +82,13 @@ def _embedder() -> Embedder:
 
 @cache
 def sentence_embedder() -> Embedder:
-    """The embedder of this process for sentences of passages that are read to answer; it keeps the vectors of recent ones."""
+    """Return the embedder of this process for sentences of passages that are read to answer; it keeps the vectors of recent ones."""
     return CachedEmbedder(_embedder())
 
 
 @cache
 def reranker() -> Reranker | None:
-    """The configured reranker; None when the settings say `none`. A cross-encoder is loaded at its first question."""
+    """Return the configured reranker; None when the settings say `none`. A cross-encoder is loaded at its first question."""
     if settings.RERANKER == "none":
         return None
     if settings.RERANKER == "cross_encoder":

@@ -32,7 +32,7 @@ SUPPORTERS = 2
 
 
 def supported(documents: Sequence[Hashable], scores: Scores) -> Scores:
-    """What each passage gains from the rest of its document, (passages,), ≥ 0: a page about the matter says it more than once.
+    """Return what each passage gains from the rest of its document, (passages,), ≥ 0: a page about the matter says it more than once.
 
     documents: of each passage. scores: of any scale, higher is better. A share of how far the SUPPORTERS best other passages
     of the document stand above the lower quartile of all scores, where a passage by chance stands; one that is missing, or
@@ -59,7 +59,7 @@ FIRST = 10  # passages that are read again for it: their words must be cut once 
 
 
 def said_together(shares: Mapping[int, float], heading: Iterable[int], text: Sequence[int]) -> float:
-    """The largest share of the question's idf in SPAN neighbouring terms of the text under its heading, 0 … 1.
+    """Return the largest share of the question's idf in SPAN neighbouring terms of the text under its heading, 0 … 1.
 
     shares: {term id: share of the question's idf}. heading, text: term ids; what the heading says, each place of the text takes
     for granted.

@@ -50,7 +50,7 @@ class Plan:
 
     @property
     def share(self) -> float:
-        """How much of the corpus the person sees, 0 … 1."""
+        """Tell how much of the corpus the person sees, 0 … 1."""
         return self.visible / max(self.corpus_chunks, 1)
 
 
@@ -81,7 +81,7 @@ SELECT coalesce((SELECT sum(chunks) FROM seen), 0)::bigint,
 
 
 def visible_ids(principal: Principal, scope: Scope) -> tuple[str, Sequence[Any]]:
-    """A statement that selects the folders a search of this person may read, within the scope, with its values, to be part of a
+    """Return a statement that selects the folders a search of this person may read, within the scope, with its values, to be part of a
     larger one; the nodes of documents that have exceptions are among them.
     """
     ids = folder_ids_with(principal, Right.VIEW)  # without a scope the folders themselves need not be looked up
@@ -108,7 +108,7 @@ def make_plan(principal: Principal, scope: Scope, *, term_ids: Sequence[int] = (
 
 
 def documents_in(principal: Principal, scope: Scope) -> QuerySet[Document]:
-    """The documents that a search of this person reads: those in the scope that answer and that they may see."""
+    """Return the documents that a search of this person reads: those in the scope that answer and that they may see."""
     folders, values = visible_ids(principal, scope)
     documents = Document.objects.visible_to(principal).filter(current_version__isnull=False)
     documents = documents.filter(access_id__in=RawSQL(folders, values))  # noqa: S611 - made of constants; values are bound

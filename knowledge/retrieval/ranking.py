@@ -107,13 +107,13 @@ class _Judged:
     together: Floats
 
     def taken(self, order: Places) -> "_Judged":
-        """The same in another order, from the first on; the ones that `order` does not name stay behind."""
+        """Return the same in another order, from the first on; the ones that `order` does not name stay behind."""
         order = np.concatenate([order, np.arange(len(order), len(self.places))])
         return _Judged(self.places[order], self.rerank[order], self.support[order], self.together[order])
 
 
 def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
-    """Every candidate, best first, with all its scores and ranks. Raises InvalidInput, EmbedderUnavailable."""
+    """Return every candidate, best first, with all its scores and ranks. Raises InvalidInput, EmbedderUnavailable."""
     asked = check_query(query)
     with_engine, chosen = engine(), reranker()
     ids = [term_id(term) for term in terms(asked)]
@@ -148,7 +148,7 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
 
 
 def check_query(query: str) -> str:
-    """The question as the index takes it. Raises InvalidInput when there is none, or too much of it."""
+    """Return the question as the index takes it. Raises InvalidInput when there is none, or too much of it."""
     asked = " ".join(normalise(query).split())
     if not asked:
         raise InvalidInput(_("Ask a question: the text is empty."))
@@ -169,7 +169,7 @@ def _judge(
     fused: Floats,
     finalists: Places,
 ) -> _Judged | None:
-    """The finalists in the reranker's order; None where it has nothing to go by, or does not answer now."""
+    """Return the finalists in the reranker's order; None where it has nothing to go by, or does not answer now."""
     rows = [candidates[place] for place in finalists.tolist()]
     if not rows or (chosen.needs_tokens and not any(row.tokens for row in rows)):
         return None  # no candidates, or an embedder without token vectors
@@ -190,7 +190,7 @@ def _judge(
 
 
 def _read_again(judged: _Judged, weights: Mapping[int, float], candidates: Sequence[Candidate]) -> _Judged:
-    """The first places of late interaction once more, in the order of what they say in one breath as well."""
+    """Return the first places of late interaction once more, in the order of what they say in one breath as well."""
     rows = [candidates[place] for place in judged.places[:FIRST].tolist()]
     gains = np.array([WEIGHT * _together(weights, row.passage) for row in takewhile(lambda row: row.tokens, rows)])
     first = len(gains)
@@ -211,7 +211,7 @@ def _together(weights: Mapping[int, float], passage: ShownPassage | None) -> flo
 def _ranked(
     candidates: Sequence[Candidate], with_engine: Engine, stages: tuple[Floats, Floats, Floats], judged: _Judged | None
 ) -> list[Ranked]:
-    """The candidates, best first, with what each stage said. stages: dense, lexical and fused scores, (candidates,)."""
+    """Return the candidates, best first, with what each stage said. stages: dense, lexical and fused scores, (candidates,)."""
     fused = stages[2].tolist()
     dense_rank, lexical_rank, fused_rank = (_ranks(scores) for scores in stages)
     order = sorted(range(len(candidates)), key=fused_rank.__getitem__)
@@ -240,12 +240,12 @@ def _ranked(
 
 
 def _best_first(scores: Floats, places: Places | None = None) -> Places:
-    """The indexes of `scores`, best first; ties by the place among the candidates, which is by id, so that runs repeat."""
+    """Return the indexes of `scores`, best first; ties by the place among the candidates, which is by id, so that runs repeat."""
     return np.lexsort((np.arange(len(scores)) if places is None else places, -scores))
 
 
 def _ranks(scores: Floats) -> list[int]:
-    """The place of each candidate, from 1, best first."""
+    """Return the place of each candidate, from 1, best first."""
     ranks = np.empty(len(scores), np.intp)
     ranks[_best_first(scores)] = np.arange(1, len(scores) + 1)
     return ranks.tolist()

@@ -43,7 +43,7 @@ class Found:
 
 
 def search(principal: Principal, query: str, *, scope: Scope | None = None, top_k: int = 10) -> Found:
-    """The `top_k` passages that answer `query` best, out of what this person may read within the scope.
+    """Return the `top_k` passages that answer `query` best, out of what this person may read within the scope.
 
     At most `PER_DOCUMENT` passages of one document stand in the first places; more of them follow only where nothing else does.
     A document whose successor is found, too, gives none.
@@ -55,7 +55,7 @@ def search(principal: Principal, query: str, *, scope: Scope | None = None, top_
 
 
 def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
-    """The first `top_k`, with at most PER_DOCUMENT of one document as long as others follow."""
+    """Return the first `top_k`, with at most PER_DOCUMENT of one document as long as others follow."""
     counts: Counter[UUID] = Counter()
     first: list[Ranked] = []
     later: list[Ranked] = []
@@ -68,7 +68,7 @@ def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
 
 
 def _fill(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
-    """The rows behind a ranking. Those that it did not bring are read now; a row that is gone by then is left out."""
+    """Return the rows behind a ranking. Those that it did not bring are read now; a row that is gone by then is left out."""
     missing = [row.chunk_id for row in ranked if row.passage is None]
     read = {passage.chunk_id: passage for passage in passages(principal, missing)} if missing else {}
     shown = ((row.passage or read.get(row.chunk_id), row) for row in ranked)
@@ -93,7 +93,7 @@ def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: i
 
 
 def without_superseded(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """The passages, without those of documents whose successor is among them, too.
+    """Return the passages, without those of documents whose successor is among them, too.
 
     A successor that was not found, or that this person may not see, takes nothing away: it is not among what they may read. Passages
     that were not read yet, the last of a ranking, stay.

@@ -36,7 +36,7 @@ class Calibration:
 
 @cache
 def calibration() -> Calibration:
-    """The calibration that every stored vector was made with; 200 kB, read once."""
+    """Return the calibration that every stored vector was made with; 200 kB, read once."""
     with np.load(CALIBRATION) as arrays:
         return Calibration(*(arrays[name].astype(np.float32) for name in ("mean", "rotation", "step")))
 
@@ -49,7 +49,7 @@ def centred(tokens: Floats) -> Floats:
 
 
 def pooled(tokens: Floats, weights: Floats) -> Floats:
-    """The vector of a text for the index, (384,): the weighted mean of its centred token vectors, unit length.
+    """Return the vector of a text for the index, (384,): the weighted mean of its centred token vectors, unit length.
 
     weights: (tokens,), > 0. A text without tokens is the zero vector, which resembles nothing.
     """

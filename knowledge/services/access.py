@@ -113,7 +113,7 @@ def transfer(by: Principal | None, base: KnowledgeBase, *, to: OrgUnit | None) -
 
 
 def carrier_of(place: Place) -> KnowledgeBase | Folder | None:
-    """The row that carries the grants and denials made on this very place; None for a document without exceptions.
+    """Return the row that carries the grants and denials made on this very place; None for a document without exceptions.
 
     `authz.grants.grants_on` and `denials_on` list what is on it.
     """
@@ -129,7 +129,7 @@ def _folder(place: Folder | Document) -> Folder:
 
 
 def _set_inherits(folder: Folder, *, inherits: bool) -> bool:
-    """Whether that was a change; the caller holds `lock_tree`."""
+    """Tell whether that was a change; the caller holds `lock_tree`."""
     changed = Folder.unscoped.filter(pk=folder.pk).exclude(inherits=inherits).update(inherits=inherits)
     folder.inherits = inherits
     if changed:

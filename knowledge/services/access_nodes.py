@@ -12,7 +12,7 @@ from knowledge.services.tree import hang, link_new, lock_tree
 
 
 def node_of(document: Document) -> Folder:
-    """The document's access node, made when it has none; runs inside the caller's transaction.
+    """Return the document's access node, made when it has none; runs inside the caller's transaction.
 
     Raises NotFound (in the trash, or of a conversation).
     """
@@ -34,7 +34,7 @@ def node_of(document: Document) -> Folder:
 
 
 def existing_node(document: Document) -> Folder | None:
-    """The document's access node, as the database has it now. Raises NotFound (in the trash or of a
+    """Return the document's access node, as the database has it now. Raises NotFound (in the trash or of a
     conversation, where none carries rights).
     """
     current = Document.unscoped.select_related("access").get(pk=document.pk)
@@ -105,6 +105,6 @@ def read_rights_from(document: Document, place: Folder) -> None:
 
 
 def locked_row(document: Document) -> Document:
-    """The document as the database has it now, locked with what reads its rights."""
+    """Return the document as the database has it now, locked with what reads its rights."""
     rows = Document.unscoped.select_for_update(of=("self",))
     return rows.select_related("access", "folder", "current_version", "trashed_from").get(pk=document.pk)

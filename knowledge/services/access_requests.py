@@ -73,7 +73,7 @@ def refuse_request(by: Principal, *, request_id: int, answer: str = "") -> Acces
 
 
 def requests_for(by: Principal) -> QuerySet[AccessRequest]:
-    """The requests that this person decides about: those that wait, the longest first, then what was decided last."""
+    """Return the requests that this person decides about: those that wait, the longest first, then what was decided last."""
     rows = AccessRequest.objects.filter(folder__in=governed(Folder, by).values("pk"))
     return rows.select_related("folder", "user", "decided_by").order_by(
         F("decided_at").desc(nulls_first=True), "asked_at"
@@ -81,7 +81,7 @@ def requests_for(by: Principal) -> QuerySet[AccessRequest]:
 
 
 def requests_of(principal: Principal) -> QuerySet[AccessRequest]:
-    """What this person has asked for, latest first. A folder's name is shown only while it may be told or seen."""
+    """Return what this person has asked for, latest first. A folder's name is shown only while it may be told or seen."""
     own = AccessRequest.objects.filter(user_id=principal.user_id).select_related("folder", "decided_by")
     return own if principal.folder_id is None else own.none()
 
@@ -103,7 +103,7 @@ class Offer:
 
 
 def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Offer]:
-    """Those of the folders that this person may still ask for: not visible to them by now, and their names may be told."""
+    """Return those of the folders that this person may still ask for: not visible to them by now, and their names may be told."""
     if not folder_ids:
         return {}
     rows = AccessRequest.objects.filter(user_id=principal.user_id, folder__in=folder_ids).order_by("asked_at")
@@ -113,7 +113,7 @@ def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Off
 
 
 def askable(principal: Principal) -> list[Offer]:
-    """Every folder that this person may ask for, by name; without those for which they wait."""
+    """Return every folder that this person may ask for, by name; without those for which they wait."""
     every = offers(principal, discoverable_folders(principal).values_list("pk", flat=True))
     return [offer for offer in every.values() if offer.state != RequestState.OPEN]
 

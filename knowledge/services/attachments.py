@@ -38,7 +38,7 @@ MOST_LARGEST = 10  # files as large as one may be, of one person in all conversa
 
 
 def are_taken() -> bool:
-    """Whether files can be attached at all."""
+    """Tell whether files can be attached at all."""
     return settings.ATTACHMENT_DAYS > 0
 
 
@@ -67,7 +67,7 @@ def attach_file(principal: Principal, *, conversation_id: UUID, filename: str, f
 
 
 def attached(principal: Principal, conversation_id: UUID) -> QuerySet[Document]:
-    """The files of a conversation, in the order in which they came; none of somebody else's."""
+    """Return the files of a conversation, in the order in which they came; none of somebody else's."""
     rows = Document.objects.permitted(
         principal.in_conversation(conversation_id), Right.VIEW, folder_id=conversation_id, knowledge_base=ATTACHMENTS
     )
@@ -87,7 +87,7 @@ def in_its_conversation(principal: Principal, document_id: UUID) -> Principal:
 
 
 def where_it_is_read(principal: Principal, base_id: UUID, chunk_id: UUID) -> Principal:
-    """The same for whoever opens a passage."""
+    """Return the same for whoever opens a passage."""
     if base_id != ATTACHMENTS:
         return principal
     rows = Chunk.unscoped.filter(knowledge_base_id=base_id, id=chunk_id)
@@ -150,7 +150,7 @@ def _make_place(principal: Principal, conversation_id: UUID) -> None:
 
 
 def _base() -> KnowledgeBase:
-    """The one base of all conversations' files, made with the first of them. What it reads in pictures is set as of any base."""
+    """Return the one base of all conversations' files, made with the first of them. What it reads in pictures is set as of any base."""
     taken = KnowledgeBase.unscoped.filter(name=NAME).exclude(pk=ATTACHMENTS).exists()
     name = f"{NAME} {ATTACHMENTS}" if taken else NAME
     base, is_new = KnowledgeBase.unscoped.get_or_create(pk=ATTACHMENTS, defaults={"name": name, "graph": Graph.OFF})
@@ -161,7 +161,7 @@ def _base() -> KnowledgeBase:
 
 
 def _name_for(inside: Principal, place: Folder, filename: str, sha256: str) -> tuple[str, bool]:
-    """The name that a file gets, and whether it is there already."""
+    """Return the name that a file gets, and whether it is there already."""
     path, number, name = PurePath(filename), 1, filename
     known = dict(_newest(Document.objects.permitted(inside, Right.VIEW, folder=place)))
     while known.get(name, sha256) != sha256:

@@ -41,7 +41,7 @@ def retry_document(principal: Principal, *, document_id: UUID) -> DocumentVersio
 
 @transaction.atomic
 def open_original(principal: Principal, *, document_id: UUID) -> DocumentVersion:
-    """The version whose file is handed out for download; raises NotFound, PermissionDenied (no `download`)."""
+    """Return the version whose file is handed out for download; raises NotFound, PermissionDenied (no `download`)."""
     document = get_visible(Document, principal, pk=document_id)
     require(principal, Right.DOWNLOAD, document)
     version = document.current_version or document.versions.order_by("-number").get()

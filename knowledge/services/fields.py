@@ -37,7 +37,7 @@ class FieldSpec:
 
 
 def fields_of(principal: Principal, base_id: UUID) -> QuerySet[DocumentField]:
-    """The fields of a base, in order; none where this person does not see the base."""
+    """Return the fields of a base, in order; none where this person does not see the base."""
     return DocumentField.objects.visible_to(principal).filter(knowledge_base_id=base_id)
 
 
@@ -117,7 +117,7 @@ def _fields_in(principal: Principal, base_ids: Sequence[UUID]) -> QuerySet[Docum
 
 
 def _no_field(principal: Principal, name: str, base_ids: Sequence[UUID]) -> str:
-    """The same for a field that is missing and one that is not theirs to see."""
+    """Return the same for a field that is missing and one that is not theirs to see."""
     said = _("There is no field “%(name)s” that you may see.") % {"name": name[:NAME_LENGTH]}
     known = _fields_in(principal, base_ids).order_by("name").values_list("name", flat=True).distinct()[:MOST_FIELDS]
     names = ", ".join(known)

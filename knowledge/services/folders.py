@@ -1,5 +1,6 @@
 """Changes to knowledge bases and their folder trees."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -11,11 +12,13 @@ from audit.actions import Action
 from audit.record import record
 from authz.checks import get_visible, require
 from authz.grants import give
+from authz.holders import Holder
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import Conflict, InvalidInput
+from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
 from copilot_site.lib.one_line import tidy_line
 from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase, Recognition, Source
+from knowledge.services import access
 from knowledge.services.passages import BY_THE_SYSTEM, Cutting, checked_cutting, cutting_of, put_cutting
 from knowledge.services.tree import hang, is_below, link_new, lock_branch, lock_tree
 from knowledge.tasks import reread_base
@@ -83,7 +86,7 @@ def _settings(base: KnowledgeBase) -> dict[str, bool | str | int | None]:
 
 
 def root_folder(base: KnowledgeBase) -> Folder:
-    """The folder that carries the knowledge base's own documents."""
+    """Return the folder that carries the knowledge base's own documents."""
     return Folder.unscoped.get(knowledge_base=base, parent=None)
 
 
@@ -185,7 +188,7 @@ def ensure_path(by: Principal | None, folder: Folder, names: tuple[str, ...]) ->
 
 
 def clean_name(name: str) -> str:
-    """A name as it is stored: one line, trimmed. Raises InvalidInput when nothing is left, or it is too long."""
+    """Return a name as it is stored: one line, trimmed. Raises InvalidInput when nothing is left, or it is too long."""
     cleaned = tidy_line(name)
     if not cleaned:
         raise InvalidInput(_("A name needs at least one visible character."))
@@ -233,3 +236,23 @@ def delete_folder(principal: Principal, *, folder_id: UUID) -> None:
         raise InvalidInput(_("“%(name)s” is not empty. Move or delete what is in it first.") % {"name": folder})
     record(principal, Action.FOLDER_DELETED, folder)
     folder.delete()
+
+
+def may_make_bases(principal: Principal) -> bool:
+    return principal.is_superuser and not principal.is_nobody
+
+
+@transaction.atomic
+def set_up_knowledge_base(
+    principal: Principal, *, name: str, description: str = "", readers: Iterable[Holder] = ()
+) -> KnowledgeBase:
+    """Make a knowledge base that its readers may view and download from; whoever makes it holds every right on it.
+
+    Raises PermissionDenied (no administrator), InvalidInput (no usable name), Conflict (the name is taken).
+    """
+    if not may_make_bases(principal):
+        raise PermissionDenied(_("Only an administrator of the system makes knowledge bases. Ask for one there."))
+    base = create_knowledge_base(principal, name=name, description=description)
+    for holder in readers:
+        access.give(principal, (Right.VIEW, Right.DOWNLOAD), base, to=holder)
+    return base

@@ -11,7 +11,6 @@ from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
-import yaml
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.utils import timezone
@@ -52,7 +51,7 @@ class Line:
 
 @transaction.atomic
 def import_grants(by: Principal | None, file: Path) -> int:
-    """Apply every line of a CSV or YAML file; returns how many there were.
+    """Apply every line of a CSV file; returns how many there were.
 
     Raises InvalidInput, naming each bad line, and then nothing has changed.
     """
@@ -91,47 +90,13 @@ def export_grants(by: Principal | None, out: IO[str]) -> int:
 
 
 def _read(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The lines of a file as {column: text}. Raises InvalidInput for what is no such file."""
-    text = read_text(file)
-    if file.suffix.lower() == ".csv":
-        yield from _read_csv(text)
-    elif file.suffix.lower() in {".yaml", ".yml"}:
-        yield from _read_yaml(text)
-    else:
-        raise InvalidInput(_("A grant file ends in .csv, .yaml or .yml; “%(file)s” does not.") % {"file": file.name})
-
-
-def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
-    reader = csv.DictReader(StringIO(text, newline=""), restkey="", restval="")
+    """Yield the lines of a file as {column: text}. Raises InvalidInput for what is no such file."""
+    if file.suffix.lower() != ".csv":
+        raise InvalidInput(_("A grant file ends in .csv; “%(file)s” does not.") % {"file": file.name})
+    reader = csv.DictReader(StringIO(read_text(file), newline=""), restkey="", restval="")
     _check_columns(reader.fieldnames or ())
     for values in reader:
         yield reader.line_num, {name: unsafe_cell(value) for name, value in values.items() if isinstance(value, str)}
-
-
-def _read_yaml(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        rows = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InvalidInput(_("The file is no YAML: %(why)s.") % {"why": " ".join(str(error).split())}) from error
-    except RecursionError as error:
-        raise InvalidInput(_("The file is no YAML: %(why)s.") % {"why": _("it is nested too deeply")}) from error
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InvalidInput(
-            _("A grant file in YAML is a list of mappings with the keys %(keys)s.") % {"keys": ", ".join(COLUMNS)}
-        )
-    starts = [each.start_mark.line + 1 for each in node.value] if node else []
-    for number, row in zip(starts, rows, strict=True):
-        _check_columns(row)
-        yield number, {str(name): _text(value) for name, value in row.items()}
-
-
-def _text(value: object) -> str:
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return "" if value is None else str(value)
 
 
 def _check_columns(names: Iterable[object]) -> None:
@@ -143,7 +108,7 @@ def _check_columns(names: Iterable[object]) -> None:
 
 
 def _resolved(number: int, values: Mapping[str, str]) -> Line:
-    """A line with the rows that it names. Raises InvalidInput."""
+    """Return a line with the rows that it names. Raises InvalidInput."""
     effect = values.get("effect") or "allow"
     if effect not in EFFECTS:
         raise InvalidInput(
@@ -199,7 +164,7 @@ def _end(text: str) -> datetime:
 
 
 def _place(values: Mapping[str, str]) -> Place:
-    """The base, folder or document of a line. Raises InvalidInput."""
+    """Return the base, folder or document of a line. Raises InvalidInput."""
     name, path, filename = (values.get(key, "") for key in ("knowledge_base", "folder", "document"))
     base = KnowledgeBase.unscoped.filter(name=name).first()
     if base is None:
@@ -232,7 +197,7 @@ def _apply(by: Principal | None, line: Line) -> None:
 
 
 def _places() -> Iterator[Place]:
-    """Every place that may carry rights of its own: bases, folders, documents with exceptions."""
+    """Yield every place that may carry rights of its own: bases, folders, documents with exceptions."""
     for base in KnowledgeBase.unscoped.order_by("name"):
         yield base
         links = Folder.unscoped.filter(knowledge_base=base, kind=FolderKind.FOLDER).order_by("created_at", "id")

@@ -68,7 +68,7 @@ def _statements(space: EmbeddingSpace, name: str) -> dict[str, str]:
 
 
 def _build(name: str, statement: str) -> bool:
-    """Whether the index had to be built. One that a broken build left invalid is dropped first."""
+    """Tell whether the index had to be built. One that a broken build left invalid is dropped first."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
         found = cursor.fetchone()

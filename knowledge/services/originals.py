@@ -65,7 +65,7 @@ def place_document(by: Principal | None, document: Document, folder: Folder, fil
 
 
 def free_name(folder: Folder, filename: str, *, but: Document | None = None) -> str:
-    """The file name, or one with a number where another document of the folder has it."""
+    """Return the file name, or one with a number where another document of the folder has it."""
     name, path, number = filename, PurePath(filename), 1
     others = Document.unscoped.filter(folder=folder)
     others = others.exclude(pk=but.pk) if but else others

@@ -91,12 +91,12 @@ def put_cutting(base: KnowledgeBase, cutting: Cutting) -> None:
 
 
 def cutting_of(base: KnowledgeBase) -> dict[str, int | str | None]:
-    """What a base says of it, for the audit log."""
+    """Return what a base says of it, for the audit log."""
     return {"chunk_tokens": base.chunk_tokens, "chunk_max_tokens": base.chunk_max_tokens, "language": base.language}
 
 
 def preview_cutting(by: Principal, base_id: UUID, cutting: Cutting, *, document_id: UUID) -> Preview:
-    """The passages that a document would have: of its first PREVIEWED characters. Recorded as opened; nothing is stored.
+    """Return the passages that a document would have: of its first PREVIEWED characters. Recorded as opened; nothing is stored.
 
     Raises NotFound (also of a document that this person manages and may not read), InvalidInput.
     """

@@ -28,7 +28,7 @@ def names_in(path: str) -> tuple[str, ...]:
 
 @transaction.atomic
 def folder_at(principal: Principal, base: KnowledgeBase, path: str) -> Folder:
-    """The folder at `path` below a base, for this person to fill; missing ones are made, but none when it is refused.
+    """Return the folder at `path` below a base, for this person to fill; missing ones are made, but none when it is refused.
 
     It begins at the deepest folder of the path that they see: who may add to one folder need not see those above it.
     Raises NotFound, PermissionDenied (no `add`), InvalidInput (no path).

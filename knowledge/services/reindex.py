@@ -13,7 +13,6 @@ from audit.record import record
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.publish import withdraw
 from knowledge.models import (
-    Chunk,
     ChunkIndex,
     Document,
     DocumentVersion,
@@ -24,21 +23,18 @@ from knowledge.models import (
     StageName,
     StageStatus,
 )
-from knowledge.parsers.base import APART_SINCE, PARSER_VERSION, PICTURES_SINCE, WITH_PICTURES
+from knowledge.parsers.base import PARSER_VERSION
 from knowledge.retrieval.engine import engine
-from knowledge.selectors import passage_text
-from knowledge.text.chinese_script import traditional_characters
-from knowledge.text.terms import document_terms, term_id
 
 
 def published_versions() -> Sequence[DocumentVersion]:
-    """The versions that answer, with what indexing needs of their documents."""
+    """Return the versions that answer, with what indexing needs of their documents."""
     rows = DocumentVersion.unscoped.filter(document__current_version_id=F("pk"))
     return list(rows.select_related("document__folder", "document__knowledge_base"))
 
 
 def count_lacking() -> int:
-    """How many published documents the space of the settings does not hold: a search does not find them."""
+    """Return how many published documents the space of the settings does not hold: a search does not find them."""
     indexed = ChunkIndex.unscoped.filter(version_id=OuterRef("pk"), space__name=engine().space)
     published = DocumentVersion.unscoped.filter(document__current_version_id=F("pk"))
     return published.filter(~Exists(indexed)).count()
@@ -55,37 +51,15 @@ def reindex_version(version: DocumentVersion) -> int:
     return len(missing)
 
 
-def versions_in_old_terms() -> list[UUID]:
-    """The published versions that an older release indexed, for which traditional and simplified characters were other words."""
-    apart = [term_id(character) for character in sorted(traditional_characters())]
-    rows = ChunkIndex.unscoped.filter(live=True, term_ids__overlap=apart).values_list(
-        "version_id", "chunk_id", "term_ids"
-    )
-    found: dict[UUID, None] = {}
-    for version_id, chunk_id, ids in rows.order_by("version_id").iterator():
-        if version_id not in found and not _are_terms_of(chunk_id, ids):  # two terms may share a number
-            found[version_id] = None
-    return list(found)
-
-
-def _are_terms_of(chunk_id: UUID, ids: Sequence[int]) -> bool:
-    chunk = Chunk.unscoped.select_related("document").filter(id=chunk_id).first()
-    return chunk is None or set(ids) == set(
-        document_terms(passage_text(chunk.document.title, chunk.heading_path, chunk.text))
-    )
-
-
 def outdated_versions(base: KnowledgeBase | None = None) -> QuerySet[DocumentVersion]:
-    """The versions that are read and would be read otherwise today, answering ones and older ones; of one base, or of all.
+    """Return the versions that would be read otherwise today, answering ones and older ones; of one base, or of all.
 
-    Of all also those whose pictures no parser looked for: after an upgrade, and not where somebody changes a base.
+    Of all also those that older parsers read: after an upgrade, and not where somebody changes a base.
     """
     wants = Q(document__knowledge_base__is_hidden_text_indexed=True)
-    older = Q(parser_version__lt=APART_SINCE) | Q(parser_version__lt=PARSER_VERSION, hidden_apart__gt=0)
-    outdated = older | wants & Q(hidden_apart__gt=0) | ~wants & Q(hidden_indexed__gt=0) | ~_reads_its_pictures()
+    outdated = wants & Q(hidden_apart__gt=0) | ~wants & Q(hidden_indexed__gt=0) | ~_reads_its_pictures()
     if base is None:
-        unseen = Q(parser_version__lt=PICTURES_SINCE, mime_type__in=WITH_PICTURES)
-        outdated |= unseen & ~Q(document__knowledge_base__recognition=Recognition.OFF)
+        outdated |= Q(parser_version__lt=PARSER_VERSION)
     rows = DocumentVersion.unscoped.filter(outdated, parse_status=ParseStatus.COMPLETED)
     return (rows.filter(document__knowledge_base=base) if base else rows).order_by("created_at", "pk")
 

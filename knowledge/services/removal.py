@@ -53,7 +53,7 @@ def _remove(by: Principal | None, document: Document) -> None:
 
 
 def _own_nodes(document: Document) -> list[Folder]:
-    """The node with the document's exceptions, and the one that hides it in the trash: both go with it."""
+    """Return the node with the document's exceptions, and the one that hides it in the trash: both go with it."""
     nodes = (document.access, document.trashed_from)
     return [node for node in nodes if node is not None and node.kind == FolderKind.DOCUMENT]
 
@@ -78,7 +78,7 @@ def _try(delete: Callable[[], object]) -> None:
 
 
 def _left_of(document: Document, files: Files) -> dict[str, int]:
-    """How many rows and files of a document there are; all zero after its end."""
+    """Return how many rows and files of a document there are; all zero after its end."""
     versions = [version_id for version_id, _storage, _names in files]
     return {
         "passages": Chunk.unscoped.filter(document_id=document.pk).count(),

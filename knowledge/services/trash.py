@@ -48,7 +48,7 @@ def trash_document(principal: Principal, *, document_id: UUID) -> Document:
 
 
 def in_trash(principal: Principal) -> QuerySet[Document]:
-    """What this person may put back: they could see and change it where it was, by the rights of today. The latest first."""
+    """Return what this person may put back: they could see and change it where it was, by the rights of today. The latest first."""
     rows = Document.unscoped.filter(trashed_at__isnull=False)
     for right in (Right.VIEW, Right.CHANGE):
         rows = rows.filter(trashed_from_id__in=folder_ids_with(principal, right))
@@ -56,7 +56,7 @@ def in_trash(principal: Principal) -> QuerySet[Document]:
 
 
 def ends_at(document: Document) -> datetime | None:
-    """When it is deleted for good; None outside of the trash."""
+    """Return when it is deleted for good; None outside of the trash."""
     return document.trashed_at and document.trashed_at + KEPT
 
 
@@ -109,7 +109,7 @@ def _get(principal: Principal, document_id: UUID) -> Document:
 
 
 def _hidden_node(document: Document) -> Folder:
-    """A node of the document's own, which no right reaches; the caller holds `lock_tree`."""
+    """Return a node of the document's own, which no right reaches; the caller holds `lock_tree`."""
     node = Folder.unscoped.create(
         knowledge_base_id=document.knowledge_base_id,
         parent_id=document.folder_id,

@@ -80,14 +80,14 @@ def upload_document(
 
 
 def folder_to_fill(principal: Principal, folder_id: UUID) -> Folder:
-    """The folder, for `add_document`; raises NotFound (not visible), PermissionDenied (no `add`)."""
+    """Return the folder, for `add_document`; raises NotFound (not visible), PermissionDenied (no `add`)."""
     folder = get_visible(Folder, principal, pk=folder_id)
     require(principal, Right.ADD, folder)
     return folder
 
 
 def documents_by_name(principal: Principal, folder: Folder) -> dict[str, Document]:
-    """What this person sees directly in the folder, for `add_document` of many files: the rights are read once."""
+    """Return what this person sees directly in the folder, for `add_document` of many files: the rights are read once."""
     seen = Document.objects.visible_to(principal).filter(folder=folder).order_by("-created_at")
     return {document.filename: document for document in seen}  # of two with one name the first
 
@@ -128,7 +128,7 @@ def add_document(
 
 
 def clean_filename(filename: str) -> str:
-    """The last part of a name as one harmless line. Raises InvalidInput when nothing usable is left."""
+    """Return the last part of a name as one harmless line. Raises InvalidInput when nothing usable is left."""
     last = PurePath(filename.replace("\\", "/")).name
     name = unicodedata.normalize("NFC", "".join(c for c in last if c.isprintable())).strip()
     if name in {"", ".", ".."}:
@@ -222,7 +222,7 @@ def _require_replacing(by: Principal, document: Document) -> None:
 
 
 def _known(by: Principal | None, folder: Folder, name: str) -> Document | None:
-    """The document of this name that this person sees in the folder; one that is hidden from them is not there for them."""
+    """Return the document of this name that this person sees in the folder; one that is hidden from them is not there for them."""
     seen = Document.unscoped.filter(trashed_at=None) if by is None else Document.objects.visible_to(by)
     return seen.filter(folder=folder, filename=name).order_by("created_at").first()
 

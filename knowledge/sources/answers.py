@@ -1,28 +1,77 @@
-"""Answers of services that speak JSON, taken apart without trust in their shape."""
+"""Answers of services: pages of a list, tokens that end, and JSON taken apart without trust in its shape."""
 
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from django.utils.translation import gettext as _
 
 from copilot_site.lib.json_input import loads_answer
-from knowledge.sources.http import Answer
+from knowledge.sources.base import Unreadable
+from knowledge.sources.http import Answer, shown
+
+LEEWAY_S = 300  # before a token ends
+Place = TypeVar("Place")
+Page = TypeVar("Page")
 
 
-def read_json(answer: Answer) -> Any:
-    """An object or a list; None for anything else."""
+def strange(url: str, service: str) -> Unreadable:
+    """Return the error for an answer that this kind of service does not give."""
+    return Unreadable(_("%(url)s does not answer as %(service)s does.") % {"url": shown(url), "service": service})
+
+
+def read_json(answer: Answer, service: str) -> Any:
+    """Return an object or a list. Raises Unreadable for anything else."""
     try:
         said = loads_answer(answer.body)
     except ValueError:
-        return None
-    return said if isinstance(said, dict | list) else None
+        said = None
+    if not isinstance(said, dict | list):
+        raise strange(answer.url, service)
+    return said
+
+
+def read_object(answer: Answer, service: str) -> dict[str, Any]:
+    """Return an object. Raises Unreadable for anything else."""
+    said = read_json(answer, service)
+    if not isinstance(said, dict):
+        raise strange(answer.url, service)
+    return said
+
+
+def paged(ask: Callable[[Place], Page], first: Place, following: Callable[[Page], Place | None]) -> Iterator[Page]:
+    """Yield page after page of a list, until none follows or one names itself again. following: the place after an answer."""
+    place: Place | None = first
+    while place:
+        answer = ask(place)
+        yield answer
+        before, place = place, following(answer)
+        if place == before:
+            return
 
 
 def dug(said: Any, *names: str) -> Any:
-    """What lies at the end of these names; None where one of them is not there."""
+    """Return the value at the end of these names; None where one of them is not there."""
     for name in names:
         said = said.get(name) if isinstance(said, dict) else None
     return said
 
 
 def listed(said: Any, *names: str) -> list[dict[str, Any]]:
-    """The objects of a list at the end of these names; empty where there is none."""
+    """Return the objects of a list at the end of these names; empty where there is none."""
     found = dug(said, *names)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+class Token:
+    """Sign requests with a token that ends. take: asks for one; returns it with its seconds."""
+
+    def __init__(self, take: Callable[[], tuple[str, Any]]) -> None:
+        self._take, self._token, self._ends_at = take, "", 0.0
+
+    def signed(self, _method: str, _url: str) -> Mapping[str, str]:
+        """Return the header of a request, as `Client` asks for it. Raises as `take` does."""
+        if time.monotonic() > self._ends_at:
+            self._token, seconds = self._take()
+            self._ends_at = time.monotonic() + (int(seconds) if str(seconds).isdecimal() else 0) - LEEWAY_S
+        return {"Authorization": f"Bearer {self._token}"}

@@ -108,7 +108,7 @@ class Settings(BaseModel):
 
     @property
     def address(self) -> str:
-        """What a secret is for: it is forgotten when this changes. "" where there is none."""
+        """Return what a secret is for: it is forgotten when this changes. "" where there is none."""
         return ""
 
 
@@ -147,14 +147,14 @@ class Connector(ABC):
 
     @abstractmethod
     def listing(self) -> Iterator[Item | Missed]:
-        """All that is out there. Raises Unreadable where that cannot be told."""
+        """Yield all that is out there. Raises Unreadable where that cannot be told."""
 
     @abstractmethod
     def fetch(self, item: Item) -> Content:
-        """What an item says, of those that `listing` gave; of the latest one at least. Raises Unreadable."""
+        """Return what an item says, of those that `listing` gave; of the latest one at least. Raises Unreadable."""
 
     def rights(self) -> list[Access] | None:
-        """Who may see what, asked before `listing`; None where this source does not say. Raises Unreadable where it is unsure."""
+        """Return who may see what, asked before `listing`; None where this source does not say. Raises Unreadable where it is unsure."""
         return None
 
     def close(self) -> None:  # noqa: B027  # most have nothing open
@@ -176,7 +176,7 @@ def load() -> None:
 
 
 def section_url(url: str, sections: list[tuple[str, str]], heading_path: tuple[str, ...]) -> str:
-    """The address of the innermost heading that can be linked to; the page's own where none can."""
+    """Return the address of the innermost heading that can be linked to; the page's own where none can."""
     anchors = {one_line(heading).casefold(): anchor for heading, anchor in reversed(sections)}
     for heading in reversed(heading_path):
         anchor = anchors.get(heading.casefold())

@@ -5,20 +5,19 @@ Errors are told by a `code` in the body, whatever the HTTP status. open.feishu.c
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
 
-from knowledge.sources.answers import dug, listed, read_json
+from knowledge.sources.answers import Token, listed, paged, read_object, strange
 from knowledge.sources.base import Passing, Unreadable
 from knowledge.sources.http import LONGEST_WAIT_S, Answer, Client
 
 TRIES = 4  # of a call that comes too often
 TOO_OFTEN = 99991400
 PAGE = 50  # objects of one answer: the most that it gives
-LEEWAY_S = 300  # before a token ends
 _EXPLAINED = {400, 401, 403, 404, 429, 500}
 
 
@@ -31,26 +30,28 @@ class Feishu:
 
     def __init__(self, *, url: str, app_id: str, secret: str, pace: Callable[[], None]) -> None:
         self._url, self._app_id, self._secret = f"{url}/open-apis", app_id, secret
-        self._token, self._token_ends = "", 0.0
-        self._client = Client(url, sign=self._signed, pace=pace, follows_elsewhere=False, answers=_EXPLAINED)
+        self._client = Client(
+            url, sign=Token(self._take_token).signed, pace=pace, follows_elsewhere=False, answers=_EXPLAINED
+        )
         self._sign_in = Client(url, pace=pace, follows_elsewhere=False, answers=_EXPLAINED)
 
     def ask(self, path: str, **query: Any) -> dict[str, Any]:
-        """The `data` of an answer. Raises Refused, Passing, Unreadable."""
+        """Return the `data` of an answer. Raises Refused, Passing, Unreadable."""
         url = f"{self._url}/{path}?{urlencode(query, doseq=True)}"
         said = self._answered(lambda: self._client.get(url))
         data = said.get("data")
         return data if isinstance(data, dict) else {}
 
     def pages(self, path: str, name: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """The objects of a list that is called `name`. A page may be empty, and others follow. Raises as `ask`."""
-        token: Any = ""
-        while True:
-            said = self.ask(path, page_size=PAGE, **query, **({"page_token": token} if token else {}))
+        """Yield the objects of a list that is called `name`. A page may be empty, and others follow. Raises as `ask`."""
+        first = {"page_size": PAGE, **query}
+
+        def following(said: dict[str, Any]) -> dict[str, Any] | None:
+            token = said.get("page_token")
+            return {**first, "page_token": token} if token and said.get("has_more") else None
+
+        for said in paged(lambda place: self.ask(path, **place), first, following):
             yield from listed(said, name)
-            before, token = token, said.get("page_token")
-            if not said.get("has_more") or not token or token == before:
-                return
 
     def download(self, path: str) -> Answer:
         return self._client.get(f"{self._url}/{path}")
@@ -63,10 +64,10 @@ class Feishu:
         """Raises Refused for an error, Passing where calls come too often for long."""
         for _attempt in range(TRIES):
             answer = call()
-            said = read_json(answer)
-            code = dug(said, "code")
-            if not isinstance(said, dict) or not isinstance(code, int):
-                raise Unreadable(_("%(url)s does not answer as Feishu does.") % {"url": self._url})
+            said = read_object(answer, "Feishu")
+            code = said.get("code")
+            if not isinstance(code, int):
+                raise strange(self._url, "Feishu")
             if code == 0:
                 return said
             if code != TOO_OFTEN:
@@ -75,15 +76,12 @@ class Feishu:
             _wait(answer)
         raise Passing(_("Feishu is called too often: set fewer requests a minute."))
 
-    def _signed(self, _method: str, _url: str) -> Mapping[str, str]:
-        if time.monotonic() > self._token_ends:
-            url = f"{self._url}/auth/v3/tenant_access_token/internal"
-            body = json.dumps({"app_id": self._app_id, "app_secret": self._secret}).encode()
-            headers = {"Content-Type": "application/json; charset=utf-8"}
-            said = self._answered(lambda: self._sign_in.request("POST", url, headers=headers, body=body))
-            self._token, seconds = str(said.get("tenant_access_token") or ""), said.get("expire")
-            self._token_ends = time.monotonic() + (seconds if isinstance(seconds, int) else 0) - LEEWAY_S
-        return {"Authorization": f"Bearer {self._token}"}
+    def _take_token(self) -> tuple[str, Any]:
+        url = f"{self._url}/auth/v3/tenant_access_token/internal"
+        body = json.dumps({"app_id": self._app_id, "app_secret": self._secret}).encode()
+        headers = {"Content-Type": "application/json; charset=utf-8"}
+        said = self._answered(lambda: self._sign_in.request("POST", url, headers=headers, body=body))
+        return str(said.get("tenant_access_token") or ""), said.get("expire")
 
 
 def _wait(answer: Answer) -> None:

@@ -19,7 +19,7 @@ MOST_CELLS = 1_000_000  # of a spreadsheet, empty ones included
 
 
 def read_spreadsheet(api: Feishu, token: str, *, title: str) -> str:
-    """The body of an HTML document. Raises Refused, Passing, Unreadable."""
+    """Return the body of an HTML document. Raises Refused, Passing, Unreadable."""
     path = f"spreadsheets/{quote(token, safe='')}"
     sheets = [each for each in listed(api.ask(f"sheets/v3/{path}/sheets/query"), "sheets") if _is_seen(each)]
     if sum(_size(each)[0] * _size(each)[1] for each in sheets) > MOST_CELLS:
@@ -32,7 +32,7 @@ def read_spreadsheet(api: Feishu, token: str, *, title: str) -> str:
 
 
 def _is_seen(sheet: dict[str, Any]) -> bool:
-    """Whether it is one of cells (others hold a Base) that is not hidden."""
+    """Tell whether it is one of cells (others hold a Base) that is not hidden."""
     return sheet.get("resource_type", "sheet") == "sheet" and not sheet.get("hidden")
 
 
@@ -52,7 +52,7 @@ def _rows(api: Feishu, path: str, sheet: dict[str, Any]) -> Iterator[list[Any]]:
 
 
 def _letters(column: int) -> str:
-    """The name of a column: 1 is A, 27 is AA."""
+    """Return the name of a column: 1 is A, 27 is AA."""
     before, last = divmod(column - 1, 26)
     return (_letters(before) if before else "") + chr(ord("A") + last)
 

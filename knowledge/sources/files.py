@@ -1,6 +1,7 @@
 """What sources of files share: which files are documents, where they may lie on this machine, and how headings become anchors."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -10,18 +11,22 @@ from shutil import rmtree
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from markdown_it import MarkdownIt
 
 from copilot_site.lib.regular_files import SILENCE_S, within
 from knowledge.parsers.base import accepted_extensions, load
-from knowledge.sources.base import Unreadable
+from knowledge.sources.base import Access, Content, Item, Unreadable
+from knowledge.sources.http import HttpConnector
+from knowledge.sources.rules import FILE, read_rules
 
+LEAVE_OUT = gettext_lazy("leave out"), gettext_lazy("One pattern a line, like drafts or *.tmp.md.")
 _MARKDOWN = {".md", ".markdown"}
 _LEFT_ALONE = re.compile(r"^(\.|~\$|thumbs\.db$|desktop\.ini$)", re.IGNORECASE)
 
 
 def read_types(*, takes_pictures: bool) -> frozenset[str]:
-    """The endings of the files that are read, with their dot."""
+    """Return the endings of the files that are read, with their dot."""
     load()
     found = accepted_extensions()
     return frozenset(
@@ -44,7 +49,7 @@ class Choice:
         return parts.suffix.lower() in self._types and not self.leaves(path)
 
     def leaves(self, path: str) -> bool:
-        """Whether a file, or a folder with all in it, is left alone."""
+        """Tell whether a file, or a folder with all in it, is left alone."""
         if any(_LEFT_ALONE.match(part) for part in path.split("/")):
             return True
         return any(
@@ -57,6 +62,38 @@ def require_not_too_large(path: str, size: int) -> None:
     if size > settings.UPLOAD_MAX_BYTES:
         said = _("%(path)s has more than %(most)s MB.")
         raise Unreadable(said % {"path": path, "most": settings.UPLOAD_MAX_BYTES // 1_000_000})
+
+
+def gone(path: str) -> Unreadable:
+    """Return the error for a file that was listed and is there no more."""
+    return Unreadable(_("%(path)s is not there any more.") % {"path": path})
+
+
+class HttpFiles(HttpConnector):
+    """Files with an address each, and a file of rules at the top. Items have their size in bytes as `memory["size"]`."""
+
+    noun = gettext_lazy("file")
+    ids_are_paths = True
+    takes_rights = True
+
+    @abstractmethod
+    def _address(self, path: str) -> str:
+        """Return the address of a file."""
+
+    def fetch(self, item: Item) -> Content:
+        require_not_too_large(item.path, int(item.memory.get("size", 0)))
+        data = self._got(item.id)
+        if data is None:
+            raise gone(item.path)
+        return Content(data)
+
+    def rights(self) -> list[Access]:
+        return read_rules(self._got(FILE))
+
+    def _got(self, path: str) -> bytes | None:
+        """Return what a file holds; None where it is not there."""
+        answer = self._client.get(self._address(path))
+        return answer.body if answer.status == 200 else None
 
 
 def local_folder(text: str) -> Path:
@@ -81,7 +118,7 @@ def _local_folder(text: str) -> Path:
 
 
 def cache_folder(name: str) -> Path:
-    """Where what was fetched for one source lies, until `remove_cache`."""
+    """Return where what was fetched for one source lies, until `remove_cache`."""
     return Path(settings.SOURCE_CACHE) / PurePosixPath(name).name
 
 
@@ -91,7 +128,7 @@ def remove_cache(name: str) -> None:
 
 
 def sections_of(path: str, data: bytes) -> tuple[tuple[str, str], ...]:
-    """The headings of a Markdown file with the anchors that GitHub, GitLab and Gitea give them; nothing for other files."""
+    """Return the headings of a Markdown file with the anchors that GitHub, GitLab and Gitea give them; nothing for other files."""
     if PurePosixPath(path).suffix.lower() not in _MARKDOWN:
         return ()
     tokens = MarkdownIt().parse(data.decode("utf-8", "replace"))

@@ -70,7 +70,7 @@ class SourceForm(forms.ModelForm[Source]):
         return Every(self.cleaned_data["every_minutes"])
 
     def clean(self) -> dict[str, Any]:
-        """The settings as their kind reads them; a quiet time has two ends."""
+        """Return the settings as their kind reads them; a quiet time has two ends."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if (given.get("quiet_from") is None) != (given.get("quiet_until") is None):
             raise ValidationError(_("Quiet hours have a beginning and an end: give both, or none."))
@@ -84,7 +84,7 @@ class SourceForm(forms.ModelForm[Source]):
 
     @property
     def parts(self) -> list[tuple[str, list[forms.BoundField], bool]]:
-        """The fields as they are read: a heading, its fields, and whether they are folded away until somebody wants them."""
+        """Return the fields as they are read: a heading, its fields, and whether they are folded away until somebody wants them."""
         when = ("is_active", "every_minutes", "at", "quiet_from", "quiet_until", "most_per_minute")
         parts = (
             (_("What is read"), ("name", *(f"set_{name}" for name in self._settings), "secret"), False),

@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError
 
 from copilot_site.lib.outgoing import PUBLIC, AddressRefused, Policy, checked_url, pages, parsed_url
 from copilot_site.lib.outgoing_http import Session, refusal_in
-from knowledge.sources.base import Passing, Unreadable
+from knowledge.sources.base import Connector, Passing, Reading, Unreadable
 
 AGENT = "EnterpriseKnowledgeCopilot"
 CONNECT_S, SILENCE_S, WHOLE_S = 10, 30, 120  # a connection, a pause within an answer, an answer
@@ -77,7 +77,7 @@ class Client:
     def request(
         self, method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes | None = None
     ) -> Answer:
-        """The answer, after redirects of a GET; 304 and 404 are answers. Raises Unreadable, Passing for what may go in a moment."""
+        """Return the answer, after redirects of a GET; 304 and 404 are answers. Raises Unreadable, Passing for what may go in a moment."""
         for attempt in (1, 2):
             answer = self._follow(method, url, headers or {}, body)
             wait = _wait(answer) if answer.status in {429, 503} and attempt == 1 else None
@@ -138,32 +138,38 @@ class Client:
         return answer
 
 
+class HttpConnector(Connector):
+    """A source that is read through one client, which `connect` opens."""
+
+    def connect(self, url: str, reading: Reading, **options: Any) -> None:
+        """Open the client for a server. options: as Client takes them. Raises AddressRefused."""
+        require_safe(url, has_secret=bool(reading.secret))
+        self._client = Client(url, pace=reading.pace, **options)
+
+    def close(self) -> None:
+        self._client.close()
+
+
 def origin_of(url: str) -> tuple[str, str, int]:
     """Scheme, host and port. Raises AddressRefused."""
     host, port = parsed_url(url)
     return urlsplit(url).scheme, host, port
 
 
-def with_slash(url: str) -> str:
-    """The address of a folder, checked as `plausible` does. Raises what it raises."""
-    plausible(url)
-    return url if url.endswith("/") else f"{url}/"
-
-
 def site_of(url: str) -> str:
-    """The server that an address is of, as a secret is kept for it: https://wiki.example.com:443."""
+    """Return the server that an address is of, as a secret is kept for it: https://wiki.example.com:443."""
     scheme, host, port = origin_of(url)
     return f"{scheme}://{host}:{port}"
 
 
 def basic(username: str, secret: str) -> dict[str, str]:
-    """The header of basic authentication; none without a secret."""
+    """Return the header of basic authentication; none without a secret."""
     pair = b64encode(f"{username}:{secret}".encode()).decode()
     return {"Authorization": f"Basic {pair}"} if secret else {}
 
 
 def plausible(url: str) -> str:
-    """The address again, for a field of a source's settings. Raises ValueError for what is none."""
+    """Return the address again, for a field of a source's settings. Raises ValueError for what is none."""
     try:
         origin_of(url)
     except AddressRefused as error:
@@ -171,6 +177,10 @@ def plausible(url: str) -> str:
     return url
 
 
+Address = Annotated[str, AfterValidator(plausible)]
+"""An address of settings, as it is written."""
+FolderAddress = Annotated[str, AfterValidator(lambda url: f"{plausible(url).rstrip('/')}/")]
+"""An address of settings, with a slash at its end."""
 Root = Annotated[str, AfterValidator(lambda url: plausible(url).rstrip("/"))]
 """An address of settings, without a slash at its end."""
 RootOrNone = Annotated[str, AfterValidator(lambda url: plausible(url).rstrip("/") if url else "")]
@@ -187,12 +197,12 @@ def require_safe(url: str, *, has_secret: bool) -> None:
 
 
 def shown(url: str) -> str:
-    """An address as it may stand in a sentence: without its query, which may hold a key."""
+    """Return an address as it may stand in a sentence: without its query, which may hold a key."""
     return url.partition("?")[0][:300]
 
 
 def date_of(text: str | None) -> Any:
-    """An HTTP date as an aware time; None for what is none."""
+    """Return an HTTP date as an aware time; None for what is none."""
     try:
         found = parsedate_to_datetime(text or "")
     except (TypeError, ValueError):
@@ -201,7 +211,7 @@ def date_of(text: str | None) -> Any:
 
 
 def _target(answer: Answer) -> str:
-    """Where a redirect leads; "" for what is none. Raises Unreadable."""
+    """Return where a redirect leads; "" for what is none. Raises Unreadable."""
     said = answer.headers.get("Location", "") if answer.status in REDIRECTS else ""
     try:
         return urljoin(answer.url, said.encode("latin-1").decode()) if said else ""  # many servers send UTF-8 as it is

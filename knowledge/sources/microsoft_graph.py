@@ -4,7 +4,6 @@ learn.microsoft.com/graph: auth-v2-service, driveitem-delta, throttling.
 """
 
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -14,12 +13,11 @@ from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
 
-from knowledge.sources.answers import dug, listed, read_json
+from knowledge.sources.answers import Token, dug, listed, paged, read_object
 from knowledge.sources.base import Passing, Unreadable
 from knowledge.sources.files import cache_folder
 from knowledge.sources.http import Answer, Client, origin_of, shown
 
-LEEWAY_S = 300  # before a token ends
 HIERARCHICAL = "hierarchicalsharing"
 KEPT_FORMAT = 1  # of the file beside the source; another one is read anew
 
@@ -36,8 +34,8 @@ class Graph:
     ) -> None:
         self._url, self._secret = url, secret
         self._token_url = f"{login}/{tenant}/oauth2/v2.0/token"
-        self._client_id, self._token, self._token_ends = client_id, "", 0.0
-        self._client = Client(url, sign=self._signed, pace=pace, follows_elsewhere=False)
+        self._client_id = client_id
+        self._client = Client(url, sign=Token(self._take_token).signed, pace=pace, follows_elsewhere=False)
         self._sign_in = Client(login, pace=pace, follows_elsewhere=False)
 
     def ask(self, path: str) -> dict[str, Any]:
@@ -45,40 +43,29 @@ class Graph:
         return self.answered(path)[0]
 
     def answered(self, path: str, *, prefer: str = "") -> tuple[dict[str, Any], str]:
-        """The answer, and which preferences were applied to it. Raises as `ask`."""
+        """Return the answer, and which preferences were applied to it. Raises as `ask`."""
         url = path if "://" in path else f"{self._url}/v1.0/{path}"
         if origin_of(url) != origin_of(self._url):
             raise Unreadable(_("%(url)s names another server.") % {"url": shown(self._url)})
         answer = self._client.get(url, headers={"Prefer": prefer} if prefer else {})
         if answer.status in {404, 410}:
             raise NotThere(_("%(url)s is not there.") % {"url": shown(url)})
-        said = read_json(answer)
-        if not isinstance(said, dict):
-            raise Unreadable(_("%(url)s does not answer as Microsoft Graph does.") % {"url": shown(url)})
-        return said, answer.headers.get("Preference-Applied", "")
+        return read_object(answer, "Microsoft Graph"), answer.headers.get("Preference-Applied", "")
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
-        """The objects of a list, page by page."""
-        while path:
-            said = self.ask(path)
+        """Yield the objects of a list, page by page."""
+        for said in paged(self.ask, path, lambda said: str(said.get("@odata.nextLink") or "")):
             yield from listed(said, "value")
-            following = str(said.get("@odata.nextLink") or "")
-            path = following if following != path else ""
 
     def download(self, url: str) -> Answer:
-        """What lies at an address of `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
+        """Return what lies at an address of `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
         return self._client.get(url)
 
     def close(self) -> None:
         self._client.close()
         self._sign_in.close()
 
-    def _signed(self, _method: str, _url: str) -> Mapping[str, str]:
-        if time.monotonic() > self._token_ends:
-            self._take_token()
-        return {"Authorization": f"Bearer {self._token}"}
-
-    def _take_token(self) -> None:
+    def _take_token(self) -> tuple[str, Any]:
         given = {
             "client_id": self._client_id,
             "client_secret": self._secret,
@@ -88,17 +75,15 @@ class Graph:
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
             answer = self._sign_in.request("POST", self._token_url, headers=headers, body=urlencode(given).encode())
-            said = read_json(answer)
+            said = read_object(answer, "Microsoft Graph")
         except Passing:
             raise
         except Unreadable:
-            said = None
-        token, seconds = dug(said, "access_token"), dug(said, "expires_in")
-        if not token:
+            said = {}
+        if not said.get("access_token"):
             why = _("%(url)s does not know this tenant, application and secret.")
             raise Unreadable(why % {"url": shown(self._token_url)})
-        self._token = str(token)
-        self._token_ends = time.monotonic() + (int(seconds) if str(seconds).isdecimal() else 0) - LEEWAY_S
+        return str(said["access_token"]), said.get("expires_in")
 
 
 @dataclass(frozen=True)
@@ -131,7 +116,7 @@ class Drive:
 
 
 def read_drive(graph: Graph, drive_id: str, *, cache: str, is_whole: bool) -> Drive:
-    """A drive as it is now. cache: as Reading has it. is_whole: from the start; else what changed since it was read last.
+    """Return a drive as it is now. cache: as Reading has it. is_whole: from the start; else what changed since it was read last.
 
     Raises Unreadable.
     """
@@ -184,7 +169,7 @@ def _take(items: dict[str, DriveItem], said: dict[str, Any]) -> None:
 
 
 def _kept(file: Path, drive_id: str) -> Drive | None:
-    """What was kept of this drive; None for anything else."""
+    """Return what was kept of this drive; None for anything else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         said = json.loads(file.read_text())
         if (said["format"], said["drive"]) == (KEPT_FORMAT, drive_id) and said["link"]:

@@ -47,7 +47,7 @@ def kind_of(name: str) -> type[Connector]:
 
 
 def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
-    """The settings of a kind of source. Raises InvalidInput, which names what is wrong by the words of the form."""
+    """Return the settings of a kind of source. Raises InvalidInput, which names what is wrong by the words of the form."""
     wanted = kind_of(kind).wants
     try:
         checked: Settings = wanted.model_validate(dict(given))
@@ -68,7 +68,7 @@ def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
 
 
 def preview(source: Source, *, secret: str) -> Preview:
-    """What a source that need not be stored would bring. Raises InvalidInput, Unreadable."""
+    """Return what a source that need not be stored would bring. Raises InvalidInput, Unreadable."""
     cache = f"try-{uuid4()}"
     try:
         connector = _connector(source, Reading(secret, pace=Pace(source.most_per_minute), cache=cache))
@@ -146,7 +146,7 @@ def _read(source: Source, run: SourceRun) -> None:
 
 
 def _whole(run: SourceRun, listing: Iterable[Item | Missed]) -> list[Item | Missed]:
-    """A listing to its end, while the run keeps its lease."""
+    """Return a listing to its end, while the run keeps its lease."""
     found, told_at = list[Item | Missed](), time.monotonic()
     for each in listing:
         found.append(each)
@@ -169,7 +169,7 @@ def _plan(source: Source) -> None:
 
 
 def sealed_secret(secret: str, address: str) -> str:
-    """A secret as it is stored, for this address alone."""
+    """Return a secret as it is stored, for this address alone."""
     return seal(secret, purpose=_purpose(address), secrets=[django_settings.SECRET_KEY])
 
 
@@ -192,7 +192,7 @@ MOST = {"id": 1_000, "path": 1_000, "url": 2_048}  # characters, as SourceItem h
 
 
 def taken_in(each: Item | Missed) -> Item | Missed:
-    """An item with its path in NFC, as rules are read; one that could not be stored is missed, and the others come all the same."""
+    """Return an item with its path in NFC, as rules are read; one that could not be stored is missed, and the others come all the same."""
     if isinstance(each, Missed):
         return each
     for name, most in MOST.items():

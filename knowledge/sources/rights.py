@@ -30,7 +30,7 @@ _NOT_TAKEN_OVER = {Right.VIEW, Right.DOWNLOAD}
 
 
 def said_rights(source: Source, connector: Connector) -> list[Access]:
-    """What the source says, nothing where rights do not come along. Raises Unreadable where it is not sure."""
+    """Return what the source says, nothing where rights do not come along. Raises Unreadable where it is not sure."""
     said = connector.rights() if source.takes_rights else []
     if said is None:
         raise Unreadable(_("This source does not say who may see what: let rights not come along, and give them here."))
@@ -116,12 +116,12 @@ def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
 
 
 def _above(path: str) -> list[str]:
-    """The folders that a path lies in, the innermost first."""
+    """Return the folders that a path lies in, the innermost first."""
     return [str(parent) for parent in PurePosixPath(path).parents][:-1]
 
 
 def _others(source: Source, ids: Iterable[str], but: Folder | None = None) -> list[Folder]:
-    """Those of the folders that are still there."""
+    """Return those of the folders that are still there."""
     rows = Folder.unscoped.filter(pk__in=list(ids), knowledge_base_id=source.folder.knowledge_base_id)
     return list(rows.exclude(pk=but.pk) if but else rows)
 
@@ -139,7 +139,7 @@ def _close(folder: Folder) -> bool:
 
 
 def _holders(run: SourceRun, access: Access) -> Iterable[Holder]:
-    """The people and groups that are known here by name; nobody is let in by a name that is not."""
+    """Return the people and groups that are known here by name; nobody is let in by a name that is not."""
     users = {user.username: user for user in User.objects.filter(username__in=access.users)}
     groups = {group.name: group for group in Group.objects.filter(name__in=access.groups)}
     for name in sorted(access.users - users.keys()):

@@ -7,14 +7,17 @@ rights:
     people: [lin]
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 from unicodedata import normalize
 
 import yaml
+from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
+from authz.addresses import accounts_with, folded
 from copilot_site.lib.one_line import tidy_line
 from knowledge.sources.base import Access, Unreadable
 
@@ -37,12 +40,12 @@ class _Rules(BaseModel):
 
 
 def folder_path(path: str) -> str:
-    """A path as the folders here are called that it becomes, in NFC: rules and what they speak of are compared by it."""
+    """Return a path as the folders here are called that it becomes, in NFC: rules and what they speak of are compared by it."""
     return "/".join(name for part in normalize("NFC", path).split("/") if (name := tidy_line(part)))
 
 
 def prefixes_of(folders: Sequence[str]) -> list[str]:
-    """The paths of folders that lie in one another, from the top, "" first."""
+    """Return the paths of folders that lie in one another, from the top, "" first."""
     return [folder_path("/".join(folders[:count])) for count in range(len(folders) + 1)]
 
 
@@ -68,3 +71,49 @@ def read_rules(data: bytes | None) -> list[Access]:
     if "" not in found:
         raise Unreadable(_("%(file)s does not say who may see everything else.") % {"file": FILE})
     return list(found.values())
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Sign-in names and names of groups. Of one who is not known here nothing is said."""
+
+    users: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+    def people(self) -> frozenset[str]:
+        members = User.objects.filter(groups__name__in=self.groups).values_list("username", flat=True)
+        return self.users | frozenset(members)
+
+    def within(self, other: "Readers") -> "Readers":
+        """Return who may read both: groups that both name, and the people of today who are in both."""
+        return Readers(self.people() & other.people(), self.groups & other.groups)
+
+
+def _pairs(lines: list[str]) -> list[str]:
+    """Raises ValueError for a line that is none."""
+    if any("=" not in each for each in lines):
+        raise ValueError(_("write each as a name there, = and a name here"))
+    return lines
+
+
+Pairs = Annotated[list[str], AfterValidator(_pairs)]
+"""Lines of `a name there = a name here`, of settings."""
+
+
+def group_here(lines: list[str], *names: Any) -> str | None:
+    """What a group is called here by such lines, known there by one of these names: "" for nobody; None where nothing is said of it."""
+    pairs = [each.partition("=") for each in lines]
+    known = {there.strip().casefold(): here.strip() for there, _sign, here in pairs}
+    return next((known[str(each).casefold()] for each in names if str(each or "").casefold() in known), None)
+
+
+def usernames_with(addresses: Iterable[str]) -> frozenset[str]:
+    """Return the sign-in names of those with one of these e-mail addresses; nobody by one that nobody has, or two have."""
+    wanted = {folded(address) for address in addresses}
+    found = accounts_with(wanted, User.objects.all())
+    return frozenset(user.username for address, user in found.items() if address in wanted)
+
+
+def username_with(address: str) -> str:
+    """Likewise of one; "" for nobody."""
+    return next(iter(usernames_with([address])), "")

@@ -28,7 +28,7 @@ class Overtaken(Exception):
 
 @transaction.atomic
 def begin(source: Source, trigger: Trigger, *, by: Principal | None = None) -> SourceRun | None:
-    """A run that holds the source; None while another one does. by: who asked for it, None for the schedule."""
+    """Return a run that holds the source; None while another one does. by: who asked for it, None for the schedule."""
     Source.unscoped.select_for_update().get(pk=source.pk)
     running = SourceRun.objects.filter(source=source, state=RunState.RUNNING).first()
     if running is not None:
@@ -50,7 +50,7 @@ def keep(run: SourceRun) -> None:
 
 
 def paced(run: SourceRun, pace: Callable[[], None]) -> Callable[[], None]:
-    """A pace that keeps the run's lease, too: who may see what takes a request for each of thousands of pages. Raises Overtaken."""
+    """Return a pace that keeps the run's lease, too: who may see what takes a request for each of thousands of pages. Raises Overtaken."""
     told_at = time.monotonic()
 
     def wait() -> None:
@@ -77,7 +77,7 @@ def note(run: SourceRun, what: str, why: str) -> None:
 
 
 def storable(text: str) -> str:
-    """A text of another system as the database takes it: without zero bytes and halves of characters."""
+    """Return a text of another system as the database takes it: without zero bytes and halves of characters."""
     return text.encode("utf-8", "replace").decode().replace("\x00", "?")
 
 
@@ -107,7 +107,7 @@ def _close(run: SourceRun, state: RunState) -> None:
 
 
 def failures_in_a_row(source: Source) -> int:
-    """How many of the newest runs did not end well."""
+    """Return how many of the newest runs did not end well."""
     states = (
         SourceRun.objects.filter(source=source).order_by("-started_at", F("pk").desc()).values_list("state", flat=True)
     )

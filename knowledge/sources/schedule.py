@@ -26,7 +26,7 @@ def next_time(source: Source, now: datetime, *, failures: int = 0) -> datetime |
 
 
 def is_quiet(source: Source, now: datetime) -> bool:
-    """Whether no run begins by itself at this time of the day."""
+    """Tell whether no run begins by itself at this time of the day."""
     if source.quiet_from is None or source.quiet_until is None or source.quiet_from == source.quiet_until:
         return False
     here = timezone.localtime(now).time()
@@ -36,7 +36,7 @@ def is_quiet(source: Source, now: datetime) -> bool:
 
 
 def _at(after: datetime, at: TimeOfDay) -> datetime:
-    """The first time after `after` at which clocks here show `at`."""
+    """Return the first time after `after` at which clocks here show `at`."""
     here = timezone.localtime(after)
     for days in count():
         found = here.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0) + timedelta(days=days)

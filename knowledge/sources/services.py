@@ -37,7 +37,7 @@ HOOK_PURPOSE = "copilot source webhook"
 
 
 def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Who may say where sources are: superusers and holders of `knowledge.connect_source`."""
+    """Tell whether somebody may say where sources are: superusers and holders of `knowledge.connect_source`."""
     return isinstance(user, User) and user.is_active and user.has_perm("knowledge.connect_source")
 
 
@@ -48,13 +48,13 @@ def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -
 
 
 def newest_runs(sources: Iterable[Source]) -> dict[UUID, SourceRun]:
-    """The last run of each that has been read, by the source's id."""
+    """Return the last run of each that has been read, by the source's id."""
     runs = SourceRun.objects.filter(source__in=sources).order_by("source_id", "-started_at").distinct("source_id")
     return {run.source_id: run for run in runs}
 
 
 def failing_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> int:
-    """How many of the sources that this person looks after were not read, or not all of them, when they were read last."""
+    """Return how many of the sources that this person looks after were not read, or not all of them, when they were read last."""
     runs = newest_runs(seen_sources(principal, user).filter(is_active=True))
     return sum(run.state in (RunState.FAILED, RunState.PARTIAL) for run in runs.values())
 
@@ -70,7 +70,7 @@ def get_source(principal: Principal, user: AbstractBaseUser | AnonymousUser, sou
 
 
 def named_pages(principal: Principal, user: AbstractBaseUser | AnonymousUser, source: Source) -> QuerySet[SourceItem]:
-    """The pages of a source whose names this person may be told: all for whoever may say where it is, else those of documents that
+    """Return the pages of a source whose names this person may be told: all for whoever may say where it is, else those of documents that
     they may read or govern.
     """
     rows = SourceItem.unscoped.filter(source=source)
@@ -83,7 +83,7 @@ def named_pages(principal: Principal, user: AbstractBaseUser | AnonymousUser, so
 def named_problems(
     principal: Principal, user: AbstractBaseUser | AnonymousUser, run: SourceRun
 ) -> list[dict[str, str]]:
-    """What failed in a run, as this person may be told: pages that they may not see are counted."""
+    """Return what failed in a run, as this person may be told: pages that they may not see are counted."""
     if may_connect(user) and principal.folder_id is None:
         return list(run.problems)
     names = {each["what"] for each in run.problems}
@@ -96,7 +96,7 @@ def named_problems(
 
 
 def try_source(by: User | AnonymousUser, source: Source, *, secret: str = "") -> Preview:
-    """What a source would bring, before it is saved. secret: as for `save_source`. Raises PermissionDenied, InvalidInput."""
+    """Return what a source would bring, before it is saved. secret: as for `save_source`. Raises PermissionDenied, InvalidInput."""
     _require_connecting(by)
     settings = checked_settings(source.kind, source.settings)
     stored = Source.unscoped.filter(pk=source.pk).first()
@@ -171,7 +171,7 @@ def make_hook_secret(by: User | AnonymousUser, source: Source) -> str:
 
 
 def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token: str) -> Source:
-    """The source whose webhook was called with its secret. Raises NotFound, the same for every reason.
+    """Return the source whose webhook was called with its secret. Raises NotFound, the same for every reason.
 
     signatures: HMAC-SHA256 of the body in hex, perhaps after `sha256=`, as GitHub and Gitea send it. token: the secret itself, as
     GitLab sends it.
@@ -193,7 +193,7 @@ def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token
 
 
 def _address(source: Source) -> tuple[str, str]:
-    """What a secret is for; settings that today's version cannot read lead nowhere."""
+    """Return what a secret is for; settings that today's version cannot read lead nowhere."""
     try:
         return source.kind, checked_settings(source.kind, source.settings).address
     except InvalidInput:

@@ -33,18 +33,18 @@ class Page:
 
 
 def pages_of(graph: Graph, site: str) -> dict[str, Page]:
-    """The pages of a site, by `place_of` their addresses."""
+    """Return the pages of a site, by `place_of` their addresses."""
     found = graph.pages(f"sites/{site}/pages/{KIND}?$select={SELECT}")
     return {place_of(str(each.get("webUrl") or "")): _page(each) for each in found}
 
 
 def place_of(url: str) -> str:
-    """The path of an address, which is the same for a page and for its file, however each is written."""
+    """Return the path of an address, which is the same for a page and for its file, however each is written."""
     return unquote(urlsplit(url).path).casefold()
 
 
 def read_page(graph: Graph, site: str, page_id: str) -> Content:
-    """What a published page says. Raises NotThere, Unreadable."""
+    """Return what a published page says. Raises NotThere, Unreadable."""
     said = graph.ask(f"sites/{site}/pages/{quote(page_id, safe='')}/{KIND}?$expand=canvasLayout")
     page = _page(said)
     if not page.is_published:
@@ -70,7 +70,7 @@ def _page(said: Mapping[str, Any]) -> Page:
 
 
 def _parts(canvas: Any) -> Iterator[str]:
-    """The web parts from top to bottom, those of the vertical section last."""
+    """Yield the web parts from top to bottom, those of the vertical section last."""
     for section in listed(canvas, "horizontalSections"):
         for column in listed(section, "columns"):
             yield from map(_part, listed(column, "webparts"))

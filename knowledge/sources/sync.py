@@ -130,7 +130,7 @@ class Keeper:
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """A transaction; what fails in it leaves no file behind."""
+        """Yield a transaction; what fails in it leaves no file behind."""
         self.stored = []
         try:
             with transaction.atomic():
@@ -234,7 +234,7 @@ class Keeper:
             row.sections = [list(each) for each in content.sections]
 
     def _renamed(self, item: Item) -> SourceItem | None:
-        """The row of what had another id before, where the connector says which."""
+        """Return the row of what had another id before, where the connector says which."""
         return self.items.get(item.was) if item.was and item.was not in self.seen else None
 
     def _fetch(self, item: Item) -> Content:
@@ -306,6 +306,6 @@ def _is_as_brought(row: SourceItem, document: Document) -> bool:
 
 
 def items_of(source: Source) -> dict[str, SourceItem]:
-    """What was read of a source before, by id."""
+    """Return what was read of a source before, by id."""
     rows = SourceItem.unscoped.filter(source=source).select_related("document__folder")
     return {row.original_id: row for row in rows}

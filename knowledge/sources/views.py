@@ -91,7 +91,7 @@ def new_source(request: HttpRequest, by: Principal, kind: str) -> HttpResponseBa
 
 
 def _made(request: HttpRequest, by: Principal, form: SourceForm) -> HttpResponse:
-    """The page of the new source, whose first run is on its way. Raises CopilotError; no folder is left behind then."""
+    """Show the page of the new source, whose first run is on its way. Raises CopilotError; no folder is left behind then."""
     with transaction.atomic():
         top = root_folder(form.cleaned_data["base"])
         form.instance.folder = ensure_path(by, top, names_in(form.cleaned_data["path"]))
@@ -105,7 +105,7 @@ def _made(request: HttpRequest, by: Principal, form: SourceForm) -> HttpResponse
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def one_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
-    """A source with its runs. Whoever may say where it is changes it here."""
+    """Show a source with its runs. Whoever may say where it is changes it here."""
     source = get_source(by, request.user, kept_id)
     may = may_connect(request.user)
     if request.method == "POST" and not may:
@@ -168,7 +168,7 @@ def run_now(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseB
 @require_POST
 @admin_page
 def new_hook(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
-    """A secret for the webhook, shown on the page that follows and never again."""
+    """Show a secret for the webhook, shown on the page that follows and never again."""
     source = get_source(by, request.user, kept_id)
     secret = make_hook_secret(_person(request), source)
     messages.warning(request, _("The secret of the webhook, shown this once: %(secret)s") % {"secret": secret})

@@ -118,7 +118,7 @@ def _links(tree: Any, base: str) -> Iterator[str]:
 
 
 def _absolute(base: str, href: str) -> str:
-    """An http(s) address without its fragment; "" for anything else."""
+    """Return an http(s) address without its fragment; "" for anything else."""
     try:
         url = urldefrag(urljoin(base, href.strip())).url
         parsed_url(url)

@@ -3,23 +3,41 @@
 from html import escape
 from typing import Any
 
+from django.utils.translation import gettext as _
 from lxml import html
+
+from knowledge.sources.base import Missed, Unreadable
 
 LONGEST_NAME = 120  # characters of one part of a path
 HEADINGS = "//h1[@id] | //h2[@id] | //h3[@id] | //h4[@id] | //h5[@id]"
 
 
 def name_of(title: Any) -> str:
-    """A page's title as one part of a path."""
+    """Return a page's title as one part of a path."""
     return str(title).replace("/", "-").strip()[:LONGEST_NAME] or "_"
 
 
 def sections_of_html(body: str) -> tuple[tuple[str, str], ...]:
-    """The headings of a page that have an id, with it."""
+    """Return the headings of a page that have an id, with it."""
     found = html.fromstring(f"<div>{body}</div>").xpath(HEADINGS)
     return tuple((" ".join(each.text_content().split()), each.get("id")) for each in found)
 
 
 def document_of(title: str, body: str) -> bytes:
-    """A whole HTML document of a page's body."""
+    """Return a whole HTML document of a page's body."""
     return f'<html><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>{body}</body></html>'.encode()
+
+
+def unknown_page(page_id: Any) -> Missed:
+    """Return the page of a listing that lacks what is said of the others."""
+    return Missed(str(page_id), _("The wiki does not say what this page is now."))
+
+
+def refused(why: Any) -> Unreadable:
+    """Return the error for what a wiki does not do, in its words."""
+    return Unreadable(_("The wiki refuses: %(why)s") % {"why": str(why)[:300]})
+
+
+def other_account(url: str) -> Unreadable:
+    """Return the error for an account or password that a wiki does not know."""
+    return Unreadable(_("%(url)s wants another account or password.") % {"url": url})

@@ -12,5 +12,5 @@ register = template.Library()
 
 @register.simple_tag
 def waiting_requests(request: HttpRequest) -> int:
-    """How many requests wait for the person asking to decide; they are decided in the administration, by staff."""
+    """Return how many requests wait for the person asking to decide; they are decided in the administration, by staff."""
     return requests_for(Principal.of(request.user)).filter(state=RequestState.OPEN).count()

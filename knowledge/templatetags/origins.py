@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag
 def looks_after_sources(request: HttpRequest) -> bool:
-    """Whether there is a source for this person to look after; whoever may make the first one has one to make."""
+    """Tell whether there is a source for this person to look after; whoever may make the first one has one to make."""
     return may_connect(request.user) or seen_sources(Principal.of(request.user), request.user).exists()

@@ -12,17 +12,11 @@ CHARACTERS: Final = (
 
 
 def simplified(text: str) -> str:
-    """The text with each traditional character as its likeliest simplified one.
+    """Return the text with each traditional character as its likeliest simplified one.
 
     Character by character, so that offsets stay and both scripts give the same text whatever stands around: 乾 is 干 in every word.
     """
     return text if text.isascii() else text.translate(_table())
-
-
-@cache
-def traditional_characters() -> frozenset[str]:
-    """The characters that `simplified` changes."""
-    return frozenset(map(chr, _table()))
 
 
 @cache

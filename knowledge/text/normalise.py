@@ -55,7 +55,7 @@ _LOWERED = re.compile("(?<=\\d)(?=[₀-₎])")
 
 
 def cleaned(text: str) -> str:
-    """The text as people read it, in composed characters (NFC): nothing that it says is changed. Idempotent.
+    """Return the text as people read it, in composed characters (NFC): nothing that it says is changed. Idempotent.
 
     Invisible and forbidden characters are removed, every line end is a newline, every space is a plain one, and radicals, ligatures
     and joined forms are the characters they draw. PostgreSQL and every encoder accept it: no NUL, no surrogate.
@@ -64,7 +64,7 @@ def cleaned(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """The text as it is searched and compared, never shown: cleaned, and NFKC. Idempotent.
+    """Return the text as it is searched and compared, never shown: cleaned, and NFKC. Idempotent.
 
     Full-width punctuation (，：；！？（）) is kept; numbers stay the same ones: 1½ is 1 1/2, 10⁶ is 10^6.
     """
@@ -104,7 +104,7 @@ def _kept(run: re.Match[str]) -> str:
 
 
 def _is_symbol(char: str) -> bool:
-    """Whether an emoji may begin with it: a symbol that NFKC leaves alone."""
+    """Tell whether an emoji may begin with it: a symbol that NFKC leaves alone."""
     return (
         char != ""
         and ord(char) >= _FIRST_SYMBOL

@@ -36,7 +36,7 @@ _STEMMER = Stemmer.Stemmer("english")
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text in reading order, repeats kept.
+    """Return the terms of a text in reading order, repeats kept.
 
     Han: characters and neighbouring pairs, traditional ones as simplified. Kana and hangul: pairs (a lone character stands for
     itself), as Lucene's CJKAnalyzer does. Words: lower-case English stems. An identifier gives its parts and itself whole
@@ -60,7 +60,7 @@ def _cjk_terms(run: str) -> list[str]:
 
 
 def is_han(text: str) -> bool:
-    """Whether a text is of Han characters alone."""
+    """Tell whether a text is of Han characters alone."""
     return _HAN_ALONE.fullmatch(text) is not None
 
 
@@ -81,7 +81,7 @@ def _word_terms(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=50_000)  # of their 76,000 terms the rare third is made anew, in no time that could be measured
 def term_id(term: str) -> int:
-    """A stable number for a term, 1 … 999,999,999: the same on every machine and in every release.
+    """Return a stable number for a term, 1 … 999,999,999: the same on every machine and in every release.
 
     Two terms can share a number; among 100,000 terms about five pairs do, which is below what a ranking can feel.
     """

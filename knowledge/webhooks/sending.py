@@ -50,7 +50,7 @@ def signature(secret: str, delivery_id: str, timestamp: int, body: bytes) -> str
 
 
 def due() -> list[WebhookDelivery]:
-    """What was not sent and should have been by now, the oldest first."""
+    """Return what was not sent and should have been by now, the oldest first."""
     waiting = WebhookDelivery.objects.filter(state=DeliveryState.WAITING, next_at__lte=timezone.now())
     return list(waiting.order_by("next_at")[:500])
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.parsers import pdf_rendered
+from knowledge.parsers import pdf_hidden
 from tests.contract.test_hidden_text import parsed
 from tests.hidden_texts import SEEN, UNSEEN
 
@@ -124,6 +124,6 @@ def test_what_is_not_drawn_is_what_it_is_called(
     limit: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page of many such places costs no more; the control of all above, too."""
-    monkeypatch.setattr(pdf_rendered, limit, most)
+    monkeypatch.setattr(pdf_hidden, limit, most)
     assert parsed(on(BLACK, "a shading"), "a.pdf", tmp_path).text == ""
     assert parsed(on(BLACK, "a tile"), "a.pdf", tmp_path).text == SEEN["en"]

@@ -100,7 +100,7 @@ class Command(BaseCommand):
 
 
 def _base(principal: Principal, name: str, *, create: bool) -> KnowledgeBase:
-    """The knowledge base of this name, made if that is wanted. Raises NotFound, PermissionDenied (no superuser)."""
+    """Return the knowledge base of this name, made if that is wanted. Raises NotFound, PermissionDenied (no superuser)."""
     try:
         return base_named(principal, name)
     except NotFound as missing:
@@ -140,7 +140,7 @@ def _walk(path: Path, closed: list[OSError]) -> Iterator[Path]:
 
 
 def in_unicode(name: str) -> str:
-    """A name on disk as text: UTF-8, or GB 2312, which Chinese archives from Windows leave behind. Raises InvalidInput."""
+    """Return a name on disk as text: UTF-8, or GB 2312, which Chinese archives from Windows leave behind. Raises InvalidInput."""
     try:
         return os.fsencode(name).decode()
     except UnicodeDecodeError:
@@ -154,7 +154,7 @@ def in_unicode(name: str) -> str:
 
 
 def shown(path: Path) -> str:
-    """A path that every terminal can print: bytes that are no text become a mark, line ends a space."""
+    """Return a path that every terminal can print: bytes that are no text become a mark, line ends a space."""
     name = os.fsencode(path).decode(errors="replace")
     return "".join(c if c.isprintable() else " " for c in name)
 

@@ -12,7 +12,7 @@ from knowledge.services.grant_files import COLUMNS, import_grants
 
 
 class Command(BaseCommand):
-    help = f"Give and deny rights as a CSV or YAML file says, all lines or none. Columns: {', '.join(COLUMNS)}."
+    help = f"Give and deny rights as a CSV file says, all lines or none. Columns: {', '.join(COLUMNS)}."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)

@@ -1,7 +1,5 @@
-"""`manage.py reindex`: index what answers now in the embedding space that the settings name, and anew what an older
-release read otherwise; with `--chunks`, cut it anew first."""
+"""`manage.py reindex`: index what answers now in the embedding space that the settings name; with `--chunks`, cut it anew first."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -9,14 +7,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from copilot_site.lib.progress import progress
 from knowledge.embedding.base import EmbeddingError
-from knowledge.ingestion.pipeline import TEMPORARY, ingest
+from knowledge.ingestion.pipeline import TEMPORARY
 from knowledge.ingestion.recutting import recut
-from knowledge.services.reindex import (
-    begin_indexing,
-    published_versions,
-    reindex_version,
-    versions_in_old_terms,
-)
+from knowledge.services.reindex import published_versions, reindex_version
 
 
 class Command(BaseCommand):
@@ -36,10 +29,6 @@ class Command(BaseCommand):
         if chunks:
             bar = progress(published_versions(), desc="cut", unit="document")
             self.stdout.write(f"{sum(self._cut(version.pk) for version in bar)} documents cut anew.")
-        old = versions_in_old_terms()
-        if old:
-            anew = [self._anew(begin_indexing, pk) for pk in progress(old, desc="index anew", unit="document")]
-            self.stdout.write(f"{sum(anew)} documents indexed anew.")
         versions = published_versions()
         try:
             rows = sum(reindex_version(version) for version in progress(versions, desc="index", unit="document"))
@@ -53,12 +42,3 @@ class Command(BaseCommand):
         except (*TEMPORARY, EmbeddingError) as error:
             self.stderr.write(f"{version_id}: {error} It answers as before; repeat this.")
             return False
-
-    def _anew(self, begin: Callable[[UUID], bool], version_id: UUID) -> bool:
-        if not begin(version_id):
-            return False
-        try:
-            ingest(version_id)
-        except TEMPORARY as error:
-            self.stderr.write(f"{version_id}: {error} A worker goes on with it when one runs.")
-        return True

@@ -3,6 +3,8 @@
 import csv
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import date
 from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
@@ -12,8 +14,83 @@ from knowledge.parsers.base import ParseFailed, Rejected, parsers
 from knowledge.parsers.blocks import ParsedDocument, unmarked
 from knowledge.parsers.encoding import read_text
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.number_formats import PRECISION
 from knowledge.parsers.tables import Cell, table_blocks
-from knowledge.parsers.written_values import decimal_mark, plain_days, plain_number
+
+_CURRENCY = r"(?:[€$£¥￥]|EUR|USD|CNY|GBP|CHF|RMB|元)"
+_NUMBER = re.compile(
+    rf"(?P<open>\()?(?P<sign>[-+−–])?\s*(?:{_CURRENCY}\s*)?(?P<sign2>[-+−–])?(?P<digits>\d[\d.,'\u00a0\u202f]*)"
+    rf"(?P<share>\s*%)?(?:\s*{_CURRENCY})?(?(open)\))"
+)
+_POINT = r"(?:[1-9]\d{0,2}(?:[,'\u00a0\u202f]\d{3})+|0|[1-9]\d*)(?:\.\d+)?"  # 1,234.5
+_COMMA = r"(?:[1-9]\d{0,2}(?:[.'\u00a0\u202f]\d{3})+|0|[1-9]\d*)(?:,\d+)?"  # 1.234,5
+_IS_POINT, _IS_COMMA = re.compile(_POINT), re.compile(_COMMA)
+_DAY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
+
+
+def decimal_mark(cells: Iterable[str]) -> str:
+    """Return "." or ",": the sign before the decimals in all cells that can be read in one way only; "" where these tell nothing."""
+    told = {
+        _mark_of(found["digits"].strip())
+        for cell in cells
+        if not cell.isdecimal() and (found := _NUMBER.fullmatch(cell))
+    }
+    told.discard("")
+    return told.pop() if len(told) == 1 else ""
+
+
+def _mark_of(digits: str) -> str:
+    """Return the decimal mark that a number can have alone: of 1.204,90 and 12,50, not of 1,204."""
+    reads_point, reads_comma = _IS_POINT.fullmatch(digits), _IS_COMMA.fullmatch(digits)
+    return "" if bool(reads_point) == bool(reads_comma) else "." if reads_point else ","
+
+
+def plain_number(cell: str, mark: str) -> str:
+    """Return a number without groups, currency and per cent; "" for what is none, or is plain as it stands.
+
+    mark: the table's own (`decimal_mark`).
+    """
+    found = None if cell.isdecimal() else _NUMBER.fullmatch(cell.strip())
+    if not found:
+        return ""
+    digits = found["digits"].strip()
+    mark = _mark_of(digits) or mark
+    if not mark and not digits.isdecimal():
+        return ""
+    if not (_IS_COMMA if mark == "," else _IS_POINT).fullmatch(digits) or sum(map(str.isdecimal, digits)) > PRECISION:
+        return ""
+    plain = re.sub(r"[^\d,]" if mark == "," else r"[^\d.]", "", digits).replace(",", ".")
+    if found["share"]:
+        plain = _hundredth(plain)
+    signs = {found["sign"], found["sign2"]} & {"-", "−", "–"}
+    return f"-{plain}" if signs or found["open"] else plain
+
+
+def _hundredth(plain: str) -> str:
+    whole, _dot, decimals = plain.partition(".")
+    whole = whole.rjust(3, "0")
+    return f"{whole[:-2].lstrip('0') or '0'}.{whole[-2:]}{decimals}".rstrip("0").rstrip(".")
+
+
+def plain_days(cells: Sequence[str]) -> list[str]:
+    """Return the days of a column as 2024-04-03, "" for what is none; all "" where the month may be the first or the second number."""
+    found = [_DAY.fullmatch(cell.strip()) for cell in cells]
+    days = [(int(each[1]), int(each[3]), int(each[4]), each[2]) for each in found if each]
+    is_day_first = any(first > 12 for first, _second, _year, _sign in days) or all(sign == "." for *_, sign in days)
+    is_month_first = any(second > 12 for _first, second, _year, _sign in days)
+    if not days or is_day_first == is_month_first:
+        return [""] * len(cells)
+    return [_day(each, is_day_first) if each else "" for each in found]
+
+
+def _day(found: re.Match[str], is_day_first: bool) -> str:
+    first, second, year = int(found[1]), int(found[3]), int(found[4])
+    day, month = (first, second) if is_day_first else (second, first)
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return ""
+
 
 _DELIMITERS = ",;\t|"
 _USUAL_MARKS = {";": ",", ",": "."}  # of decimals: where a comma is one, columns are not set apart by it
@@ -51,7 +128,7 @@ class CsvParser:
 
 
 def _typed(rows: list[list[str]], usual_mark: str) -> list[list[Cell]]:
-    """The rows as cells that know what they hold. usual_mark: of decimals, where the cells themselves do not tell."""
+    """Return the rows as cells that know what they hold. usual_mark: of decimals, where the cells themselves do not tell."""
     mark = decimal_mark(cell for row in rows for cell in row) or usual_mark
     columns = [[cell or "" for cell in column] for column in zip_longest(*rows, fillvalue="")]
     days = [plain_days(column) for column in columns]
@@ -61,7 +138,7 @@ def _typed(rows: list[list[str]], usual_mark: str) -> list[list[Cell]]:
 
 
 def delimiter_of(text: str) -> str:
-    """The delimiter that gives the most rows the same number of fields, at least two; a comma when none does."""
+    """Return the delimiter that gives the most rows the same number of fields, at least two; a comma when none does."""
     lines = text.split("\n", _SAMPLE_ROWS)[:_SAMPLE_ROWS]
 
     def score(delimiter: str) -> tuple[int, int]:

@@ -73,7 +73,7 @@ def _open(path: Path) -> pdfium.PdfDocument:
 
 
 def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLimits) -> Iterator[Page]:
-    """Every page that can be loaded; a damaged page in a readable document is a page without text."""
+    """Yield every page that can be loaded; a damaged page in a readable document is a page without text."""
     characters = 0
     for index in range(len(document)):
         try:
@@ -98,14 +98,14 @@ def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLim
 
 
 def _is_readable(segments: Sequence[Segment]) -> bool:
-    """Whether a page's text says something: more than a page number, and in characters that are letters to anybody."""
+    """Tell whether a page's text says something: more than a page number, and in characters that are letters to anybody."""
     text = "".join(segment.text for segment in segments)
     unknown = sum(unicodedata.category(char) in ("Co", "Cn") or char == NO_CHARACTER for char in text)
     return len(text) >= _FEWEST_CHARACTERS and unknown < _MOST_UNKNOWN * len(text)
 
 
 def _shows_something(page: pdfium.PdfPage) -> bool:
-    """Whether anything but text is drawn: a picture, or letters as outlines."""
+    """Tell whether anything but text is drawn: a picture, or letters as outlines."""
     drawn = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_PATH, pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3)
     return next(iter(drawn), None) is not None
 
@@ -145,7 +145,7 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Vi
 
 
 def _unseen(page: Page) -> Iterator[Block]:
-    """What is not seen of a page, a paragraph for each reason, in the order of the file."""
+    """Yield what is not seen of a page, a paragraph for each reason, in the order of the file."""
     for reason, segments in groupby(page.unseen, key=lambda each: each.hidden):
         if reason:
             yield from hidden_block("\n".join(each.text for each in segments), reason, page=page.number)
@@ -215,7 +215,7 @@ def _moved(box: Sequence[float], x: float, y: float) -> tuple[float, float, floa
 def _links(
     document: pdfium.PdfDocument, page: pdfium.PdfPage, seen: Sequence[Segment]
 ) -> Iterator[tuple[Box, str, str]]:
-    """Where words stand that lead to an address outside the document, they, and the address."""
+    """Yield where words stand that lead to an address outside the document, they, and the address."""
     place, start, link = Placement(page), ctypes.c_int(0), pdfium_c.FPDF_LINK()
     while pdfium_c.FPDFLink_Enumerate(page.raw, start, link):
         action = pdfium_c.FPDFLink_GetAction(link)

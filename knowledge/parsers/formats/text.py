@@ -60,7 +60,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _is_underlined(line: str, following: str) -> bool:
-    """Whether a line is a title with a rule of about its length below."""
+    """Tell whether a line is a title with a rule of about its length below."""
     rule, title = following.strip(), line.strip()
     is_title = 0 < len(title) <= _LONGEST_TITLE and not _ITEM.match(line) and re.search(r"\w", title) is not None
     return is_title and _UNDERLINE.fullmatch(following) is not None and len(rule) >= min(len(title) // 2, 3)
@@ -85,7 +85,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _is_series(lines: Sequence[str]) -> bool:
-    """Whether items go on from each other: bullets among them, or numbers that follow each other (2024. was … is none)."""
+    """Tell whether items go on from each other: bullets among them, or numbers that follow each other (2024. was … is none)."""
     numbers = [re.sub(r"\W", "", found[2] or "") for line in lines if (found := _ITEM.match(line))]
     return not all(numbers) or any(_following(before, number) for before, number in pairwise(numbers))
 
@@ -99,7 +99,7 @@ def _following(before: str, number: str) -> bool:
 
 
 def _heading_level(line: str, *, is_first: bool) -> int | None:
-    """The level of a line that is a title by its form; most forms count only at the top of a paragraph."""
+    """Return the level of a line that is a title by its form; most forms count only at the top of a paragraph."""
     if chapter := _CHAPTER.fullmatch(line):
         return _LEVELS[chapter[1]]
     if is_first and (_CHINESE_SECTION.fullmatch(line.strip()) or _CAPITALS.fullmatch(line.strip())):

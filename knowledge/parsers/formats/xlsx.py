@@ -77,7 +77,7 @@ def _charts_apart(path: Path, sheets: set[str]) -> int:
 
 
 def _blocks(sheet: Any, parts: SheetParts) -> list[Block]:
-    """The blocks of a sheet; what is hidden in it follows its tables."""
+    """Return the blocks of a sheet; what is hidden in it follows its tables."""
     if sheet.start is None:
         return []
     read = _Sheet(sheet, parts)
@@ -124,7 +124,7 @@ class _Sheet:
         self._state()
 
     def _at(self, place: tuple[int, int]) -> Cell | None:
-        """The cell at a row and column of the sheet that holds something."""
+        """Return the cell at a row and column of the sheet that holds something."""
         r, c = place[0] - self._top, place[1] - self._left
         cell = self._rows[r][c] if 0 <= r < len(self._rows) and 0 <= c < len(self._rows[r]) else EMPTY
         return None if cell is EMPTY else cell
@@ -180,7 +180,7 @@ class _Sheet:
         ]
 
     def seen(self) -> _Area:
-        """The rows and columns that are not hidden."""
+        """Return the rows and columns that are not hidden."""
         parts = self._parts
         numbers = [r for r in range(self._top, self._top + len(self._rows)) if r not in parts.rows]
         rows = [self._rows[r - self._top] for r in numbers]
@@ -189,7 +189,7 @@ class _Sheet:
         return _Area(rows, numbers)
 
     def blocks_of(self, area: _Area) -> list[Block]:
-        """A table with what the file says of its names: by itself, by frozen rows, by bold letters or by a fill."""
+        """Return a table with what the file says of its names: by itself, by frozen rows, by bold letters or by a fill."""
         stated = [self._looks.stated.get(cell) for row in area.rows[:1] for cell in row if cell is not EMPTY]
         if stated and all(each is False for each in stated):
             return table_blocks(area.rows, header_rows=0)
@@ -204,7 +204,7 @@ class _Sheet:
         return table_blocks([*rows, *area.rows[named + 1 :]])
 
     def _stated_rows(self, area: _Area) -> int:
-        """How many rows the names take that the file itself states, with those above them; 0 where it states none."""
+        """Return how many rows the names take that the file itself states, with those above them; 0 where it states none."""
         for r, row in enumerate(area.rows[: MOST_HEADER_ROWS * 3]):
             said = [cell for cell in row if cell is not EMPTY]
             if said and all(self._looks.stated.get(cell) for cell in said):
@@ -212,7 +212,7 @@ class _Sheet:
         return 0
 
     def _frozen_rows(self, area: _Area) -> int:
-        """How many rows stay in view, if they are names: people also freeze what is no header."""
+        """Return how many rows stay in view, if they are names: people also freeze what is no header."""
         count = sum(number < self._parts.frozen for number in area.numbers)
         titles = _titles(area.rows)
         may_be = 0 < count - titles <= MOST_HEADER_ROWS and count < len(area.rows)
@@ -220,7 +220,7 @@ class _Sheet:
         return count if may_be and all(map(may_name, said)) else 0
 
     def _filled_rows(self, area: _Area) -> int:
-        """How many rows at the top have a fill that no other has; a table with stripes has none."""
+        """Return how many rows at the top have a fill that no other has; a table with stripes has none."""
         titles, fills = _titles(area.rows), self._looks.fills
         coloured = [
             {fills.get(cell, "") for cell in row if cell is not EMPTY} if self._may_be_names(row) else {""}
@@ -237,7 +237,7 @@ class _Sheet:
 
 
 def _titles(rows: Sequence[Row]) -> int:
-    """How many rows at the top hold one text alone."""
+    """Return how many rows at the top hold one text alone."""
     return next((r for r, row in enumerate(rows) if len({*row} - {EMPTY}) > 1), 0)
 
 
@@ -245,7 +245,7 @@ _PLAIN = Style()
 
 
 def _cell(value: Any, style: Style = _PLAIN) -> Cell:
-    """A cell as it is shown; without a format numbers have all their digits, and days no midnight.
+    """Return a cell as it is shown; without a format numbers have all their digits, and days no midnight.
 
     exact: the number itself, but for codes (00042, 123-45-6789), or the day.
     """
@@ -312,7 +312,7 @@ def _apart_by_columns(area: _Area) -> list[_Area]:
 
 
 def _is_header(row: Row, before: Row) -> bool:
-    """Whether a row behind a blank one begins another table: names where the row before held values, or other columns."""
+    """Tell whether a row behind a blank one begins another table: names where the row before held values, or other columns."""
     filled = [i for i, cell in enumerate(row) if cell is not EMPTY]
     if all(before[i] is EMPTY for i in filled):
         return True

@@ -17,7 +17,7 @@ CHARACTERS = 16_384  # of one text; cross-encoders read 512 tokens, a few 8,192
 
 
 def _as_it_is(logits: Any) -> Any:
-    """What a model says before its own activation, which some have and some have not."""
+    """Return what a model says before its own activation, which some have and some have not."""
     return logits
 
 

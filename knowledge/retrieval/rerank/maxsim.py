@@ -60,7 +60,7 @@ def _similarities(tokens: Floats, packed: bytes) -> Floats:
 
 
 def shortfalls(question: Question, packed: Sequence[bytes]) -> Floats:
-    """What each passage leaves to the others: (passages,), 0 … about 1.
+    """Return what each passage leaves to the others: (passages,), 0 … about 1.
 
     The root of how much better all of them together cover the question's tokens than the passage does. A neighbour of the passage
     that answers says half of the question, and others the rest; a passage that answers is as good as all together, however many
@@ -77,7 +77,7 @@ def shortfalls(question: Question, packed: Sequence[bytes]) -> Floats:
 
 
 def _coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Floats:
-    """The mean of the whole passage's cover and its best window's: (passages,).
+    """Return the mean of the whole passage's cover and its best window's: (passages,).
 
     similar: (tokens of all passages, tokens of the question). lengths: (passages,), all > 0. weights: of the question's tokens.
     """
@@ -103,7 +103,7 @@ def _covers(similar: Floats, lengths: NDArray[np.int_]) -> tuple[Floats, Floats,
 
 
 def _telling(covers: Floats, weights: Floats) -> Floats:
-    """The weights times the root of each token's spread over the passages, sum 1: what all of them cover alike, such as the
+    """Return the weights times the root of each token's spread over the passages, sum 1: what all of them cover alike, such as the
     name of the product that a whole manual is about, tells none from another.
 
     covers: (passages, tokens). With one passage, or alike ones, the weights alone.

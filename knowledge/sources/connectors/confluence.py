@@ -9,15 +9,13 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from pydantic import field_validator
 
 from knowledge.sources import base
-from knowledge.sources.answers import dug, read_json
+from knowledge.sources.answers import dug, listed, paged, read_json
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.http import Client, basic, require_safe, site_of, with_slash
-from knowledge.sources.readers import Readers, username_with
-from knowledge.sources.rules import prefixes_of
-from knowledge.sources.wiki_pages import document_of, name_of, sections_of_html
+from knowledge.sources.http import FolderAddress, HttpConnector, basic, site_of
+from knowledge.sources.rules import Readers, prefixes_of, username_with
+from knowledge.sources.wiki_pages import document_of, name_of, sections_of_html, unknown_page
 
 PAGES_A_REQUEST = 50
 _RESTRICTED = "restrictions.read.restrictions"
@@ -25,18 +23,13 @@ _EXPANDED = f"version,ancestors,{_RESTRICTED}.user,{_RESTRICTED}.group"
 
 
 class ConfluenceSettings(base.Settings):
-    url: str = asked(
+    url: FolderAddress = asked(
         _("address"), _("Of the wiki, like https://company.atlassian.net/wiki/ or https://wiki.example.com/.")
     )
     space: str = asked(_("space"), _("Its key, like ENG."), pattern=r"^~?[A-Za-z0-9._-]{1,255}$")
     username: str = asked(
         _("account"), _("Whose API token it is (Cloud: an e-mail address). Empty: a personal access token."), default=""
     )
-
-    @field_validator("url")
-    @classmethod
-    def _is_address(cls, url: str) -> str:
-        return with_slash(url)
 
     @property
     def address(self) -> str:
@@ -55,7 +48,7 @@ class _Page:
     readers: Readers | None
 
 
-class ConfluenceConnector(base.Connector):
+class ConfluenceConnector(HttpConnector):
     """Pages are known by their ids and change with their version number. A page with a restriction of its own lies in a folder of its
     own, so that who may see it and what is below it is said of a folder. Attachments are not read.
     """
@@ -68,19 +61,17 @@ class ConfluenceConnector(base.Connector):
     wants = ConfluenceSettings
 
     def __init__(self, settings: ConfluenceSettings, reading: Reading) -> None:
-        require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings = settings
         headers = basic(settings.username, reading.secret)
         if reading.secret and not settings.username:
             headers = {"Authorization": f"Bearer {reading.secret}"}
-        headers = {**headers, "Accept": "application/json"}
-        self._client = Client(settings.url, headers=headers, pace=reading.pace, follows_elsewhere=False)
+        self.connect(settings.url, reading, headers={**headers, "Accept": "application/json"}, follows_elsewhere=False)
         self._pages: list[_Page] | None = None
         self._missed: list[Missed] = []
         self._home = ""
 
     def rights(self) -> list[Access]:
-        """The space's permission to view, and below each restricted page those who have both."""
+        """Return the space's permission to view, and below each restricted page those who have both."""
         pages = self._read()
         found = {"": self._space_readers()}
         for page in sorted(pages, key=lambda page: len(page.folders)):
@@ -90,7 +81,7 @@ class ConfluenceConnector(base.Connector):
         return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
     def listing(self) -> Iterator[Item | Missed]:
-        """Where rights do not come along, restricted pages are named, and not brought to whoever may see the folder."""
+        """Yield all pages; restricted ones are missed where rights do not come along."""
         takes_rights = self._pages is not None
         pages = self._read()
         yield from self._missed
@@ -109,11 +100,8 @@ class ConfluenceConnector(base.Connector):
             raise Unreadable(gettext("%(path)s is empty.") % {"path": item.path})
         return Content(document_of(item.title, body), sections=sections_of_html(body))
 
-    def close(self) -> None:
-        self._client.close()
-
     def _read(self) -> list[_Page]:
-        """All pages whose whole way to the top is known: restrictions are inherited on it."""
+        """Return all pages whose whole way to the top is known: restrictions are inherited on it."""
         if self._pages is None:
             walked = list(self._walked())
             ids = {page.item.id for page in walked}
@@ -126,17 +114,13 @@ class ConfluenceConnector(base.Connector):
         space = self._ask(f"space/{quote(self._settings.space, safe='')}", expand="homepage")
         self._home = str(dug(space, "homepage", "id") or "")
         query = {"spaceKey": self._settings.space, "type": "page", "status": "current", "limit": str(PAGES_A_REQUEST)}
-        more = urlencode({**query, "expand": _EXPANDED})
-        while more:
-            answer = self._asked_for(f"content?{more}")
-            for page in answer.get("results", []):
+        first = urlencode({**query, "expand": _EXPANDED})
+        for answer in paged(lambda more: self._asked_for(f"content?{more}"), first, _following):
+            for page in listed(answer, "results"):
                 try:
                     yield self._page(page)
                 except (LookupError, TypeError, ValueError):
-                    why = gettext("The wiki does not say what this page is now.")
-                    self._missed.append(Missed(str(dug(page, "id")), why))
-            following = urlsplit(str(dug(answer, "_links", "next") or "")).query
-            more = following if following != more else ""
+                    self._missed.append(unknown_page(dug(page, "id")))
 
     def _page(self, page: Mapping[str, Any]) -> _Page:
         name, readers = name_of(page["title"]), self._restriction(page)
@@ -157,7 +141,7 @@ class ConfluenceConnector(base.Connector):
         return _Page(item, tuple(str(each["id"]) for each in page["ancestors"]), folders, readers)
 
     def _restriction(self, page: Mapping[str, Any]) -> Readers | None:
-        """Who alone may read a page; None where it has no restriction. Raises Unreadable where not all of them are told."""
+        """Return who alone may read a page; None where it has no restriction. Raises Unreadable where not all of them are told."""
         said = {kind: dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
         if any(not isinstance(each, dict) for each in said.values()):
             raise ValueError("no restrictions were told")
@@ -173,7 +157,7 @@ class ConfluenceConnector(base.Connector):
         return self._readers(found["user"], found["group"]) if found["user"] or found["group"] else None
 
     def _space_readers(self) -> Readers:
-        """Who may view the space; what is open to everybody out there is granted to nobody here."""
+        """Return who may view the space; what is open to everybody out there is granted to nobody here."""
         path = f"space/{quote(self._settings.space, safe='')}"
         said = self._ask(path, expand="permissions").get("permissions")  # Cloud
         if not isinstance(said, list):
@@ -208,10 +192,11 @@ class ConfluenceConnector(base.Connector):
             raise Unreadable(
                 gettext("There is no space “%(key)s” that this account may read.") % {"key": self._settings.space}
             )
-        said = read_json(answer)
-        if said is None:
-            raise Unreadable(gettext("%(url)s does not answer as Confluence does.") % {"url": self._settings.url})
-        return said
+        return read_json(answer, "Confluence")
+
+
+def _following(answer: Any) -> str:
+    return urlsplit(str(dug(answer, "_links", "next") or "")).query
 
 
 def _is_viewing(operation: Mapping[str, Any]) -> bool:

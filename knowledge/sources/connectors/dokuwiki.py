@@ -7,32 +7,29 @@ from typing import Any
 from urllib.parse import quote
 from xml.parsers.expat import ExpatError
 
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from pydantic import field_validator
 
 from knowledge.sources import base
-from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.http import Client, basic, require_safe, with_slash
-from knowledge.sources.wiki_pages import document_of, sections_of_html
+from knowledge.sources.answers import strange
+from knowledge.sources.base import Content, Item, Missed, Reading, asked
+from knowledge.sources.files import gone
+from knowledge.sources.http import FolderAddress, HttpConnector, basic
+from knowledge.sources.wiki_pages import document_of, other_account, refused, sections_of_html, unknown_page
 
 
 class DokuWikiSettings(base.Settings):
-    url: str = asked(_("address"), _("Of the wiki, like https://wiki.example.com/ or https://example.com/dokuwiki/."))
+    url: FolderAddress = asked(
+        _("address"), _("Of the wiki, like https://wiki.example.com/ or https://example.com/dokuwiki/.")
+    )
     namespace: str = asked(_("namespace"), _("Like handbook:rules. Empty: the whole wiki."), default="")
     username: str = asked(_("account"), _("Who reads it there. Empty: what everybody reads."), default="")
-
-    @field_validator("url")
-    @classmethod
-    def _is_address(cls, url: str) -> str:
-        return with_slash(url)
 
     @property
     def address(self) -> str:
         return self.url
 
 
-class DokuWikiConnector(base.Connector):
+class DokuWikiConnector(HttpConnector):
     """Pages are known by their names, and change with their revision. What the account may not read is not listed."""
 
     label = _("DokuWiki")
@@ -45,32 +42,27 @@ class DokuWikiConnector(base.Connector):
     wants = DokuWikiSettings
 
     def __init__(self, settings: DokuWikiSettings, reading: Reading) -> None:
-        require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings = settings
-        headers = basic(settings.username, reading.secret)
-        self._client = Client(settings.url, headers=headers, pace=reading.pace)
+        self.connect(settings.url, reading, headers=basic(settings.username, reading.secret))
         # a wrong password reads what everybody reads: that would withdraw the rest
         if reading.secret and self._call("dokuwiki.login", settings.username, reading.secret) is not True:
-            raise Unreadable(gettext("%(url)s wants another account or password.") % {"url": settings.url})
+            raise other_account(settings.url)
 
     def listing(self) -> Iterator[Item | Missed]:
         for page in self._call("dokuwiki.getPagelist", self._settings.namespace, {"depth": 0}):
             try:
                 yield self._item(page)
             except (LookupError, TypeError, ValueError, OverflowError):
-                yield Missed(str(page), gettext("The wiki does not say what this page is now."))
+                yield unknown_page(page)
 
     def fetch(self, item: Item) -> Content:
         """Its newest revision, and who wrote that."""
         said = str(self._call("wiki.getPageHTML", item.id))
         if not said.strip():
-            raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.id})
+            raise gone(item.id)
         sections = sections_of_html(said)
         title = sections[0][0] if sections else item.id.rpartition(":")[2]
         return Content(document_of(title, said), title=title, author=self._author(item.id), sections=sections)
-
-    def close(self) -> None:
-        self._client.close()
 
     def _author(self, page: str) -> str:
         said = self._call("wiki.getPageInfo", page)
@@ -95,9 +87,9 @@ class DokuWikiConnector(base.Connector):
         try:
             (said,), _method = xmlrpc.client.loads(b"" if declares else answer.body)
         except xmlrpc.client.Fault as error:
-            raise Unreadable(gettext("The wiki refuses: %(why)s") % {"why": str(error.faultString)[:300]}) from error
+            raise refused(error.faultString) from error
         except (ValueError, TypeError, LookupError, ExpatError, xmlrpc.client.ResponseError) as error:
-            raise Unreadable(gettext("%(url)s does not answer as DokuWiki does.") % {"url": url}) from error
+            raise strange(url, "DokuWiki") from error
         return said
 
 

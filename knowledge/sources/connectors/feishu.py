@@ -18,8 +18,7 @@ from knowledge.sources.feishu_api import PAGE, Feishu, Refused
 from knowledge.sources.feishu_sheets import read_spreadsheet
 from knowledge.sources.files import Choice
 from knowledge.sources.http import Root, RootOrNone, require_safe, site_of
-from knowledge.sources.readers import Pairs, Readers, group_here, usernames_with
-from knowledge.sources.rules import prefixes_of
+from knowledge.sources.rules import Pairs, Readers, group_here, prefixes_of, usernames_with
 from knowledge.sources.wiki_pages import document_of, name_of
 
 _READING = {"view", "edit", "full_access"}
@@ -87,7 +86,7 @@ class FeishuConnector(base.Connector):
         self._problems: dict[str, Missed] = {}
 
     def rights(self) -> list[Access]:
-        """The members of the space, and of each locked page those that it is shared with: nothing is inherited there."""
+        """Return the members of the space, and of each locked page those that it is shared with: nothing is inherited there."""
         nodes = self._read()
         needed = {token for node in nodes if node.file for token in (*node.above, node.token)}
         found = {"": self._readers(self._api.pages(f"wiki/v2/spaces/{self._settings.space}/members", "members"))}
@@ -122,7 +121,7 @@ class FeishuConnector(base.Connector):
         self._api.close()
 
     def _read(self) -> list[_Node]:
-        """All nodes of the space, those above first."""
+        """Return all nodes of the space, those above first."""
         if self._nodes is None:
             self._nodes = list(self._walked())
         return self._nodes
@@ -181,7 +180,7 @@ class FeishuConnector(base.Connector):
         return found
 
     def _shared_with(self, node: _Node) -> list[dict[str, Any]]:
-        """Those with whom a page and what is below it is shared."""
+        """Return those with whom a page and what is below it is shared."""
         said = self._api.ask(f"drive/v1/permissions/{quote(node.token, safe='')}/members", type="wiki")
         return [
             each
@@ -207,7 +206,7 @@ class FeishuConnector(base.Connector):
         return Readers(usernames_with(addresses), frozenset(groups))
 
     def _addresses(self, kind: str, ids: list[str]) -> set[str]:
-        """The e-mail addresses of people, that of the company first; nobody's where the application may not look them up."""
+        """Return the e-mail addresses of people, that of the company first; nobody's where the application may not look them up."""
         found = set[str]()
         for start in range(0, len(ids), PAGE):
             part = ids[start : start + PAGE]

@@ -13,11 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from copilot_site.lib.regular_files import SILENCE_S, read_regular, within
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.files import Choice, local_folder
+from knowledge.sources.files import LEAVE_OUT, Choice, local_folder
 from knowledge.sources.rules import FILE, MOST_BYTES, read_rules
 
 LOT = 200  # entries that are listed before the deadline begins anew
-LEAVE_OUT = _("leave out"), _("One pattern a line, like drafts or *.tmp.md.")
 
 
 class FolderSettings(base.Settings):

@@ -1,4 +1,4 @@
-"""A git repository with Markdown and other documents, by https or on this machine."""
+"""Read a git repository with Markdown and other documents by https."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,12 +15,11 @@ from copilot_site.lib.outgoing import pages
 from copilot_site.lib.outgoing_http import pool_manager, refusal_in
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
-from knowledge.sources.connectors.folder import LEAVE_OUT
-from knowledge.sources.files import Choice, cache_folder, local_folder, sections_of
-from knowledge.sources.http import require_safe
-from knowledge.sources.local_git import MOST_BYTES, control_folder, copy_objects, heads_of
+from knowledge.sources.files import LEAVE_OUT, Choice, cache_folder, sections_of
+from knowledge.sources.http import Address, require_safe
 from knowledge.sources.rules import FILE, read_rules
 
+MOST_BYTES = 1_000_000_000  # of what is fetched at once
 MOST_COMMITS = 20_000  # that are looked through for who changed a file last
 SILENCE_S = 60.0
 Repository = Any  # dulwich's, which is loaded where it is used
@@ -28,10 +27,7 @@ _REGULAR = {0o100644, 0o100755}
 
 
 class GitSettings(base.Settings):
-    url: str = asked(
-        _("address"),
-        _("https://host/team/handbook.git, or a folder of the server that COPILOT_SOURCE_FOLDERS opens."),
-    )
+    url: Address = asked(_("address"), _("Like https://host/team/handbook.git."))
     branch: str = asked(_("branch"), _("Empty: the one that the repository names."), default="")
     below: str = asked(_("folder in it"), _("Only what lies there, like docs."), default="")
     username: str = asked(_("account"), _("For a token, what its service says; most take any."), default="")
@@ -47,15 +43,11 @@ class GitSettings(base.Settings):
 
     @property
     def address(self) -> str:
-        return self.url if self.is_remote else ""
-
-    @property
-    def is_remote(self) -> bool:
-        return "://" in self.url
+        return self.url
 
     @property
     def is_wiki(self) -> bool:
-        """The wiki of a GitHub, GitLab or Gitea: a repository of pages, beside that of the project."""
+        """Tell whether it is the wiki of a GitHub, GitLab or Gitea: a repository of pages, beside that of the project."""
         return self.url.rstrip("/").removesuffix(".git").endswith(".wiki")
 
 
@@ -77,7 +69,8 @@ class GitConnector(base.Connector):
         self._settings, self._reading = settings, reading
         self._choice = Choice(settings.leave_out, takes_pictures=False)
         self._below = settings.below.strip("/")
-        self._repo, self._head = _opened(settings, reading)
+        require_safe(settings.url, has_secret=bool(reading.secret))
+        self._repo, self._head = _fetched(settings, reading)
         self.state = {"head": self._head.decode()}
 
     def listing(self) -> Iterator[Item | Missed]:
@@ -117,7 +110,7 @@ class GitConnector(base.Connector):
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """What is not there raises Unreadable."""
+        """Raise Unreadable for an object that is not there."""
         try:
             yield
         except KeyError as error:
@@ -142,7 +135,7 @@ class GitConnector(base.Connector):
         return found
 
     def _inside(self, path: str) -> str:
-        """The path below `below`; "" for what does not lie there."""
+        """Return the path below `below`; "" for what does not lie there."""
         if not self._below:
             return path
         return path.removeprefix(f"{self._below}/") if path.startswith(f"{self._below}/") else ""
@@ -195,25 +188,8 @@ def _page_title(path: str) -> str:
     return unquote(stem.removesuffix(".-") if stem.endswith(".-") else stem.replace("-", " "))
 
 
-def _opened(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
-    """The repository, fetched where it is elsewhere, and the commit to read."""
-    if settings.is_remote:
-        require_safe(settings.url, has_secret=bool(reading.secret))
-        return _fetched(settings, reading)
-    return _copied(settings, reading)
-
-
-def _copied(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
-    """One of this machine: read as it was copied, not where others write."""
-    control = control_folder(local_folder(settings.url))
-    head = _chosen(*heads_of(control), settings.branch)
-    folder = cache_folder(reading.cache) / "copy"
-    repo = _cache(folder)
-    copy_objects(control, folder)
-    return repo, head
-
-
 def _fetched(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
+    """Return the repository, with what is new fetched, and the commit to read."""
     from dulwich.client import HttpGitClient, HTTPUnauthorized
     from dulwich.errors import GitProtocolError, NotGitRepository
 
@@ -265,7 +241,7 @@ def _take(client: Any, repo: Repository, head: bytes) -> None:
 
 
 def _chosen(refs: Mapping[bytes, Any], symrefs: Mapping[bytes, bytes], branch: str) -> bytes:
-    """The commit of the branch, or of the one that HEAD names. Raises Unreadable."""
+    """Return the commit of the branch, or of the one that HEAD names. Raises Unreadable."""
     name = f"refs/heads/{branch}".encode() if branch else symrefs.get(b"HEAD", b"HEAD")
     found = refs.get(name) or (None if branch else refs.get(b"HEAD"))
     if not found:

@@ -2,26 +2,25 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from lxml import html
-from pydantic import field_validator
 
-from copilot_site.lib.json_input import loads_answer
 from knowledge.sources import base
-from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.http import Client, plausible, require_safe
-from knowledge.sources.wiki_pages import LONGEST_NAME, document_of
+from knowledge.sources.answers import dug, listed, paged, read_object
+from knowledge.sources.base import Content, Item, Missed, Reading, asked
+from knowledge.sources.http import Address, HttpConnector
+from knowledge.sources.wiki_pages import LONGEST_NAME, document_of, other_account, refused, unknown_page
 
 PAGES_A_REQUEST = 50
 
 
 class MediaWikiSettings(base.Settings):
-    url: str = asked(_("address of the API"), _("Like https://wiki.example.com/w/api.php."))
+    url: Address = asked(_("address of the API"), _("Like https://wiki.example.com/w/api.php."))
     namespaces: list[int] = asked(_("namespaces"), _("Numbers, one a line; 0 holds the articles."), default=[0])
     username: str = asked(
         _("account"),
@@ -29,18 +28,12 @@ class MediaWikiSettings(base.Settings):
         default="",
     )
 
-    @field_validator("url")
-    @classmethod
-    def _is_address(cls, url: str) -> str:
-        plausible(url)
-        return url
-
     @property
     def address(self) -> str:
         return self.url
 
 
-class MediaWikiConnector(base.Connector):
+class MediaWikiConnector(HttpConnector):
     """Pages are known by their page id, which a move keeps, and change with their revision. Redirects are no pages of their own."""
 
     label = _("MediaWiki")
@@ -50,30 +43,26 @@ class MediaWikiConnector(base.Connector):
     wants = MediaWikiSettings
 
     def __init__(self, settings: MediaWikiSettings, reading: Reading) -> None:
-        require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings = settings
-        self._client = Client(settings.url, pace=reading.pace)
+        self.connect(settings.url, reading)
         if reading.secret:
             self._sign_in(settings.username, reading.secret)
 
     def listing(self) -> Iterator[Item | Missed]:
         for namespace in self._settings.namespaces:
-            more: Mapping[str, Any] = {"continue": ""}
-            while more:
-                answer = self._ask(
-                    action="query",
-                    generator="allpages",
-                    gapnamespace=namespace,
-                    gapfilterredir="nonredirects",
-                    gaplimit=PAGES_A_REQUEST,
-                    prop="info|revisions",
-                    inprop="url",
-                    rvprop="ids|timestamp|user",
-                    **more,
-                )
-                for page in answer.get("query", {}).get("pages", []):
-                    yield _listed(page)
-                more = answer.get("continue", {})
+            query = {
+                "action": "query",
+                "generator": "allpages",
+                "gapnamespace": namespace,
+                "gapfilterredir": "nonredirects",
+                "gaplimit": PAGES_A_REQUEST,
+                "prop": "info|revisions",
+                "inprop": "url",
+                "rvprop": "ids|timestamp|user",
+            }
+            first: Mapping[str, Any] = {**query, "continue": ""}
+            for answer in paged(lambda place: self._ask(**place), first, partial(_following, query)):
+                yield from map(_listed, listed(answer, "query", "pages"))
 
     def fetch(self, item: Item) -> Content:
         """Exactly the revision that was listed."""
@@ -88,15 +77,12 @@ class MediaWikiConnector(base.Connector):
         sections = tuple((_plain(each["line"]), str(each["anchor"])) for each in said["sections"] if each.get("anchor"))
         return Content(document_of(item.title, f"<h1>{escape(item.title)}</h1>{said['text']}"), sections=sections)
 
-    def close(self) -> None:
-        self._client.close()
-
     def _sign_in(self, username: str, secret: str) -> None:
         """The session's cookies hold the sign-in. Raises Unreadable."""
         token = self._ask(action="query", meta="tokens", type="login")["query"]["tokens"]["logintoken"]
         said = self._ask(is_told=True, action="login", lgname=username, lgpassword=secret, lgtoken=token)
         if said["login"]["result"] != "Success":
-            raise Unreadable(gettext("%(url)s wants another account or password.") % {"url": self._settings.url})
+            raise other_account(self._settings.url)
 
     def _ask(self, *, is_told: bool = False, **given: Any) -> Any:
         """One call of the API. is_told: by POST, so that what is given stands in no log. Raises Unreadable."""
@@ -107,24 +93,23 @@ class MediaWikiConnector(base.Connector):
             answer = self._client.request("POST", url, headers=headers, body=query.encode())
         else:
             answer = self._client.get(f"{url}?{query}")
-        try:
-            said = loads_answer(answer.body)
-        except ValueError as error:
-            raise Unreadable(gettext("%(url)s does not answer as MediaWiki does.") % {"url": url}) from error
-        if not isinstance(said, dict) or "error" in said:
-            why = said["error"].get("info", "") if isinstance(said, dict) else ""
-            raise Unreadable(gettext("The wiki refuses: %(why)s") % {"why": str(why)[:300]})
+        said = read_object(answer, "MediaWiki")
+        if "error" in said:
+            raise refused(dug(said, "error", "info") or "")
         return said
 
 
+def _following(query: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
+    more = dug(answer, "continue")
+    return {**query, **more} if more else None
+
+
 def _listed(page: Mapping[str, Any]) -> Item | Missed:
-    """A page without what the wiki says of others, such as one whose revision is hidden, is missed."""
+    """Return a page, missed where the wiki does not say of it what it says of others, such as of one with a hidden revision."""
     try:
         return _item(page)
     except (LookupError, ValueError):
-        return Missed(
-            str(page.get("pageid", page.get("title"))), gettext("The wiki does not say what this page is now.")
-        )
+        return unknown_page(page.get("pageid", page.get("title")))
 
 
 def _item(page: Mapping[str, Any]) -> Item:

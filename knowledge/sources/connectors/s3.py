@@ -18,18 +18,17 @@ from pydantic import field_validator
 
 from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
-from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.connectors.folder import LEAVE_OUT
-from knowledge.sources.files import Choice, require_not_too_large
-from knowledge.sources.http import Client, plausible, require_safe, site_of
-from knowledge.sources.rules import FILE, read_rules
+from knowledge.sources.answers import paged, strange
+from knowledge.sources.base import Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.files import LEAVE_OUT, Choice, HttpFiles
+from knowledge.sources.http import Root, site_of
 
 PAGE = 1_000  # keys of one answer: the most that S3 gives
 NOTHING = hashlib.sha256(b"").hexdigest()  # of a request without a body
 
 
 class S3Settings(base.Settings):
-    url: str = asked(
+    url: Root = asked(
         _("address"), _("Of the store, like https://s3.eu-central-1.amazonaws.com or https://minio.example.com:9000.")
     )
     bucket: str = asked(_("bucket"), _("Its name."), pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$")
@@ -39,12 +38,6 @@ class S3Settings(base.Settings):
         _("access key"), _("Its ID. Empty: what everybody may read."), default="", pattern=r"^[!-~]{0,128}$"
     )
     leave_out: list[str] = asked(*LEAVE_OUT, default=[])
-
-    @field_validator("url")
-    @classmethod
-    def _is_address(cls, url: str) -> str:
-        plausible(url)
-        return url.rstrip("/")
 
     @field_validator("prefix")
     @classmethod
@@ -56,26 +49,26 @@ class S3Settings(base.Settings):
         return site_of(self.url)
 
 
-class S3Connector(base.Connector):
+class S3Connector(HttpFiles):
     """Objects are known by their keys, and change with their ETags."""
 
     label = _("S3 bucket")
     about = _("A bucket of Amazon S3, MinIO, Ceph or another store that speaks S3.")
-    noun = _("file")
     secret_label = _("Secret access key")
-    ids_are_paths = True
-    takes_rights = True
     wants = S3Settings
 
     def __init__(self, settings: S3Settings, reading: Reading) -> None:
-        require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings, self._choice, self._secret = settings, Choice(settings.leave_out), reading.secret
-        self._client = Client(settings.url, sign=self._signed, pace=reading.pace, follows_elsewhere=False)
+        self.connect(settings.url, reading, sign=self._signed, follows_elsewhere=False)
 
     def listing(self) -> Iterator[Item | Missed]:
         query = {"list-type": "2", "encoding-type": "url", "prefix": self._settings.prefix, "max-keys": str(PAGE)}
-        while True:
-            page = self._listed(query)
+
+        def following(page: Any) -> dict[str, str] | None:
+            token = page.findtext("{*}NextContinuationToken")
+            return {**query, "continuation-token": token} if token else None
+
+        for page in paged(self._listed, query, following):
             for entry in page.iterfind("{*}Contents"):
                 key = unquote_plus(entry.findtext("{*}Key", ""))
                 path = key.removeprefix(self._settings.prefix)
@@ -85,23 +78,6 @@ class S3Connector(base.Connector):
                     yield Missed(path, gettext("Its key is no path of folders and a file."))
                 else:
                     yield self._item(path, entry)
-            token = page.findtext("{*}NextContinuationToken")
-            if not token or token == query.get("continuation-token"):
-                return
-            query["continuation-token"] = token
-
-    def fetch(self, item: Item) -> Content:
-        require_not_too_large(item.path, int(item.memory.get("size", 0)))
-        data = self._got(item.id)
-        if data is None:
-            raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.path})
-        return Content(data)
-
-    def rights(self) -> list[Access]:
-        return read_rules(self._got(FILE))
-
-    def close(self) -> None:
-        self._client.close()
 
     def _item(self, path: str, entry: Any) -> Item:
         size = entry.findtext("{*}Size", "0")
@@ -117,11 +93,6 @@ class S3Connector(base.Connector):
         key = quote(f"{self._settings.prefix}{path}", safe="/-_.~") if path else ""
         return f"{self._settings.url}/{self._settings.bucket}/{key}".rstrip("/" if not path else "")
 
-    def _got(self, path: str) -> bytes | None:
-        """What an object holds; None where it is not there."""
-        answer = self._client.get(self._address(path))
-        return answer.body if answer.status == 200 else None
-
     def _listed(self, query: Mapping[str, str]) -> Any:
         """Raises Unreadable for what is no list of a bucket."""
         url = f"{self._address()}?{urlencode(sorted(query.items()), quote_via=quote)}"
@@ -133,7 +104,7 @@ class S3Connector(base.Connector):
         except ValueError:
             page = None
         if page is None or etree.QName(page).localname != "ListBucketResult":
-            raise Unreadable(gettext("%(url)s does not answer as S3 does.") % {"url": self._address()})
+            raise strange(self._address(), "S3")
         return page
 
     def _signed(self, method: str, url: str) -> Mapping[str, str]:
@@ -153,7 +124,7 @@ class S3Connector(base.Connector):
 def signature(
     method: str, url: str, *, key: str, secret: str, region: str, at: datetime, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The headers of AWS Signature Version 4 for a request to S3 without a body. more: other headers that are signed.
+    """Return the headers of AWS Signature Version 4 for a request to S3 without a body. more: other headers that are signed.
 
     docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
     """

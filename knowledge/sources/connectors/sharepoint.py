@@ -16,12 +16,10 @@ from pydantic import model_validator
 from knowledge.sources import base
 from knowledge.sources.answers import dug, listed
 from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
-from knowledge.sources.connectors.folder import LEAVE_OUT
-from knowledge.sources.files import Choice, require_not_too_large
+from knowledge.sources.files import LEAVE_OUT, Choice, gone, require_not_too_large
 from knowledge.sources.http import Root, RootOrNone, require_safe, site_of
 from knowledge.sources.microsoft_graph import Drive, DriveItem, Graph, NotThere, read_drive
-from knowledge.sources.readers import Pairs, Readers, group_here, username_with, usernames_with
-from knowledge.sources.rules import folder_path
+from knowledge.sources.rules import Pairs, Readers, folder_path, group_here, username_with, usernames_with
 from knowledge.sources.sharepoint_pages import Page, edited, pages_of, place_of, read_page
 
 DEEPEST = 200  # folders below one another: a path has 400 characters
@@ -154,17 +152,16 @@ class SharePointConnector(base.Connector):
         self._find()
         if self._settings.reads == "pages":
             return read_page(self._graph, self._site_id, str(item.memory.get("page", "")))
-        gone = gettext("%(path)s is not there any more.") % {"path": item.path}
         try:
             said = self._graph.ask(f"drives/{self._drive_id}/items/{quote(item.id, safe='')}")
         except NotThere as error:
-            raise Unreadable(gone) from error
+            raise gone(item.path) from error
         address = said.get("@microsoft.graph.downloadUrl")
         if not address:
             raise Unreadable(gettext("Microsoft Graph gives no address to download %(path)s.") % {"path": item.path})
         answer = self._graph.download(str(address))
         if answer.status != 200:
-            raise Unreadable(gone)
+            raise gone(item.path)
         return Content(answer.body)
 
     def close(self) -> None:
@@ -190,7 +187,7 @@ class SharePointConnector(base.Connector):
         self._drive_id = str(drive_id)
 
     def _library(self) -> str:
-        """The id of the library's drive. Raises NotThere, LookupError."""
+        """Return the id of the library's drive. Raises NotThere, LookupError."""
         parts = urlsplit(self._settings.site)
         path = quote(unquote(parts.path).strip("/"))
         site = str(self._graph.ask(f"sites/{parts.netloc}:/{path}" if path else f"sites/{parts.netloc}")["id"])
@@ -276,7 +273,7 @@ class SharePointConnector(base.Connector):
         return Readers(frozenset(users), frozenset(groups))
 
     def _people_of(self, identity: Mapping[str, Any]) -> frozenset[str]:
-        """The people of a group, by their e-mail addresses. SharePoint does not tell programs who is in a group of its own."""
+        """Return the people of a group, by their e-mail addresses. SharePoint does not tell programs who is in a group of its own."""
         name = str(dug(identity, "siteGroup", "displayName") or dug(identity, "group", "displayName") or "")
         group_id = "" if identity.get("siteGroup") else str(dug(identity, "group", "id") or "")
         if not group_id:
@@ -328,7 +325,7 @@ def _identities(permission: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _apart(file: DriveItem, beside: set[tuple[str, str]]) -> str:
-    """The folder of its own for a file with permissions of its own: salaries.xlsx → salaries (xlsx), since no rule names a file.
+    """Return the folder of its own for a file with permissions of its own: salaries.xlsx → salaries (xlsx), since no rule names a file.
 
     beside: folders that are there, by parent and name in lower case.
     """

@@ -22,7 +22,7 @@ from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Passing, Reading, Unreadable, asked
 from knowledge.sources.files import read_types
-from knowledge.sources.http import AGENT, Answer, Client, basic, date_of, origin_of, plausible, require_safe, site_of
+from knowledge.sources.http import AGENT, Answer, HttpConnector, basic, date_of, origin_of, plausible, site_of
 from knowledge.sources.schedule import Pace
 from knowledge.sources.web_pages import Page, read_page
 
@@ -72,7 +72,7 @@ class WebSettings(base.Settings):
         return f"{site_of(self.addresses[0])} {self.header}"
 
 
-class WebConnector(base.Connector):
+class WebConnector(HttpConnector):
     """Pages are known by their addresses, canonical ones where they name them, and change with what they say.
 
     memory of an item: etag, last_modified and its links, so that what did not change is not sent again.
@@ -86,8 +86,8 @@ class WebConnector(base.Connector):
 
     def __init__(self, settings: WebSettings, reading: Reading) -> None:
         self._settings, self._known, self._pace = settings, reading.known, reading.pace
-        require_safe(settings.addresses[0], has_secret=bool(reading.secret))
-        self._client = Client(settings.addresses[0], headers=_headers(settings, reading.secret), pace=self._slowly)
+        headers = _headers(settings, reading.secret)
+        self.connect(settings.addresses[0], replace(reading, pace=self._slowly), headers=headers)
         self._types = read_types(takes_pictures=False)
         self._robots: dict[tuple[str, str, int], RobotFileParser] = {}
         self._closed: dict[tuple[str, str, int], Passing] = {}
@@ -111,9 +111,6 @@ class WebConnector(base.Connector):
             return self._content[item.id]
         except KeyError:
             raise Unreadable(gettext("%(path)s did not say what it said before.") % {"path": item.path}) from None
-
-    def close(self) -> None:
-        self._client.close()
 
     def _addresses(self) -> Iterator[tuple[str, int]]:
         """Addresses with how many links may still be followed from them; those that pages add come in between."""
@@ -194,7 +191,7 @@ class WebConnector(base.Connector):
         return self._settings.takes_files and _suffix(link) in self._types
 
     def _name(self, page: Page, url: str) -> str:
-        """The canonical address, as far as it is one of the same site."""
+        """Return the canonical address, as far as it is one of the same site."""
         if page.canonical and self._is_below(page.canonical) and origin_of(page.canonical) == origin_of(url):
             return page.canonical
         return url
@@ -212,7 +209,7 @@ class WebConnector(base.Connector):
             return self._client.get(url, headers=headers)
 
     def _may_read(self, url: str) -> bool:
-        """What the site's robots.txt says; one that cannot be read now closes the site (RFC 9309)."""
+        """Return what the site's robots.txt says; one that cannot be read now closes the site (RFC 9309)."""
         origin = origin_of(url)
         if origin in self._closed:
             raise self._closed[origin]
@@ -235,7 +232,7 @@ class WebConnector(base.Connector):
         self._delay()
 
     def _listed(self) -> Iterator[str]:
-        """The pages of the sitemaps and of those that they name. Raises Unreadable."""
+        """Yield the pages of the sitemaps and of those that they name. Raises Unreadable."""
         maps, read, count = deque(self._settings.addresses), set[str](), 0
         while maps:
             url = maps.popleft()
@@ -255,7 +252,7 @@ class WebConnector(base.Connector):
 
 
 def _read_sitemap(answer: Answer) -> tuple[bool, list[str]]:
-    """Whether it lists sitemaps, and the addresses. Raises Unreadable for what is no sitemap."""
+    """Tell whether it lists sitemaps, and the addresses. Raises Unreadable for what is no sitemap."""
     try:
         body = answer.body
         if body[:2] == b"\x1f\x8b":

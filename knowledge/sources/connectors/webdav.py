@@ -8,17 +8,14 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from pydantic import field_validator
 
 from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
-from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.connectors.folder import LEAVE_OUT
-from knowledge.sources.files import Choice, require_not_too_large
-from knowledge.sources.http import Client, basic, date_of, require_safe, site_of, with_slash
-from knowledge.sources.rules import FILE, read_rules
+from knowledge.sources.answers import strange
+from knowledge.sources.base import Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.files import LEAVE_OUT, Choice, HttpFiles
+from knowledge.sources.http import FolderAddress, basic, date_of, site_of
 
 DEEPEST = 40  # folders below one another
 _ASKED = (
@@ -29,16 +26,11 @@ _DAV = "{DAV:}"
 
 
 class WebDavSettings(base.Settings):
-    url: str = asked(
+    url: FolderAddress = asked(
         _("address"), _("Of the folder, like https://cloud.example.com/remote.php/dav/files/robot/Handbook/.")
     )
     username: str = asked(_("account"), _("Who reads it there."), default="")
     leave_out: list[str] = asked(*LEAVE_OUT, default=[])
-
-    @field_validator("url")
-    @classmethod
-    def _is_folder(cls, url: str) -> str:
-        return with_slash(url)
 
     @property
     def address(self) -> str:
@@ -56,22 +48,18 @@ class _Entry:
     modified_at: datetime | None
 
 
-class WebDavConnector(base.Connector):
+class WebDavConnector(HttpFiles):
     """Files are known by their paths and change with their ETag, or with time and size where the server gives none."""
 
     label = _("WebDAV")
     about = _("A shared folder by WebDAV: Nextcloud, ownCloud, a NAS.")
-    noun = _("file")
     secret_label = _("Password or token")
-    ids_are_paths = True
-    takes_rights = True
     wants = WebDavSettings
 
     def __init__(self, settings: WebDavSettings, reading: Reading) -> None:
-        require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings, self._choice = settings, Choice(settings.leave_out)
         headers = basic(settings.username, reading.secret)
-        self._client = Client(settings.url, headers=headers, pace=reading.pace, follows_elsewhere=False)
+        self.connect(settings.url, reading, headers=headers, follows_elsewhere=False)
 
     def listing(self) -> Iterator[Item | Missed]:
         folders, entered = deque([""]), set[str]()
@@ -93,20 +81,6 @@ class WebDavConnector(base.Connector):
                 elif not entry.is_folder and self._choice.takes(entry.path):
                     yield self._item(entry)
 
-    def fetch(self, item: Item) -> Content:
-        require_not_too_large(item.path, int(item.memory.get("size", 0)))
-        answer = self._client.get(self._address(item.id))
-        if answer.status != 200:
-            raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.path})
-        return Content(answer.body)
-
-    def rights(self) -> list[Access]:
-        answer = self._client.get(self._address(FILE))
-        return read_rules(answer.body if answer.status == 200 else None)
-
-    def close(self) -> None:
-        self._client.close()
-
     def _item(self, entry: _Entry) -> Item:
         url = self._address(entry.path)
         return Item(
@@ -117,16 +91,16 @@ class WebDavConnector(base.Connector):
         return urljoin(self._settings.url, quote(path))
 
     def _entries(self, folder: str) -> list[_Entry]:
-        """What lies directly in a folder. Raises Unreadable."""
+        """Return what lies directly in a folder. Raises Unreadable."""
         url = self._address(f"{folder}/" if folder else "")
         headers = {"Depth": "1", "Content-Type": "application/xml; charset=utf-8"}
         answer = self._client.request("PROPFIND", url, headers=headers, body=_ASKED)
         if answer.status != 207:
-            raise Unreadable(gettext("%(url)s does not answer as WebDAV does.") % {"url": url})
+            raise strange(url, "WebDAV")
         try:
             tree = read_xml(answer.body)
         except ValueError as error:
-            raise Unreadable(gettext("%(url)s does not answer as WebDAV does.") % {"url": url}) from error
+            raise strange(url, "WebDAV") from error
         found = [self._entry(response) for response in tree.iter(f"{_DAV}response")]
         return [entry for entry in found if entry is not None and entry.path != folder]
 

@@ -18,7 +18,7 @@ from authz.principal import Principal
 from copilot_site.doctor import readings
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.parsers.base import APART_SINCE
+from knowledge.parsers.base import PARSER_VERSION
 from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.hidden import REASONS
 from knowledge.parsers.sandbox import parse_in_child
@@ -263,20 +263,18 @@ def test_a_base_that_takes_hidden_text_out_has_what_an_older_parser_let_in_read_
 ) -> None:
     KnowledgeBase.unscoped.filter(pk=base.pk).update(is_hidden_text_indexed=True)
     document = make_document(base, HTML.filename, HTML.content, ingested=True)
-    DocumentVersion.unscoped.filter(document=document).update(parser_version=APART_SINCE)
+    DocumentVersion.unscoped.filter(document=document).update(parser_version=PARSER_VERSION - 1)
     KnowledgeBase.unscoped.filter(pk=base.pk).update(is_hidden_text_indexed=False)
     reread_base(str(base.pk))
     assert answering(document) is None, "it does not answer while it is read"
 
 
-@pytest.mark.parametrize(("apart", "is_outdated"), [(0, False), (1, True)])
-def test_of_what_was_read_since_hidden_text_is_kept_apart_only_that_is_read_again(
-    base: KnowledgeBase, apart: int, *, is_outdated: bool
-) -> None:
-    document = make_document(base, "b.md", "# Other\n\nNothing else.\n", ingested=True)
-    versions = DocumentVersion.unscoped.filter(document=document)
-    versions.update(parser_version=APART_SINCE, hidden_apart=apart)
-    assert outdated_versions().exists() is is_outdated
+def test_what_an_older_parser_read_is_read_again_by_the_operator_alone(base: KnowledgeBase) -> None:
+    make_document(base, "b.md", "# Other\n\nNothing else.\n", ingested=True)
+    assert not outdated_versions().exists()
+    DocumentVersion.unscoped.update(parser_version=PARSER_VERSION - 1)
+    assert outdated_versions().exists()
+    assert not outdated_versions(base).exists()
 
 
 def test_what_cannot_be_read_any_more_does_not_answer_any_more(

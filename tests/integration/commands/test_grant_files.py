@@ -89,20 +89,6 @@ def test_what_is_written_is_read_again(base: KnowledgeBase, tmp_path: Path) -> N
     assert written() == before
 
 
-def test_yaml_says_the_same(base: KnowledgeBase, tmp_path: Path) -> None:
-    text = """
-- {knowledge_base: Handbook, group: staff, rights: [view, add], expires_at: 2099-01-31T12:00:00+08:00}
-- knowledge_base: Handbook
-  folder: /
-  effect: deny
-  user: anna
-  rights: view
-"""
-    assert imported(tmp_path, text, "grants.yaml") == "Lines applied: 2.\n"
-    assert [(g.holder, g.right) for g in grants_on(base) if g.is_group] == [("staff", Right.VIEW), ("staff", Right.ADD)]
-    assert Denial.objects.get().folder == Folder.unscoped.get(parent=None)
-
-
 BAD = {
     "Handbook,,,allow,nobody,,view,,": "Line 3: There is no user “nobody”.",
     "Handbook,,,allow,,nowhere,view,,": "Line 3: There is no group “nowhere”.",
@@ -145,9 +131,7 @@ def test_every_bad_line_is_named_up_to_twenty(base: KnowledgeBase, tmp_path: Pat
     ("name", "text", "said"),
     [
         ("grants.csv", "base,user\nHandbook,anna\n", "There is no column “base”. Known are: knowledge_base, folder"),
-        ("grants.yaml", "knowledge_base: Handbook", "A grant file in YAML is a list of mappings"),
-        ("grants.yaml", "- {a: [", "The file is no YAML"),
-        ("grants.txt", "", "A grant file ends in .csv, .yaml or .yml"),
+        ("grants.yaml", "- {knowledge_base: Handbook}", "A grant file ends in .csv; “grants.yaml” does not"),
     ],
 )
 def test_what_is_no_grant_file_is_said_in_a_sentence(tmp_path: Path, name: str, text: str, said: str) -> None:

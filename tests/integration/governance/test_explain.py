@@ -15,7 +15,7 @@ from authz.governing import is_reviewer
 from authz.models import FolderGroupGrant
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.governance.explanations import explain_rights
+from knowledge.governance.review import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services import access
 from tests.factories import allow

@@ -69,7 +69,7 @@ def test_who_does_not_manage_the_base_decides_nothing(managed: tuple[KnowledgeBa
     for decide in (
         lambda by: merge(by, base.pk, names=["Error budget", "Allowance"]),
         lambda by: refuse(by, base.pk, relation_id=relation.pk),
-        lambda by: change_graph(by, base.pk, graph="off", types=None),
+        lambda by: change_graph(by, base.pk, graph="off"),
     ):
         with pytest.raises(NotFound):
             decide(Principal.of(reader))
@@ -87,12 +87,12 @@ def test_a_name_that_one_may_not_read_is_one_that_is_not_there(managed: tuple[Kn
     assert said[0] == said[1]
 
 
-def test_wrong_settings_change_nothing_and_off_empties_the_graph(managed: tuple[KnowledgeBase, Principal]) -> None:
+def test_an_unknown_setting_changes_nothing_and_off_empties_the_graph(managed: tuple[KnowledgeBase, Principal]) -> None:
     base, keeper = managed
     with pytest.raises(InvalidInput):
-        change_graph(keeper, base.pk, graph="model", types={"entities": [], "relations": ["x"], "most_a_month": 1})
+        change_graph(keeper, base.pk, graph="model")
     assert KnowledgeBase.unscoped.get(pk=base.pk).graph == Graph.CERTAIN
-    change_graph(keeper, base.pk, graph="off", types=None)
+    change_graph(keeper, base.pk, graph="off")
     fill(base.pk)
     assert not GraphEntity.unscoped.filter(knowledge_base=base).exists()
 

@@ -18,7 +18,6 @@ from knowledge.ingestion.pipeline import Share, ingest
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase, ParseStatus, Recognition
 from knowledge.parsers import sandbox
-from knowledge.parsers.base import PICTURES_SINCE
 from knowledge.retrieval.search import search
 from knowledge.services.documents import delete_document
 from knowledge.services.folders import change_knowledge_base
@@ -281,16 +280,3 @@ def test_pictures_inside_a_document_are_read_where_they_stand(name: str, content
     )
     assert "\U0010fffc" not in "".join(said), "no mark is left"
     assert newest_version(document).bare_pictures == 1
-
-
-def test_what_was_read_before_pictures_were_looked_for_is_read_again_by_the_operator_alone() -> None:
-    base = make_base()
-    before = newest_version(make_document(base, "parking.pdf", pdf(drawn(ENGLISH)), ingested=True))
-    plain = newest_version(make_document(base, "typed.md", "# Parking\n\nVisitors park outside.\n", ingested=True))
-    DocumentVersion.unscoped.update(parser_version=PICTURES_SINCE - 1)
-    DocumentVersion.unscoped.filter(pk=before.pk).update(bare_pictures=0, recognised=0)
-    assert list(outdated_versions(base)) == []
-    assert list(outdated_versions()) == [before]
-    KnowledgeBase.unscoped.update(recognition=Recognition.OFF)
-    assert plain not in outdated_versions()
-    assert before not in outdated_versions()

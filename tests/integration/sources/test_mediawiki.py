@@ -12,7 +12,6 @@ from knowledge.sources.connectors.mediawiki import MediaWikiConnector
 from knowledge.sources.reading import preview
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.media_wiki import BOT_PASSWORD, MediaWiki, running_mediawiki
-from tests.site_server import serving_pages
 
 Make = Callable[..., Source]
 
@@ -85,11 +84,6 @@ def test_a_closed_wiki_is_read_with_a_bot_password(tmp_path: Path, make_source: 
         source = make_source("mediawiki", secret=BOT_PASSWORD, **account)
         run = read(source)
         assert (run.state, counts(run)) == (RunState.DONE, {"added": 1})
-
-
-def test_what_is_no_wiki_says_so() -> None:
-    with serving_pages({}) as site, pytest.raises(Unreadable, match="as MediaWiki does"):
-        preview(Source(kind="mediawiki", settings={"url": f"{site.url}/api.php"}), secret="")
 
 
 def test_a_page_whose_revision_is_hidden_costs_itself_alone(wiki: MediaWiki, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 import pytest
+from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -12,13 +13,13 @@ from django.test.utils import CaptureQueriesContext
 from authz.grants import give, grants_on, take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.governance.explanations import explain_rights
+from knowledge.governance.review import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
 from knowledge.services.access import break_inheritance
 from knowledge.services.folders import rename_folder
 from knowledge.sources.services import delete_source, save_source
 from tests.factories import allow, make_group, make_user
-from tests.git_server import commit, make_repository
+from tests.git_server import commit, make_repository, serving
 from tests.integration.sources.shelf import counts, item_of, read, who_sees
 
 Make = Callable[..., Source]
@@ -178,17 +179,21 @@ def test_a_source_that_is_deleted_takes_its_rights_with_it(source: Source, peopl
     assert seen_by == set()
 
 
-def test_rights_of_a_git_repository(opened: Path, make_source: Make, people: dict[str, User]) -> None:
+def test_rights_of_a_git_repository(
+    opened: Path, make_source: Make, people: dict[str, User], settings: LazySettings
+) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
     repository = make_repository(
         opened / "wiki", {"guide.md": "guide", "people/pay/pay.md": "pay", ".rights.yaml": NARROW}
     )
-    source = make_source("git", url=str(repository))
-    source.takes_rights = True
-    save_source(None, source)
-    read(source)
-    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin"}}
-    commit(repository, {".rights.yaml": NARROW.replace("[lin]", "[staff]")})
-    read(source)
+    with serving(opened) as (url, _asked):
+        source = make_source("git", url=f"{url}/wiki/.git")
+        source.takes_rights = True
+        save_source(None, source)
+        read(source)
+        assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin"}}
+        commit(repository, {".rights.yaml": NARROW.replace("[lin]", "[staff]")})
+        read(source)
     assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"staff"}}
 
 

@@ -7,18 +7,16 @@ from typing import Any
 import pytest
 
 from knowledge.models import Folder, RunState, Source
-from knowledge.sources.base import Item, Reading, Unreadable
+from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import s3
-from knowledge.sources.connectors.s3 import S3Connector, S3Settings, signature
+from knowledge.sources.connectors.s3 import signature
 from knowledge.sources.reading import preview
 from knowledge.sources.services import save_source
 from tests.factories import make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
 from tests.s3_store import BUCKET, REGION, Store, serving_s3
-from tests.site_server import Reply, serving_pages
 
 Make = Callable[..., Source]
-LISTS = "encoding-type=url&list-type=2&max-keys=1000&prefix="
 
 pytestmark = pytest.mark.django_db
 
@@ -57,17 +55,6 @@ def test_a_bucket_is_listed_page_by_page(source: Source, store: Store, monkeypat
     assert counts(read(source)) == {"added": 7}
 
 
-def test_what_is_renamed_keeps_its_document_and_what_is_gone_is_withdrawn(source: Source, store: Store) -> None:
-    read(source)
-    before = item_of(source, "a b.md").document
-    store.put("Hand book/重要/c.md", "first")
-    store.bucket.Object("Hand book/a b.md").delete()
-    assert counts(read(source)) == {"moved": 1, "unchanged": 1}
-    assert item_of(source, "重要/c.md").document == before
-    store.bucket.Object("Hand book/重要/c.md").delete()
-    assert counts(read(source)) == {"unchanged": 1, "withdrawn": 1}
-
-
 def test_a_wrong_key_says_so_and_takes_nothing_away(source: Source, folder: Folder) -> None:
     read(source)
     save_source(None, source, secret="coffee")
@@ -89,31 +76,10 @@ def test_rights_come_along_by_a_file_of_rules(source: Source, store: Store, fold
     assert who_sees(source, "重要/规则 +(1).md", people) == {"lin"}
 
 
-def test_a_bucket_that_is_not_there_and_what_is_no_s3_say_so(source: Source, store: Store, settings: Any) -> None:
+def test_a_bucket_that_is_not_there_says_so(source: Source, store: Store) -> None:
     source.settings = {**source.settings, "bucket": "no-such-bucket"}
     with pytest.raises(Unreadable, match="There is no bucket “no-such-bucket”"):
         preview(source, secret=store.secret)
-    with serving_pages({f"/{BUCKET}?{LISTS}": "hello"}) as site, pytest.raises(Unreadable, match="as S3 does"):
-        preview(Source(kind="s3", settings={"url": site.url, "bucket": BUCKET}), secret="")
-
-
-def test_what_another_server_answers_is_neither_a_list_nor_a_file_nor_rules(settings: Any) -> None:
-    settings.OUTGOING_ALLOW = ("127.0.0.1", "localhost")
-    list_path = f"/{BUCKET}?{LISTS}"
-    rules = 'rules:\n- below: ""\n  groups: [Everybody]\n'
-    with serving_pages({list_path: "", f"/{BUCKET}/a.md": "other", f"/{BUCKET}/.rights.yaml": rules}) as other:
-        there = other.url.replace("127.0.0.1", "localhost")
-        moved = {path: Reply(status=302, headers={"Location": f"{there}{path}"}) for path in other.pages}
-        with serving_pages(moved) as site:
-            connector = S3Connector(S3Settings(url=site.url, bucket=BUCKET, access_key="key"), Reading("secret"))
-            with pytest.raises(Unreadable, match="leads elsewhere"):
-                list(connector.listing())
-            with pytest.raises(Unreadable, match="leads elsewhere"):
-                connector.fetch(Item("a.md", "a.md", "1"))
-            with pytest.raises(Unreadable, match="leads elsewhere"):
-                connector.rights()
-        assert len([sent for sent in site.headers if "Authorization" in sent]) == 3
-        assert other.asked == []
 
 
 def test_the_signature_of_the_example_in_amazons_manual() -> None:

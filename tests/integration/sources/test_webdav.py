@@ -11,13 +11,11 @@ from wsgidav.fs_dav_provider import FilesystemProvider  # type: ignore[import-un
 from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 
 from knowledge.models import Folder, RunState, Source
-from knowledge.sources.base import Item, Reading, Unreadable
-from knowledge.sources.connectors.webdav import WebDavConnector, WebDavSettings
 from knowledge.sources.http import Answer, Client
 from knowledge.sources.reading import preview
 from knowledge.sources.services import save_source
 from tests.integration.sources.shelf import counts, item_of, paths, read
-from tests.site_server import Reply, serving_pages
+from tests.site_server import Reply
 
 Make = Callable[..., Source]
 
@@ -72,18 +70,6 @@ def test_a_share_is_walked_and_then_only_what_changed_is_read(source: Source, sh
     assert counts(read(source)) == {"changed": 1, "unchanged": 1}
 
 
-def test_what_is_moved_keeps_its_document_and_what_is_gone_is_withdrawn(
-    source: Source, share: Path, folder: Folder
-) -> None:
-    read(source)
-    before = item_of(source, "a b.md").document
-    (share / "Hand book" / "a b.md").rename(share / "Hand book" / "重要" / "c.md")
-    assert counts(read(source)) == {"moved": 1, "unchanged": 1}
-    assert item_of(source, "重要/c.md").document == before
-    (share / "Hand book" / "重要" / "c.md").unlink()
-    assert counts(read(source)) == {"unchanged": 1, "withdrawn": 1}
-
-
 def test_a_wrong_password_says_so_and_takes_nothing_away(source: Source, folder: Folder) -> None:
     read(source)
     save_source(None, source, secret="coffee")
@@ -101,12 +87,6 @@ def test_rights_come_along_by_a_file_of_rules(source: Source, share: Path) -> No
     assert counts(read(source)) == {"added": 2, "failed": 1}
 
 
-def test_what_is_no_webdav_says_so(settings: Any) -> None:
-    settings.OUTGOING_ALLOW = ("127.0.0.1",)
-    with serving_pages({"/": "hello"}) as site, pytest.raises(Unreadable, match=r"answers 501|as WebDAV does"):
-        preview(Source(kind="webdav", settings={"url": site.url}), secret="")
-
-
 def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,18 +98,6 @@ def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
     shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
     assert "inside.md" in shown.titles
     assert not {"passwd.md", "up.md"} & set(shown.titles)
-
-
-def test_what_another_server_answers_is_neither_a_file_nor_rules(settings: Any) -> None:
-    settings.OUTGOING_ALLOW = ("127.0.0.1",)
-    with serving_pages({"/a.md": "other", "/.rights.yaml": 'rights:\n- below: ""\n  groups: [Everybody]\n'}) as other:
-        moved = {path: Reply(status=302, headers={"Location": f"{other.url}{path}"}) for path in other.pages}
-        with serving_pages(moved) as site:
-            connector = WebDavConnector(WebDavSettings(url=site.url), Reading())
-            with pytest.raises(Unreadable, match="leads elsewhere"):
-                connector.fetch(Item("a.md", "a.md", "1"))
-            with pytest.raises(Unreadable, match="leads elsewhere"):
-                connector.rights()
 
 
 def test_an_answer_that_is_odd_costs_itself_alone(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from knowledge.parsers.blocks import Block
-from knowledge.parsers.formats.csv_ import CsvParser
+from knowledge.parsers.formats.csv_ import CsvParser, decimal_mark, plain_days, plain_number
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.written_values import decimal_mark, plain_days, plain_number
 from knowledge.text.pipe_table import cells_in
 
 

@@ -1,0 +1,53 @@
+"""One extractor reads passages for the graph, by form alone; what a model had read goes with the migration."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from knowledge.graph.building import fill
+from knowledge.models import GraphReading
+from tests.factories import make_base, make_document
+
+TEXT = "# Harbour\n\nThe crane Atlas stands at the north quay.\n\n“Quay” means where ships lie.\n"
+
+
+@pytest.mark.django_db
+def test_a_document_that_cannot_be_read_waits_for_somebody_and_keeps_no_other(monkeypatch: Any) -> None:
+    base = make_base()
+    make_document(base, "harbour.md", TEXT, ingested=True)
+
+    def broken(*_given: Any, **_more: Any) -> None:
+        raise ValueError("no such form")
+
+    monkeypatch.setattr("knowledge.graph.building.certain", broken)
+    fill(base.pk)
+    assert GraphReading.objects.get(document__knowledge_base=base).problem == "unexpected: ValueError"
+    assert fill(base.pk) == 0, "it is not read again and again"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_model_had_read_is_forgotten_and_its_documents_are_read_again() -> None:
+    base = make_base()
+    document = make_document(base, "harbour.md", TEXT, ingested=True)
+    fill(base.pk)
+    before, after = ("knowledge", "0002_blocks_and_losses"), ("knowledge", "0003_graph_by_form_alone")
+    executor = MigrationExecutor(connection)
+    latest = executor.loader.graph.leaf_nodes()
+    executor.migrate([before])
+    try:
+        old = executor.loader.project_state([before]).apps
+        mentions = old.get_model("knowledge", "GraphMention")._base_manager
+        mention = mentions.filter(document_id=document.pk, said="Quay").get()
+        mentions.filter(pk=mention.pk).update(is_by_model=True)
+        old.get_model("knowledge", "KnowledgeBase")._base_manager.filter(pk=base.pk).update(graph="model")
+        executor = MigrationExecutor(connection)
+        executor.migrate([after])
+        new = executor.loader.project_state([after]).apps
+        assert not new.get_model("knowledge", "GraphMention")._base_manager.filter(pk=mention.pk).exists()
+        assert not new.get_model("knowledge", "GraphReading").objects.filter(document_id=document.pk).exists()
+        assert new.get_model("knowledge", "KnowledgeBase")._base_manager.get(pk=base.pk).graph == "certain"
+    finally:
+        MigrationExecutor(connection).migrate(latest)
+    assert fill(base.pk) == 1
