@@ -1,5 +1,7 @@
 """What this is made of: apps, middlewares, templates, languages."""
 
+from importlib.util import find_spec
+
 from django.utils.translation import gettext_lazy as _
 
 from copilot_site.settings.base import BASE_DIR, config
@@ -33,6 +35,9 @@ INSTALLED_APPS = [
     "guardian",
     "rest_framework",
 ]
+# Benchmarks and evaluations are for development and the demo: the image has none of them, and a site behind HTTPS loads none.
+if find_spec("evals") and not config.https:
+    INSTALLED_APPS.append("evals")
 MIDDLEWARE = [
     "copilot_site.lib.seats.GivesBack",
     "django.middleware.security.SecurityMiddleware",

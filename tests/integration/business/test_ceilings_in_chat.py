@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from agent.evaluation.dialogs import Dialog, measured
 from business.jsonl import read_jsonl
 from business.models import DataSource
+from evals.answers.dialogs import Dialog, measured
 from tests.evaluation_data import data_folder
 from tests.factories import prepare_embedder
 from tests.integration.agent.modelled import modelled

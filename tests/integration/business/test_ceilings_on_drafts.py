@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from agent.evaluation.dialogs import Dialog, measured
 from authz.permissions import Right
 from authz.principal import Principal
-from business.evaluation.ceilings import gold_statement
-from business.evaluation.questions import Asked, loaded, read_asked
 from business.jsonl import read_jsonl
 from business.models import DataSource
 from business.source_grants import grant
 from business.sources import open_source, save_layer
+from evals.answers.dialogs import Dialog, measured
+from evals.data.ceilings import gold_statement
+from evals.data.questions import Asked, loaded, read_asked
 from tests.evaluation_data import data_folder
 from tests.factories import make_user, prepare_embedder
 from tests.integration.agent.modelled import modelled

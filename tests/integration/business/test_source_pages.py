@@ -10,12 +10,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from business.evaluation.large_layer import made_tables
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import Words
 from business.semantic_layer.yaml_io import written
 from business.source_grants import grant
 from business.sources import save_layer
+from evals.data.large_layer import made_tables
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
 

@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from agent.benchmarks.forbidden import ROUTES, Pairs
 from audit.models import Entry
+from evals.rights.forbidden_benchmark import ROUTES, Pairs
 from knowledge.models import KnowledgeBase
 
 

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from knowledge.benchmarks import scale_world
+from evals.search import scale_world
 from knowledge.models import Chunk, ChunkIndex, Document, Folder, KnowledgeBase, TermFrequency
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 from authz.grants import Grant, denials_on, give, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.evaluation.corpus import hidden, load_corpus
-from knowledge.evaluation.datasets import load_dataset
+from evals.search.corpus import hidden, load_corpus
+from evals.search.datasets import load_dataset
 from knowledge.ingestion.publish import withdraw
 from knowledge.models import Document, Folder, KnowledgeBase, ParseStatus, Stage, StageStatus
 from knowledge.retrieval.search import Scope, search
@@ -98,7 +98,7 @@ def test_across_languages_the_other_language_is_searched_and_judged(folder: Path
 
 
 def test_the_peer_is_looked_for_before_a_corpus_is_taken_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knowledge.evaluation.peer.find_spec", lambda name: None)
+    monkeypatch.setattr("evals.search.bm25_peer.find_spec", lambda name: None)
     with pytest.raises(CommandError, match="bm25s is not installed"):
         report("evaluate_retrieval", folder, "--peer")
     assert not KnowledgeBase.unscoped.exists()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from knowledge.evaluation.parsing import Score, expected_of, numbers_in, ours, reported_in, tables_in_html
+from evals.documents.parsing import Score, expected_of, numbers_in, ours, reported_in, tables_in_html
 from knowledge.parsers.base import load
 from tests.evaluation_data import ROOT, data_folder
 

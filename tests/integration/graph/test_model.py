@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from agent.evaluation.scripted_service import Delta, Request, says_json, scripted_service
 from authz.principal import Principal
+from evals.model.scripted_service import Delta, Request, says_json, scripted_service
 from knowledge.graph.building import fill
 from knowledge.graph.model_types import GraphTypes
 from knowledge.graph.traversal import about_question

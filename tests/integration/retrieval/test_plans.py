@@ -8,8 +8,8 @@ from django.conf import LazySettings
 from django.db import connection, transaction
 
 from authz.principal import Principal
-from knowledge.benchmarks.plans import Executed, executed
-from knowledge.benchmarks.rights_world import Collection
+from evals.rights.rights_world import Collection
+from evals.search.plans import Executed, executed
 from knowledge.models import Document, EmbeddingSpace
 from knowledge.retrieval import candidates
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.evaluation.datasets import DatasetError, load_dataset
+from evals.search.datasets import DatasetError, load_dataset
 
 CORPUS = [
     {"id": "d1", "title": "Leave", "text": "15 days", "path": "hr/leave.md", "lang": "en"},

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, nDCG
 
-from knowledge.evaluation.metrics import (
+from evals.search.metrics import (
     average_precision_at_k,
     mean,
     mrr_at_k,

@@ -1,0 +1,30 @@
+"""The benchmarks of `manage.py benchmark NAME`, by name."""
+
+from collections.abc import Mapping
+
+from evals.audit_log.entries_benchmark import EntriesBenchmark
+from evals.data.guard_benchmark import GuardBenchmark
+from evals.data.statements_benchmark import StatementsBenchmark
+from evals.documents.import_benchmark import ImportBenchmark
+from evals.load.load_benchmark import LoadBenchmark
+from evals.load.runs_benchmark import RunsBenchmark
+from evals.model.model_benchmark import ModelBenchmark
+from evals.report import Benchmark
+from evals.rights.forbidden_benchmark import ForbiddenBenchmark
+from evals.rights.rights_benchmark import RightsBenchmark
+from evals.search.scale_benchmark import ScaleBenchmark
+from evals.search.search_benchmark import SearchBenchmark
+
+BENCHMARKS: Mapping[str, Benchmark] = {
+    "agent": RunsBenchmark(),
+    "audit": EntriesBenchmark(),
+    "forbidden": ForbiddenBenchmark(),
+    "guard": GuardBenchmark(),
+    "import": ImportBenchmark(),
+    "load": LoadBenchmark(),
+    "model": ModelBenchmark(),
+    "rights": RightsBenchmark(),
+    "scale": ScaleBenchmark(),
+    "search": SearchBenchmark(),
+    "statements": StatementsBenchmark(),
+}

@@ -1,0 +1,110 @@
+"""An evaluation corpus as a knowledge base of its own, brought in by the real upload and the real pipeline."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.utils import timezone
+
+from authz.grants import deny, give
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from evals.search.datasets import CorpusDocument, Dataset
+from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.publish import refresh_statistics
+from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
+from knowledge.services.folders import create_knowledge_base, ensure_path, root_folder
+from knowledge.services.removal import remove_document
+from knowledge.services.uploads import IncomingFile, Upload, add_document
+
+OTHERS_S = 600  # that a worker beside the command may take for what it took; its lease is renewed while it works
+
+Progress = Callable[[Sequence[Upload]], Iterable[Upload]]
+
+
+@dataclass(frozen=True)
+class LoadedCorpus:
+    """The knowledge base of a corpus, and which of its documents is which row. Each document is in a folder of its own."""
+
+    base: KnowledgeBase
+    external_ids: dict[UUID, str]
+
+    def documents(self, external: Collection[str]) -> list[Document]:
+        """The rows of the named documents, with their folders; those without text have none."""
+        wanted = [pk for pk, name in self.external_ids.items() if name in external]
+        return list(Document.unscoped.filter(pk__in=wanted).select_related("folder"))
+
+
+def load_corpus(dataset: Dataset, reader: Principal, *, name: str, progress: Progress) -> LoadedCorpus:
+    """Bring a corpus into the knowledge base `name`; a document that is there unchanged is not read again.
+
+    reader: who is given the right to view it. progress: wraps the list of uploads that are ingested one by one.
+    Raises InvalidInput when a document cannot be ingested, or another worker does not come to an end with it.
+    """
+    base = KnowledgeBase.unscoped.filter(name=name).first() or create_knowledge_base(None, name=name)
+    root = root_folder(base)
+    uploads = {document.id: _upload(root, number, document) for number, document in enumerate(dataset.corpus)}
+    unfinished = {ParseStatus.PENDING, ParseStatus.PROCESSING}
+    waiting = [
+        upload for upload in uploads.values() if upload is not None and upload.version.parse_status in unfinished
+    ]
+    for upload in progress(waiting):
+        ingest(upload.version.pk)
+    _wait_for_others([upload.version.pk for upload in waiting])
+    _drop_others(base, {upload.document.pk for upload in uploads.values() if upload is not None})
+    refresh_statistics(base)
+    give(None, [Right.VIEW], base, to=User.objects.get(pk=reader.user_id))
+    broken = Document.unscoped.filter(knowledge_base=base, versions__parse_status=ParseStatus.FAILED).first()
+    if broken is not None:
+        raise InvalidInput(f"{broken.title} could not be ingested: {broken.versions.all()[0].failure_reason}")
+    return LoadedCorpus(base, {upload.document.pk: name for name, upload in uploads.items() if upload is not None})
+
+
+@contextmanager
+def hidden(corpus: LoadedCorpus, reader: Principal, external: Collection[str]) -> Iterator[None]:
+    """Inside, the reader is denied the folders of the named documents. Nothing of it is kept: a killed command hides nothing."""
+    user = User.objects.get(pk=reader.user_id)
+    with transaction.atomic():
+        for document in corpus.documents(external):
+            deny(None, [Right.VIEW], document.folder, to=user)
+        yield
+        transaction.set_rollback(True)
+
+
+def _upload(root: Folder, number: int, document: CorpusDocument) -> Upload | None:
+    """A document as a Markdown file in a folder of its own, where rights are given; one without any text has nothing to find."""
+    if not document.text.strip():
+        return None
+    incoming = IncomingFile(
+        filename=f"{number:06d}.md",
+        file=ContentFile(document.text.encode()),
+        title=document.title or document.id,
+        language=document.language or "",
+        queue="bulk",
+    )
+    return add_document(None, ensure_path(None, root, (f"{number:06d}",)), incoming)
+
+
+def _wait_for_others(versions: Sequence[UUID]) -> None:
+    """Until nobody works on these versions: a worker beside us took some, and a killed one keeps its lease for a while."""
+    mine = DocumentVersion.unscoped.filter(pk__in=versions)
+    for _second in range(OTHERS_S):
+        for version in mine.filter(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=timezone.now()):
+            ingest(version.pk)
+        left = mine.filter(parse_status__in=[ParseStatus.PENDING, ParseStatus.PROCESSING]).count()
+        if not left:
+            return
+        time.sleep(1)
+    raise InvalidInput(f"{left} documents are still being read by other workers; start the evaluation again later.")
+
+
+def _drop_others(base: KnowledgeBase, kept: set[UUID]) -> None:
+    """What an earlier corpus of the same name left behind would be found, too."""
+    for document in Document.unscoped.filter(knowledge_base=base).exclude(pk__in=kept):
+        remove_document(None, document)

@@ -1,0 +1,128 @@
+"""`manage.py benchmark scale`: searches in a synthetic collection of any size, for people who see all, a tenth, … of it."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.db import connection, transaction
+from pgvector import HalfVector
+
+from authz.checks import get_visible
+from authz.folders import folder_ids_with
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.progress import progress
+from evals.report import Report, Row
+from evals.search.plans import executed
+from evals.search.recall import TOP, candidates_of, first_ten
+from evals.search.scale_world import Scale, read_sources, remove
+from evals.search.search_benchmark import WARM_UP, timed
+from knowledge.models import KnowledgeBase
+from knowledge.retrieval.candidates import Candidate
+from knowledge.retrieval.engine import engine
+from knowledge.retrieval.plan import Scope, make_plan
+from knowledge.retrieval.search import search
+
+SHARES = (1.0, 0.1, 0.01, 0.001)
+EVERYTHING = Scope()
+PLAIN = """
+SELECT chunk_id FROM knowledge_chunkindex WHERE live AND space_id = {space} AND folder_id = ANY(%s::uuid[])
+ORDER BY vector::halfvec({dimensions}) <#> %s::halfvec({dimensions}) LIMIT {top}
+"""
+
+
+class ScaleBenchmark:
+    """Whole searches without a reranker: the synthetic passages have no token vectors."""
+
+    help = (
+        "Fill a knowledge base of its own with mixtures of real passages, which stays for the next run and goes on where an "
+        "interrupted one stopped, and search it as people who see 100, 10, 1 and 0.1 %% of it (made for the run and taken "
+        "back). Use a COPILOT_HOME of its own: while passages are written, the indexes of all searches are away."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--kb", required=True, help="the base whose passages are mixed")
+        parser.add_argument("--as", dest="username", required=True, help="a person who sees all of it")
+        parser.add_argument("--passages", type=int, default=300_000)
+        parser.add_argument("--questions", type=int, default=100)
+        parser.add_argument("--seed", type=int, default=1, help="chooses passages, folders and questions")
+        parser.add_argument("--remove", action="store_true", help="measure nothing; take the collection away")
+
+    def run(self, options: Mapping[str, Any]) -> Report:
+        if options["remove"]:
+            return Report(peer="nobody", rows=[], facts={"removed": remove(options["seed"])})
+        principal = Principal.named(options["username"])
+        sources = read_sources(principal, get_visible(KnowledgeBase, principal, name=options["kb"]))
+        scale = Scale(sources, options["seed"])
+        scale.grow(options["passages"])
+        questions = scale.questions(WARM_UP + options["questions"])
+        rows, facts = list[Row](), dict[str, Any]()
+        with transaction.atomic():
+            for share in SHARES:
+                name = f"sees {share * 100:g} %"
+                measured, facts[name] = _measure(scale.reader(share), questions)
+                rows += [Row(f"{name}, {row.name}", row.unit, row.ours, row.peer) for row in measured]
+            transaction.set_rollback(True)
+        return Report(
+            peer=f"one embedding and one plain pgvector statement that is handed the folders, with pgvector's defaults; for "
+            f"recall@{TOP} an exact scan is 1",
+            rows=rows,
+            facts=facts
+            | {
+                "passages": scale.passages,
+                "folders": scale.base.folders.count(),
+                "mixed from": len(sources),
+                "questions": options["questions"],
+                "limit of an exact pass": settings.SEARCH_EXACT_LIMIT,
+            },
+        )
+
+
+def _measure(who: Principal, questions: Sequence[str]) -> tuple[list[Row], str]:
+    """The rows of one person, and by which way their searches went."""
+    visible = make_plan(who, EVERYTHING).visible
+    ids = folder_ids_with(who, Right.VIEW)
+    with connection.cursor() as cursor:
+        cursor.execute(ids.sql, ids.params)
+        folders = [pk for (pk,) in cursor.fetchall()]
+    ours = timed(lambda text: search(who, text, top_k=TOP), questions)
+    peer = timed(partial(_plain, folders), questions)
+    rows = [Row(name, "ms", ours[name], peer[name]) for name in ours]
+    found = dict[str, list[float]](fused=[], dense=[], peer=[], count=[])
+    for text in progress(questions[WARM_UP:], desc="recall", unit="question"):
+        exact = candidates_of(who, text, EVERYTHING, use_indexes=False)
+        taken = candidates_of(who, text, EVERYTHING, use_indexes=visible > settings.SEARCH_EXACT_LIMIT)
+        found["fused"].append(_share(first_ten(taken), first_ten(exact)))
+        found["dense"].append(_share(_nearest(taken), _nearest(exact)))
+        found["peer"].append(_share(_plain(folders, text), _nearest(exact)))
+        found["count"].append(len(search(who, text, top_k=TOP).hits))
+    with executed() as statements:
+        search(who, questions[0], top_k=TOP)
+    rows += [
+        Row(f"recall@{TOP}", "share", float(np.mean(found["fused"]))),
+        Row(f"recall@{TOP} of vectors alone", "share", float(np.mean(found["dense"])), float(np.mean(found["peer"]))),
+        Row(f"fewest of {min(TOP, visible)}", "passages", min(found["count"])),
+        Row("rows looked at", "rows", statements[-1].rows_read),
+        Row("pages touched", "8 kB", statements[-1].buffers),
+    ]
+    scans = ", ".join(sorted(name for name in statements[-1].index_scans if name.startswith("chunk_")))
+    return rows, f"{visible} passages in {len(folders)} folders, by {scans or 'one exact pass'}"
+
+
+def _plain(folders: Sequence[object], text: str) -> set[object]:
+    vector = engine().ask(text)[0]
+    with connection.cursor() as cursor:
+        statement = PLAIN.format(space=engine().space_id, dimensions=len(vector), top=TOP)
+        cursor.execute(statement, [list(folders), HalfVector(vector).to_text()])
+        return {pk for (pk,) in cursor.fetchall()}
+
+
+def _nearest(found: Sequence[Candidate]) -> set[object]:
+    return {row.chunk_id for row in sorted(found, key=lambda row: -row.dense)[:TOP]}
+
+
+def _share(found: set[object], wanted: set[object]) -> float:
+    return len(found & wanted) / len(wanted) if wanted else 1.0
