@@ -13,7 +13,7 @@ def flush() -> None:
     """Return when everything committed so far is on disk; runs after each transaction that recorded something.
 
     The trigger that links entries switches `synchronous_commit` off for its transaction, so that the lock on the chain's head
-    lasts microseconds instead of a disk write (ADR 0013). Here the session's own setting waits: once for all threads of this
+    lasts microseconds instead of a disk write (ADR 0011). Here the session's own setting waits: once for all threads of this
     process that are here, and PostgreSQL writes the log of many waiting sessions at once.
     """
     _waits.join(_wait_for_disk)

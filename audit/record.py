@@ -91,7 +91,7 @@ def insert(entry: Entry) -> None:
     """Insert a sealed entry in the caller's transaction and give it its id. Raises whatever the database raises.
 
     One statement, put together once in a process and planned once in a connection: what the ORM makes anew for each row costs
-    more processor time than the database's part in it (ADR 0013).
+    more processor time than the database's part in it (ADR 0011).
     """
     statement, fields = _insert_of(type(entry))
     connection = connections[DEFAULT_DB_ALIAS]

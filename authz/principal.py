@@ -56,7 +56,7 @@ class Principal:
     session_key: of the sign-in through which they read on; they are gone when it ends. None where nobody waits for what comes.
     seal: of the password that this sign-in goes back to; another one ends it, as Django ends the session.
     audience: ids of the others who read what comes; where there are any, nothing is reached but what all of them may reach, too, their
-    groups are those that all are in, and nobody governs (ADR 0036).
+    groups are those that all are in, and nobody governs (ADR 0030).
     """
 
     user_id: int

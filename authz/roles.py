@@ -1,4 +1,4 @@
-"""Roles: what people are, wherever they belong (ADR 0020).
+"""Roles: what people are, wherever they belong (ADR 0018).
 
 A role is a Django group with a name and a row that says it is one. It holds no list of rights: it is given rights on folders and
 knowledge bases like any group, and who is in it has them. People join and leave by `authz.units.join` and `leave`, or by what the

@@ -1,6 +1,6 @@
 """The tree of a conversation: a question follows an answer, or begins; asked again in other words it stands beside the first, as a branch.
 
-What a model is told before a question, and what a page shows, is one path of the tree (ADR 0030).
+What a model is told before a question, and what a page shows, is one path of the tree (ADR 0024).
 """
 
 from collections import defaultdict

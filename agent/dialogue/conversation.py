@@ -153,9 +153,9 @@ async def _offer(run: Run) -> tuple[list[Tool], list[Offer], Sequence[str]]:
     if not skills:
         inside = without_skills(inside)
     outside = run.profile.outside if run.profile.uses_tools else ()
-    plans = run.profile.tools is not None
-    tools = [*(tool for tool in in_order(inside) if tool.name not in closed and (plans or not tool.plans)), *outside]
-    return tools, skills, [*inside, *(tool.name for tool in outside)]
+    is_chosen = run.profile.tools is not None
+    told = (tool for tool in in_order(inside) if tool.name not in closed and (is_chosen or not tool.is_for_plans))
+    return [*told, *outside], skills, [*inside, *(tool.name for tool in outside)]
 
 
 def _closed(run: Run, names: Sequence[str]) -> frozenset[str]:

@@ -2,5 +2,5 @@
 
 `packages` reads what is uploaded, `shipped_skills` those of ours; `services` is what people do with them (upload, review, switch on,
 bind), `looking` what a reviewer sees; `catalog` says what a run is told, `files` keeps what a script made for whoever asked. Scripts run
-confined by `copilot_site.lib.confinement` (ADR 0033).
+confined by `copilot_site.lib.confinement` (ADR 0027).
 """

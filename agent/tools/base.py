@@ -165,8 +165,8 @@ class Tool(Protocol):
     """A thing the model may do. Its docstring is what the model reads; instances hold no state.
 
     label, description: for people. scope: what an API token must open beyond asking, "" for nothing. timeout_s: of one call.
-    has_side_effects: changes something that outlives the run. is_default: on where a profile does not choose. plans: a model is told of it
-    only where a profile chooses it.
+    has_side_effects: changes something that outlives the run. is_default: on where a profile does not choose. is_for_plans: a model
+    is told of it only where a profile chooses its tools.
     brings: what its output may hold: what is known inside, which never leaves the house; pages from outside, asked for with words that
     do; nothing but the model's own words.
     node: the state of the specification that its calls are traced as.
@@ -179,7 +179,7 @@ class Tool(Protocol):
     timeout_s: float
     has_side_effects: bool
     is_default: bool
-    plans: bool
+    is_for_plans: bool
     brings: Brings
     node: State
 
@@ -204,7 +204,7 @@ class ToolDefaults:
     timeout_s: float = 15.0
     has_side_effects: bool = False
     is_default: bool = True
-    plans: bool = False
+    is_for_plans: bool = False
     brings: Brings = "inside"
     node: State = State.ACT
 
@@ -291,13 +291,15 @@ def _told(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
     return " ".join((getdoc(kind) or "").split()), schema
 
 
+# Keywords of JSON Schema: those that a model is not told, and those whose keys are names of ours.
+OMITTED = frozenset({"additionalProperties", "default", "format", "maxLength", "minItems", "minLength", "title"})
+NAMED = frozenset({"properties", "$defs"})
+
+
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON Schema of a model without what tells a language model nothing: every word of it is sent with each call."""
     told: dict[str, Any] = _told_part(model.model_json_schema())
     return told
-
-
-UNTOLD = {"additionalProperties", "default", "format", "minLength", "maxLength", "minItems"}
 
 
 def _told_part(part: Any) -> Any:
@@ -305,10 +307,13 @@ def _told_part(part: Any) -> Any:
         return [_told_part(each) for each in part]
     if not isinstance(part, dict):
         return part
-    untold = UNTOLD | ({"title"} if isinstance(part.get("title"), str) else set())
     if "anyOf" in part and {"type": "null"} in part["anyOf"]:  # to leave it out says the same
         part = {**part, "anyOf": [each for each in part["anyOf"] if each != {"type": "null"}]}
-    return {name: _told_part(value) for name, value in part.items() if name not in untold}
+    return {
+        keyword: {name: _told_part(schema) for name, schema in value.items()} if keyword in NAMED else _told_part(value)
+        for keyword, value in part.items()
+        if keyword not in OMITTED
+    }
 
 
 NOTHING = (UUID(int=0),)  # an id that no row has: what is narrowed to nothing finds nothing, and never everything

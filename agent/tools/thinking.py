@@ -23,7 +23,7 @@ class Thinking(ToolDefaults):
     )
     Args = ThinkingArgs
     timeout_s = 1.0
-    plans = True
+    is_for_plans = True
     brings: Brings = "nothing"
 
     async def run(self, ctx: ToolContext, args: ThinkingArgs) -> ToolResult:

@@ -28,7 +28,7 @@ class TodoWrite(ToolDefaults):
     description = Words("Writes a plan of research steps and keeps it up to date.", "创建结构化的研究计划")
     Args = TodoArgs
     timeout_s = 1.0
-    plans = True
+    is_for_plans = True
     brings: Brings = "nothing"
 
     async def run(self, ctx: ToolContext, args: TodoArgs) -> ToolResult:

@@ -3,7 +3,7 @@
 A question for a search outside is written by a model that has read documents. It is compared with all that the run was told inside: a word
 of the matter, a number or a name that stands there, and that the person did not write, keeps it here. Everyday words tell nothing, and may
 leave. An address leaves only where the person wrote it or a search outside brought it: nothing is told by asking for one.
-What this does not see stands in ADR 0034.
+What this does not see stands in ADR 0028.
 """
 
 import re

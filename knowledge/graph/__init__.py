@@ -1,1 +1,1 @@
-"""The knowledge graph of a base: what passages name and state (ADR 0032)."""
+"""The knowledge graph of a base: what passages name and state (ADR 0026)."""

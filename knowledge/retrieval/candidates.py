@@ -81,7 +81,7 @@ _WHERE = """i.live AND i.space_id = {space}{narrow}"""
 # The folders that may be read: `IS TRUE` keeps them from being joined, and an array from being expected to be two.
 HELD = """(i.folder_id IN (SELECT * FROM seen)) IS TRUE"""
 LISTED = """i.folder_id = ANY(ARRAY(SELECT * FROM seen))"""
-MOST = 0.5  # of the corpus; who sees less has the two indexes of words and folders intersected, measured in ADR 0008
+MOST = 0.5  # of the corpus; who sees less has the two indexes of words and folders intersected, measured in ADR 0007
 
 EXACT = """
 WITH visible AS MATERIALIZED (

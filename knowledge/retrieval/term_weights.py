@@ -15,7 +15,7 @@ from typing import Final
 from knowledge.text.everyday import everyday_rates
 from knowledge.text.terms import is_han, query_weights, term_id, terms
 
-IMAGINED: Final = 1_000  # passages of ordinary text beside those of a base; 300 and 3,000 do much the same, ADR 0006
+IMAGINED: Final = 1_000  # passages of ordinary text beside those of a base; 300 and 3,000 do much the same
 WORDS: Final = 100  # of an ordinary passage
 _LANGUAGES: Final = ("en", "zh")  # a word rarer than those of the lists is in a tenth of one imagined passage
 

@@ -136,7 +136,7 @@ def test_the_schema_of_events_is_the_one_that_was_agreed_on() -> None:
 
 
 def test_nobody_is_told_how_sure_an_answer_is() -> None:
-    """`confidence` orders sentences and is no probability (ADR 0017): no event, no address and no page has it."""
+    """`confidence` orders sentences and is no probability (ADR 0015): no event, no address and no page has it."""
     root = Path(__file__).parents[2]
     shown = [*(root / "tests" / "golden").glob("*.*"), *(root / "templates").rglob("*.html")]
     assert {path.name for path in shown} >= {"events.json", "openapi.yaml", "_message.html", "_run.html"}

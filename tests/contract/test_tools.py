@@ -2,11 +2,13 @@
 
 import json
 import re
+from datetime import date
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.db.models import Q, Value
+from pydantic import Field
 
 from agent.fencing import MOST_CHARACTERS, bounded
 from agent.tool_names import ALIASES, ORDER
@@ -115,6 +117,22 @@ def test_a_tool_describes_itself_to_people_and_to_models(name: str) -> None:
     assert all("description" in field or "$ref" in field for field in said["parameters"]["properties"].values()), name
     assert json.loads(json.dumps(said)) == said
     assert tool.timeout_s > 0
+
+
+class OddlyNamed(base.ToolArgs):
+    """Arguments whose names are words of JSON Schema."""
+
+    title: str = Field(default="", max_length=5, description="A title.")
+    format: str = Field(default="", description="A format.")
+    default: list[date] = Field(default_factory=list, description="Days.")
+
+
+def test_a_model_is_told_of_each_argument_whatever_its_name() -> None:
+    assert base.plain_schema(OddlyNamed)["properties"] == {
+        "title": {"description": "A title.", "type": "string"},
+        "format": {"description": "A format.", "type": "string"},
+        "default": {"description": "Days.", "items": {"type": "string"}, "type": "array"},
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)

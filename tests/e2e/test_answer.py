@@ -86,6 +86,15 @@ def test_a_line_at_the_foot_of_a_printed_page_is_in_view_when_its_document_opens
 
 
 @pytest.mark.browser
+def test_conversation_survives_an_idle_minute_of_the_socket(system: System, page: Page) -> None:
+    _sign_in(page, system, "chen")
+    _ask(page, "How long do access tokens live?")
+    page.wait_for_timeout(8_000)  # longer than a reader of a run waits for an event
+    answer = _ask(page, "内部服务之间 HTTP 调用的默认超时时间是多少？", place=1)
+    expect(answer).to_contain_text("3 秒")
+
+
+@pytest.mark.browser
 def test_a_click_on_a_reading_asks_it(system: System, page: Page) -> None:
     _sign_in(page, system, "chen")
     readings = _ask(page, "help").locator("[data-ask]")

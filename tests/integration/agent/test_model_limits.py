@@ -98,14 +98,14 @@ def test_what_does_not_fit_any_more_is_cut_and_the_model_writes_then(handbook: H
         text = f"Rule {number} of annual leave. " + "It is told in many words. " * 60
         make_document(base, f"more{number}.md", f"# More {number}\n\n{text}", ingested=True)
     wide = calls(("grep_chunks", {"patterns": ["many words"], "max_results": 50}))
-    with modelled(wide, says(THIRTY), context_tokens=9_000) as server:
+    with modelled(wide, says(THIRTY), context_tokens=8_000) as server:
         asked(make_reader(base), LEAVE)
     first, second = (request["messages"] for request in server.requests)
     assert second[: len(first)] == first
     assert [message["role"] for message in second[len(first) :]] == ["assistant", "tool", "user"]
     assert second[-1]["content"] == WRITE_NOW
     assert "characters left out here" in second[-2]["content"]
-    assert count_messages(second) < 9_000
+    assert count_messages(second) < 8_000
 
 
 def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, floor: Floor) -> None:

@@ -5,6 +5,9 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 
+from agent.models import VerifiedAnswer, VerifiedWording
+from agent.verified_answers.matching import statement_for
+from agent.verified_answers.wordings import question_key
 from authz.permissions import Right
 from authz.principal import Principal
 from business.cleanup import sweep_sandboxes
@@ -38,6 +41,13 @@ def without_host() -> DataSource:
     return DataSource.unscoped.create(name="another", database="shop")
 
 
+def verify(question: str, source: DataSource) -> None:
+    """A statement over a source that a question looks through."""
+    key = question_key(question)
+    answer = VerifiedAnswer.unscoped.create(source=source, question=question, question_key=key, sql="SELECT 1")
+    VerifiedWording.objects.create(answer=answer, text=question, key=key)
+
+
 BROKEN = [without_password, without_layer, without_host]
 
 
@@ -52,6 +62,9 @@ def test_the_others_are_asked_as_before(broken: Callable[[], DataSource], source
     assert [opened.source.name for opened in open_sources(principal)] == ["shop"]
     assert vouched(principal, [queried, Queried(source="another")]) >= {queried}
     assert how_read(principal, "How many customers are there?", "en").is_read
+    for each in (source, other):
+        verify("How many orders are there?", each)
+    assert statement_for(principal, "How many customers are there?") is None
     assert managed_sources(principal) == {"another"}
     assert client_of(northerner).get("/").status_code == 200
     sweep_sandboxes()
