@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 
-from evals.audit_log.entries_benchmark import EntriesBenchmark
 from evals.data.guard_benchmark import GuardBenchmark
-from evals.data.statements_benchmark import StatementsBenchmark
 from evals.documents.import_benchmark import ImportBenchmark
 from evals.load.load_benchmark import LoadBenchmark
-from evals.load.runs_benchmark import RunsBenchmark
 from evals.model.model_benchmark import ModelBenchmark
 from evals.report import Benchmark
 from evals.rights.forbidden_benchmark import ForbiddenBenchmark
@@ -16,8 +13,6 @@ from evals.search.scale_benchmark import ScaleBenchmark
 from evals.search.search_benchmark import SearchBenchmark
 
 BENCHMARKS: Mapping[str, Benchmark] = {
-    "agent": RunsBenchmark(),
-    "audit": EntriesBenchmark(),
     "forbidden": ForbiddenBenchmark(),
     "guard": GuardBenchmark(),
     "import": ImportBenchmark(),
@@ -26,5 +21,4 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "rights": RightsBenchmark(),
     "scale": ScaleBenchmark(),
     "search": SearchBenchmark(),
-    "statements": StatementsBenchmark(),
 }

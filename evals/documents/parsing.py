@@ -116,7 +116,7 @@ def expected_of(folder: Path) -> dict[str, Expected]:
     if missing := [name for name in found if not (folder / name).is_file()]:
         raise InvalidInput(f"{folder} has no file {missing[0]}.")
     if not found:
-        raise InvalidInput(f"{folder} holds neither pairs.json nor expected.json; `manage.py make_tables` writes one.")
+        raise InvalidInput(f"{folder} holds neither pairs.json nor expected.json.")
     return found
 
 

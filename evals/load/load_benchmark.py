@@ -40,8 +40,6 @@ WARM_UP_S = 3.0
 QUESTIONS = 200  # different ones
 QUESTIONS_ASKED = "questions"
 DOWNLOADED = 20  # documents, in turn
-# Runs a module of this package in the web process, which must be there first.
-RUN = "import copilot_site.asgi, runpy, sys; del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__')"
 
 
 class LoadBenchmark:
@@ -74,11 +72,6 @@ class LoadBenchmark:
             default=QUESTIONS_ASKED,
             help="what these are; of other than questions everybody else makes one after each question",
         )
-        parser.add_argument(
-            "--unfair",
-            action="store_true",
-            help="a negative control: the web process serves whoever came first, and knows no limit on one person",
-        )
         parser.add_argument("--seed", type=int, default=1, help="chooses questions and pauses")
 
     def run(self, options: Mapping[str, Any]) -> Report:
@@ -89,7 +82,7 @@ class LoadBenchmark:
         with (
             _people(base, 1 + options["people"]) as (one, *people),
             _removed(one, transfers.uploaded),
-            _web_process(is_fair=not options["unfair"]) as (url, process),
+            _web_process() as (url, process),
         ):
             crowd = Crowd(url, questions, transfers, seed=options["seed"])
             asyncio.run(crowd.meet([one], seconds=WARM_UP_S, think_s=0.0))
@@ -150,7 +143,7 @@ def _report(
         *_transfers(options, ours, peer),
         Row("memory of the web process", "MB", memory_mb),
     ]
-    facts = {name: options[name] for name in ("people", "seconds", "think", "uploads", "flood", "flood_of", "unfair")}
+    facts = {name: options[name] for name in ("people", "seconds", "think", "uploads", "flood", "flood_of")}
     facts |= {"answers of the flood": len(flooded.answered) + len(flooded.moved_s)} if options["flood"] else {}
     alone = "one person alone, who asks again at once, in the same web process"
     return Report(
@@ -211,7 +204,7 @@ def _removed(by: Person, documents: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def _web_process(*, is_fair: bool) -> Iterator[tuple[str, psutil.Process]]:
+def _web_process() -> Iterator[tuple[str, psutil.Process]]:
     """A web process on the same database and Valkey, as `manage.py up` starts it; its address once it can answer questions."""
     found = connection.settings_dict
     address = f"postgresql://{found['USER']}:{found['PASSWORD']}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
@@ -220,8 +213,6 @@ def _web_process(*, is_fair: bool) -> Iterator[tuple[str, psutil.Process]]:
         port = probe.getsockname()[1]
     words = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(settings.BASE_DIR)]
     words += ["--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
-    if not is_fair:
-        words = [sys.executable, "-c", RUN, "evals.load.unfair_web", str(port)]
     env = os.environ | {"DATABASE_URL": address, "COPILOT_LOG_LEVEL": "WARNING"}
     with subprocess.Popen(words, env=env, cwd=settings.BASE_DIR) as process:
         try:

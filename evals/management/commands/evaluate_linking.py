@@ -9,7 +9,6 @@ from django.core.management.base import BaseCommand
 
 from business.linking.linker import WHOLE_COLUMNS
 from copilot_site.lib.commands import file_to_write, one_sentence
-from evals.data.large_layer import hidden_among
 from evals.data.linking import Report, evaluate_linking, stored_linker
 from evals.data.questions import in_short, loaded, questions_in
 
@@ -30,13 +29,6 @@ class Command(BaseCommand):
             default=WHOLE_COLUMNS,
             help="a layer of no more columns is shown whole; 0: none is",
         )
-        parser.add_argument(
-            "--hidden-among",
-            type=int,
-            default=0,
-            metavar="TABLES",
-            help="hide each layer among so many tables of 30 columns",
-        )
         parser.add_argument("--json", type=file_to_write, help="write the report, with what was missed, to this file")
 
     def handle(self, **options: Any) -> None:
@@ -48,8 +40,6 @@ class Command(BaseCommand):
             for name, group in groupby(sorted(asked, key=lambda one: one.database), key=lambda one: one.database):
                 with loaded(name, folder, seeds) as (_address, own):
                     layer = own
-                if options["hidden_among"]:
-                    layer = hidden_among(own, tables=options["hidden_among"])
                 with stored_linker(layer, whole_columns=options["whole_columns"]) as linker:
                     linker.link("warm up")
                     evaluate_linking(list(group), layer, linker.link, report)

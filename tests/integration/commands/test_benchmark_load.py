@@ -65,13 +65,3 @@ def test_whoever_floods_with_something_else_is_beside_people_who_do_it_too(tmp_p
         "201" if kind == "uploads" else "200"
     }
     assert Document.unscoped.count() == 1
-
-
-def test_the_negative_control_serves_whoever_came_first(tmp_path: Path) -> None:
-    """The flood stands before everybody: the places that are told say so."""
-    base = make_base("Handbook")
-    make_document(base, "leave.md", PAGE, ingested=True)
-    allow(make_user("anna"), base)
-    rows, facts = measured(tmp_path, "--flood", "12", "--unfair")
-    assert (facts["unfair"], rows["errors"]["ours"]) == (True, 0)
-    assert rows["answer, p50"]["ours"] > rows["answer, p50"]["peer"]

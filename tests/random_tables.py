@@ -1,4 +1,4 @@
-"""Random tables as files, with what each cell says and under which names: what `evaluate_parsing` measures by.
+"""Random tables as files, with what each cell says and under which names, in the form of `expected.json` of `evaluate_parsing`.
 
 Names of columns stand in up to three rows, marked as the format marks them, or told by the numbers below. A format is not asked for
 what it cannot say: Markdown has one row of names and no spans, CSV no spans.

@@ -1,4 +1,4 @@
--- The tables of `manage.py benchmark statements`, and the indexes that an owner would have.
+-- The tables of `orders_database.py`, and the indexes that an owner would have.
 CREATE TABLE IF NOT EXISTS customers (
   id int PRIMARY KEY, org_unit text NOT NULL, name text NOT NULL, email text NOT NULL, region text NOT NULL, since date NOT NULL
 );

@@ -1,4 +1,4 @@
-"""A large layer to measure on: the tables of a small one hidden among those of a company that does everything.
+"""A large layer to test on: the tables of a small one hidden among those of a company that does everything.
 
 The others are made of things, of what is kept about them, and of columns, always the same for the same size; they have words in both
 languages where the small layer has, and keys among themselves.
