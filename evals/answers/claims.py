@@ -1,8 +1,9 @@
-"""Measures the check of sentences on claims that people judged: what would be shown, shown with a mark, and left out."""
+"""Measure the check of sentences on claims that people judged: what would be shown, shown with a mark, and left out."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 from typing import Any, Literal
 
@@ -10,14 +11,18 @@ from pydantic import BaseModel
 
 from agent.attribution.check import Evidence, check_cited
 from agent.attribution.judge import OpenSentence, judged
-from agent.attribution.verdict import Finding, Verdict
+from agent.attribution.verdict import Verdict
 from agent.fencing import escaped
 from agent.prompting import prompt
 from agent.providers.base import ChatModel, ModelError
+from agent.providers.configured import connect, required_model
+from agent.providers.openai_compatible import ServedModel
 from agent.text.overlap import nearest
-from evals.model.scripted_service import Delta, Request, says
+from evals.model.scripted_service import Delta, Request, says, scripted_service
 from knowledge.text.language import language_of
 
+JUDGES = ("none", "scripted", "credulous", "model")
+COUNTS = ("n", "kept", "marked", "dropped")
 OPEN = (Verdict.LIKELY, Verdict.UNSETTLED)
 _SENTENCE = re.compile(r'<sentence number="(\d+)"[^>]*>\n(.*?)\n</sentence>', re.DOTALL)
 Outcome = Literal["kept", "marked", "dropped"]
@@ -36,64 +41,41 @@ class Claim(BaseModel):
     trap: str = ""
 
 
-@dataclass
-class ClaimReport:
-    """groups: counts of what became of right and wrong sentences, by kind and language. details: every sentence."""
+async def evaluate_claims(claims: Sequence[Claim], today: date, served: ServedModel | None = None) -> dict[str, Any]:
+    """Check each claim; return counts of right and wrong sentences over all and by kind and language, and the details.
 
-    groups: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
-    details: list[dict[str, Any]] = field(default_factory=list)
-
-    def add(self, claim: Claim, outcome: Outcome, finding: Finding) -> None:
-        for group in ("all", f"{claim.kind}/{claim.lang}"):
-            sides = self.groups.setdefault(group, {side: _nothing() for side in ("right", "wrong")})
-            counts = sides["right" if claim.supported else "wrong"]
-            counts["n"] += 1
-            counts[outcome] += 1
-        is_wrong = outcome == ("dropped" if claim.supported else "kept")
-        said = claim.model_dump(include={"id", "kind", "lang", "sentence", "supported", "trap"})
-        self.details.append(said | {"outcome": outcome, "why": finding.why, "is_wrong": is_wrong})
-
-    def as_json(self) -> dict[str, Any]:
-        """n, right and wrong over all; groups: the same by kind and language; details."""
-        groups = dict(self.groups)
-        whole = groups.pop("all", {side: _nothing() for side in ("right", "wrong")})
-        return {"n": len(self.details), **whole, "groups": groups, "details": self.details}
-
-
-async def measured(claims: Sequence[Claim], *, today: date, judge: ChatModel | None = None) -> ClaimReport:
-    """What becomes of each claim. today: what its relative times count from. judge: reads what facts leave open."""
-    report = ClaimReport()
-    for claim in claims:
-        evidence = {n: Evidence(text, is_result=claim.kind == "table") for n, text in enumerate(claim.evidence, 1)}
-        _numbers, finding = check_cited(claim.sentence, list(evidence), evidence, question=claim.question, today=today)
-        is_said = await _judged(judge, claim, evidence, today) if judge and finding.verdict in OPEN else None
-        report.add(claim, _outcome(finding.verdict, is_said), finding)
-    return report
-
-
-async def _judged(judge: ChatModel, claim: Claim, evidence: dict[int, Evidence], today: date) -> bool | None:
-    """What the judge says; None where it fails."""
-    system, sentence = (
-        prompt("judge", language_of(claim.question) or "en").text,
-        OpenSentence(1, claim.sentence, "", evidence),
-    )
+    today: what relative times count from. served: the judge of what facts leave open.
+    """
+    judge = connect(served) if served else None
     try:
-        async for _number, is_said in judged(judge, system, claim.question, [sentence], today=today):
-            return is_said
-    except ModelError:
-        pass
-    return None
+        details = [await _detail(claim, today, judge) for claim in claims]
+    finally:
+        if judge is not None:
+            await judge.aclose()
+    groups = sorted({detail["group"] for detail in details})
+    counts = {group: _sides([detail for detail in details if detail["group"] == group]) for group in groups}
+    return {"n": len(details), **_sides(details), "groups": counts, "details": details}
+
+
+@contextmanager
+def open_judge(name: str, claims: Sequence[Claim]) -> Iterator[ServedModel | None]:
+    """Serve the judge of that name, one of `JUDGES`. Raises InvalidInput where no model is configured."""
+    if name in ("scripted", "credulous"):
+        with scripted_service(scripted_judge(claims, believes_all=name == "credulous")) as served:
+            yield served
+    else:
+        yield required_model() if name == "model" else None
 
 
 def scripted_judge(claims: Sequence[Claim], *, believes_all: bool = False) -> Callable[[Request], Delta]:
-    """A scripted service that says of each sentence what people said, with the line of what it was shown that has most of its words.
+    """Script a judge that says what people said, quoting the line of its evidence that shares most words with the sentence.
 
-    believes_all: it supports every sentence, as a judge does that a document talks to, or that is too small.
+    believes_all: support every sentence, as a judge does that is too small, or that a document talks to.
     """
     by_text = {escaped(claim.sentence): claim for claim in claims}
 
-    def line(number: str, said: str) -> str:
-        claim = by_text[said]
+    def line(number: str, sentence: str) -> str:
+        claim = by_text[sentence]
         text = "\n".join(Evidence(each).says for each in claim.evidence)
         start, end = nearest(claim.sentence, text)
         quote = text[start:end].replace("\n", " ")
@@ -101,17 +83,47 @@ def scripted_judge(claims: Sequence[Claim], *, believes_all: bool = False) -> Ca
 
     def reply(request: Request) -> Delta:
         content = str(request["messages"][-1]["content"])
-        return says("\n".join(line(number, said) for number, said in _SENTENCE.findall(content)))
+        return says("\n".join(line(number, sentence) for number, sentence in _SENTENCE.findall(content)))
 
     return reply
 
 
-def _outcome(verdict: Verdict, is_said: bool | None) -> Outcome:
-    """As `agent.attribution.answer_writer` decides under a profile that marks."""
-    if verdict is Verdict.CONTRADICTED or is_said is False:
+async def _detail(claim: Claim, today: date, judge: ChatModel | None) -> dict[str, Any]:
+    evidence = {n: Evidence(text, is_result=claim.kind == "table") for n, text in enumerate(claim.evidence, 1)}
+    _numbers, finding = check_cited(claim.sentence, list(evidence), evidence, question=claim.question, today=today)
+    is_supported = await _judged(judge, claim, evidence, today) if judge and finding.verdict in OPEN else None
+    outcome = _outcome(finding.verdict, is_supported)
+    return claim.model_dump(include={"id", "kind", "lang", "sentence", "supported", "trap"}) | {
+        "group": f"{claim.kind}/{claim.lang}",
+        "outcome": outcome,
+        "why": finding.why,
+        "is_wrong": outcome == ("dropped" if claim.supported else "kept"),
+    }
+
+
+async def _judged(judge: ChatModel, claim: Claim, evidence: dict[int, Evidence], today: date) -> bool | None:
+    """Ask the judge whether the evidence supports the sentence; None where it fails."""
+    system = prompt("judge", language_of(claim.question) or "en").text
+    sentence = OpenSentence(1, claim.sentence, "", evidence)
+    try:
+        async for _number, is_supported in judged(judge, system, claim.question, [sentence], today=today):
+            return is_supported
+    except ModelError:
+        pass
+    return None
+
+
+def _outcome(verdict: Verdict, is_supported: bool | None) -> Outcome:
+    """Decide as `agent.attribution.answer_writer` does under a profile that marks."""
+    if verdict is Verdict.CONTRADICTED or is_supported is False:
         return "dropped"
-    return "marked" if verdict is Verdict.UNSETTLED and is_said is None else "kept"
+    return "marked" if verdict is Verdict.UNSETTLED and is_supported is None else "kept"
 
 
-def _nothing() -> dict[str, int]:
-    return {"n": 0, "kept": 0, "marked": 0, "dropped": 0}
+def _sides(details: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """Count the outcomes of right and of wrong sentences."""
+    sides = {}
+    for side, is_right in (("right", True), ("wrong", False)):
+        outcomes = Counter(detail["outcome"] for detail in details if detail["supported"] is is_right)
+        sides[side] = {name: outcomes.total() if name == "n" else outcomes[name] for name in COUNTS}
+    return sides

@@ -1,4 +1,4 @@
-"""Measures the best passages on questions with gold answers: is the right one first, and is the answer in a highlighted sentence?"""
+"""Measure the best passages on questions with gold answers: is the right one first, and is the answer in a highlighted sentence?"""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -10,8 +10,7 @@ from agent.question_sets.judging import plain
 from authz.principal import Principal
 from evals.search.corpus import LoadedCorpus, hidden
 from evals.search.datasets import Dataset, Query
-from evals.search.metrics import mean
-from evals.search.retrieval import Languages, scope_of
+from evals.search.languages import Languages, scope_of
 from knowledge.embedding.base import Embedder
 from knowledge.embedding.cached import CachedEmbedder
 from knowledge.retrieval.engine import engine
@@ -25,37 +24,50 @@ Asking = Callable[[Sequence[Query]], Iterable[Query]]
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of one question.
+    """What became of one question. shown: passages.
 
-    places: from 1, of the first passage shown that is of a relevant document, and of the first with a gold answer in it; 0 for none.
-    highlighted: from 1, of the first passage shown whose highlighted sentences hold a gold answer; 0 for none. shown: passages.
+    Places from 1, 0 for none. document: the first passage shown that is of a relevant document. passage: the first with a gold answer
+    in it. highlighted: the first whose highlighted sentences hold a gold answer.
     """
 
-    id: str
+    has_gold: bool
     shown: int
-    right: int = 0
-    holds: int = 0
-    highlighted: int = 0
+    document: int
+    passage: int
+    highlighted: int
 
 
 @dataclass(frozen=True)
 class AnswerEvaluation:
-    """The questions of a set, and everything that answers them."""
+    """The questions of a set, and everything that answers them. hides_relevant: the reader may not read what answers."""
 
     dataset: Dataset
     corpus: LoadedCorpus
     reader: Principal
     languages: Languages
+    hides_relevant: bool = False
 
-    def ask_all(self, *, asking: Asking, hide_relevant: bool = False) -> list[Judged]:
-        """Ask every question; with `hide_relevant` as one who may not read what answers it."""
+    def ask_all(self, asking: Asking) -> dict[str, Any]:
+        """Ask every question, and return the shares of them; those of answers are of the questions that have gold answers."""
         embedder = CachedEmbedder(engine().embedder, most=KEPT_SENTENCES)
         asked = [query for query in self.dataset.queries if query.text.strip() and query.answerable is not False]
-        return [self._ask(query, embedder, is_hidden=hide_relevant) for query in asking(asked)]
+        judged = [self._ask(query, embedder) for query in asking(asked)]
+        with_gold = [each for each in judged if each.has_gold]
+        return {
+            "dataset": self.dataset.name,
+            "queries": len(judged),
+            "nothing": _share(each.shown == 0 for each in judged),
+            "document_first": _share(each.document == 1 for each in judged),
+            "document_in_three": _share(0 < each.document <= SHOWN for each in judged),
+            "passage_first": _share(each.passage == 1 for each in with_gold),
+            "passage_in_three": _share(0 < each.passage <= SHOWN for each in with_gold),
+            "highlighted_first": _share(each.highlighted == 1 for each in with_gold),
+            "highlighted": _share(each.highlighted > 0 for each in with_gold),
+        }
 
-    def _ask(self, query: Query, embedder: Embedder, *, is_hidden: bool) -> Judged:
+    def _ask(self, query: Query, embedder: Embedder) -> Judged:
         relevant = sorted(self.dataset.qrels.get(query.id, {}))
-        with hidden(self.corpus, self.reader, relevant) if is_hidden else nullcontext():
+        with hidden(self.corpus, self.reader, relevant) if self.hides_relevant else nullcontext():
             scope = scope_of(query, self.dataset, self.corpus, self.languages)
             found = search(self.reader, query.text, scope=scope, top_k=TOP_K)
             best = best_passages(query.text, found, embedder)
@@ -64,34 +76,19 @@ class AnswerEvaluation:
         passages = [plain(each.hit.passage.text) for each in best]
         sentences = [plain(" ".join(one.text for one in each.sentences)) for each in best]
         return Judged(
-            query.id,
-            len(best),
-            right=_first(document in relevant for document in documents),
-            holds=_first(any(one in text for one in gold) for text in passages),
+            has_gold=bool(gold),
+            shown=len(best),
+            document=_first(document in relevant for document in documents),
+            passage=_first(any(one in text for one in gold) for text in passages),
             highlighted=_first(any(one in text for one in gold) for text in sentences),
         )
 
 
-def report_of(dataset: Dataset, judged: Sequence[Judged]) -> dict[str, Any]:
-    """The report, shares in 0 … 1 of all questions asked; of those with gold answers for what a text holds."""
-    has_gold = {query.id for query in dataset.queries if query.answers}
-    told = [each for each in judged if each.id in has_gold]
-    return {
-        "dataset": dataset.name,
-        "queries": len(judged),
-        "nothing": _share(each.shown == 0 for each in judged),
-        "document_first": _share(each.right == 1 for each in judged),
-        "document_in_three": _share(0 < each.right <= SHOWN for each in judged),
-        "passage_first": _share(each.holds == 1 for each in told),
-        "passage_in_three": _share(0 < each.holds <= SHOWN for each in told),
-        "highlighted_first": _share(each.highlighted == 1 for each in told),
-        "highlighted": _share(each.highlighted > 0 for each in told),
-    }
-
-
 def _first(flags: Iterable[bool]) -> int:
+    """Return the place of the first true one, from 1; 0 for none."""
     return next((place for place, flag in enumerate(flags, 1) if flag), 0)
 
 
 def _share(flags: Iterable[bool]) -> float:
-    return round(mean([float(flag) for flag in flags]), 4)
+    known = list(flags)
+    return round(sum(known) / len(known), 4) if known else 0.0

@@ -1,11 +1,10 @@
-"""Measuring schema linking: are the tables and columns that gold statements need among those shown, and how many others are?"""
+"""Measure schema linking: are the tables and columns that gold statements need among those shown, and how many others are?"""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from functools import cache
-from statistics import mean, median
+from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -21,71 +20,87 @@ from business.linking.schema_prompt import schema_prompt
 from business.linking.vectors import Vectors, fill_row, near_in
 from business.models import DataSource
 from business.semantic_layer.model import SemanticLayer
-from evals.data.questions import MOST_GOLDS, Asked, alternatives, language_asked
+from evals.data.questions import Asked
 from knowledge.embedding.base import EmbeddingError
 from knowledge.retrieval.engine import engine
 
+MOST_GOLDS = 24  # alternatives of one question that are looked at
 Column = tuple[str, str]
+Detail = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Needed:
-    """What one gold statement reads: tables, and columns by table, as the database folds their names."""
+    """The tables of one gold statement, and its columns by table, as the database folds their names."""
 
     tables: frozenset[str]
     columns: frozenset[Column]
 
 
-@dataclass
-class Shares:
-    """Sums over questions. beyond: columns shown that are not needed, of each question."""
-
-    questions: int = 0
-    covered: int = 0
-    tables: int = 0
-    tables_shown: int = 0
-    columns: int = 0
-    columns_shown: int = 0
-    beyond: list[int] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
-    ms: list[float] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "questions": self.questions,
-            "covered": round(self.covered / self.questions, 4),
-            "tables_shown": round(self.tables_shown / self.tables, 4),
-            "columns_shown": round(self.columns_shown / max(1, self.columns), 4),
-            "columns_beyond": round(mean(self.beyond), 1),
-            "tokens": {"p50": round(median(self.tokens)), "most": max(self.tokens)},
-            "ms": {"p50": round(median(self.ms), 1), "p95": round(float(np.percentile(self.ms, 95)), 1)},
+def evaluate_linking(
+    asked: Sequence[Asked], layer: SemanticLayer, link: Callable[[str], Linked]
+) -> Iterator[dict[str, Any]]:
+    """Link the questions of one layer that have a gold statement; give what each prompt shows of what is needed."""
+    for one in asked:
+        golds = [need for sql in one.golds[:MOST_GOLDS] if (need := _needed_of_tables(sql, layer))]
+        if not golds:
+            continue
+        began = time.perf_counter()
+        linked = link(one.question)
+        ms = (time.perf_counter() - began) * 1000
+        have = shown(linked)
+        gold = min(golds, key=lambda need: (len(need.tables - have.tables), len(need.columns - have.columns)))
+        (tokens,) = engine().embedder.count_tokens([schema_prompt(linked)])
+        yield {
+            "id": one.id,
+            "question": one.question,
+            "database": one.database,
+            "language": one.language,
+            "missing": sorted(gold.tables - have.tables) + sorted(map(".".join, gold.columns - have.columns)),
+            "tables": len(gold.tables),
+            "tables_shown": len(gold.tables & have.tables),
+            "columns": len(gold.columns),
+            "columns_shown": len(gold.columns & have.columns),
+            "columns_beyond": len(have.columns - gold.columns),
+            "tokens": tokens,
+            "ms": ms,
         }
 
-    def add(self, other: "Shares") -> None:
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
+
+def report_of(details: Sequence[Detail]) -> dict[str, Any]:
+    """Return the shares over all, of each language and of each database, and the questions of which something is missing."""
+    missed = [{name: each[name] for name in ("id", "question", "missing")} for each in details if each["missing"]]
+    return {
+        "total": _shares(details) if details else {},
+        "languages": _shares_by("language", details),
+        "databases": _shares_by("database", details),
+        "missed": missed,
+    }
 
 
-@dataclass
-class Report:
-    languages: dict[str, Shares] = field(default_factory=dict)
-    databases: dict[str, Shares] = field(default_factory=dict)
-    missed: list[dict[str, Any]] = field(default_factory=list)
+def _shares_by(name: str, details: Sequence[Detail]) -> dict[str, Any]:
+    groups = sorted({each[name] for each in details})
+    return {group: _shares([each for each in details if each[name] == group]) for group in groups}
 
-    def as_json(self) -> dict[str, Any]:
-        total = Shares()
-        for shares in self.databases.values():
-            total.add(shares)
-        return {
-            "total": total.as_json() if total.questions else {},
-            "languages": {name: shares.as_json() for name, shares in sorted(self.languages.items())},
-            "databases": {name: shares.as_json() for name, shares in sorted(self.databases.items())},
-            "missed": self.missed,
-        }
+
+def _shares(details: Sequence[Detail]) -> dict[str, Any]:
+    def total(name: str) -> int:
+        return sum(each[name] for each in details)
+
+    tokens, ms = ([each[name] for each in details] for name in ("tokens", "ms"))
+    return {
+        "questions": len(details),
+        "covered": round(sum(not each["missing"] for each in details) / len(details), 4),
+        "tables_shown": round(total("tables_shown") / total("tables"), 4),
+        "columns_shown": round(total("columns_shown") / max(1, total("columns")), 4),
+        "columns_beyond": round(total("columns_beyond") / len(details), 1),
+        "tokens": {"p50": round(median(tokens)), "most": max(tokens)},
+        "ms": {"p50": round(median(ms), 1), "p95": round(float(np.percentile(ms, 95)), 1)},
+    }
 
 
 def needed(sql: str, layer: SemanticLayer) -> Needed:
-    """What a statement reads of a layer's tables, forbidden columns too. Raises SqlglotError."""
+    """Return what a statement reads of a layer's tables, forbidden columns too. Raises SqlglotError."""
     schema = columns_by_table(layer)
     tables, columns = set[str](), set[Column]()
     for scope in traverse_scope(qualified(sql, layer)):
@@ -97,7 +112,7 @@ def needed(sql: str, layer: SemanticLayer) -> Needed:
 
 
 def shown(linked: Linked) -> Needed:
-    """The tables and columns that a prompt shows, folded in the same way."""
+    """Return the tables and columns that a prompt shows, folded in the same way."""
     columns: set[Column] = set()
     for model in linked.models:
         own = [name for d in model.dimensions if f"{model.name}.{d.name}" in linked.columns for name in d.columns]
@@ -106,35 +121,9 @@ def shown(linked: Linked) -> Needed:
     return Needed(frozenset(model.table.lower() for model in linked.models), frozenset(columns))
 
 
-def evaluate_linking(
-    asked: Sequence[Asked], layer: SemanticLayer, link: Callable[[str], Linked], report: Report
-) -> None:
-    """Link the questions of one layer that have a gold statement, and add to the report what their prompts show."""
-    for one in asked:
-        golds = list(_golds(one, layer)) if one.is_answerable else []
-        if not golds:
-            continue
-        began = time.perf_counter()
-        linked = link(one.question)
-        elapsed = (time.perf_counter() - began) * 1000
-        have = shown(linked)
-        gold = min(golds, key=lambda need: (len(need.tables - have.tables), len(need.columns - have.columns)))
-        (tokens,) = engine().embedder.count_tokens([schema_prompt(linked)])
-        is_covered = gold.tables <= have.tables and gold.columns <= have.columns
-        shares = Shares(
-            1, int(is_covered), len(gold.tables), len(gold.tables & have.tables), len(gold.columns),
-            len(gold.columns & have.columns), [len(have.columns - gold.columns)], [tokens], [elapsed],
-        )  # fmt: skip
-        report.languages.setdefault(language_asked(one), Shares()).add(shares)
-        report.databases.setdefault(one.database, Shares()).add(shares)
-        if not is_covered:
-            missing = sorted(gold.tables - have.tables) + sorted(map(".".join, gold.columns - have.columns))
-            report.missed.append({"id": one.id, "question": one.question, "missing": missing})
-
-
 @contextmanager
 def stored_linker(layer: SemanticLayer, *, whole_columns: int = WHOLE_COLUMNS) -> Iterator[Linker]:
-    """A linker whose vectors lie in the database, as those of a saved source do; they are gone afterwards."""
+    """Open a linker whose vectors are in the database, as those of a saved source are, until the block ends."""
     with transaction.atomic():
         source = DataSource(name=f"linking-{time.time_ns()}"[:50], database="none")
         source.layer = layer.model_dump(mode="json", by_alias=True)
@@ -146,8 +135,8 @@ def stored_linker(layer: SemanticLayer, *, whole_columns: int = WHOLE_COLUMNS) -
 
 
 @contextmanager
-def linker_for(layer: SemanticLayer) -> Iterator[Linker]:
-    """The same; by words alone where the embedding model was not prepared."""
+def open_linker(layer: SemanticLayer) -> Iterator[Linker]:
+    """Open a stored linker, or one of words alone where the embedding model was not prepared."""
     with ExitStack() as stack:
         try:
             linker = stack.enter_context(stored_linker(layer))
@@ -157,24 +146,17 @@ def linker_for(layer: SemanticLayer) -> Iterator[Linker]:
 
 
 def _embedded(texts: Sequence[str]) -> Vectors:
-    """Each text once: the tables among which those of a set are hidden are the same for every set."""
-    return np.array([_vector(text) for text in texts], np.float32)
+    vectors, _tokens = zip(*(engine().encode([text]) for text in texts), strict=True)
+    return np.array([vector[0] for vector in vectors], np.float32)
 
 
-@cache
-def _vector(text: str) -> Vectors:
-    vectors, _tokens = engine().encode([text])
-    return np.asarray(vectors[0], np.float32)
-
-
-def _golds(one: Asked, layer: SemanticLayer) -> Iterator[Needed]:
-    for sql in alternatives(one.gold)[:MOST_GOLDS]:
-        try:
-            need = needed(sql, layer)
-        except sqlglot.errors.SqlglotError:  # another dialect's; another alternative says the same
-            continue
-        if need.tables:
-            yield need
+def _needed_of_tables(sql: str, layer: SemanticLayer) -> Needed | None:
+    """Return what a gold statement reads; None for one of another dialect, or without a table of the layer."""
+    try:
+        need = needed(sql, layer)
+    except sqlglot.errors.SqlglotError:
+        return None
+    return need if need.tables else None
 
 
 def qualified(sql: str, layer: SemanticLayer) -> exp.Expr:
@@ -187,7 +169,7 @@ def qualified(sql: str, layer: SemanticLayer) -> exp.Expr:
 
 
 def columns_by_table(layer: SemanticLayer) -> dict[str, Any]:
-    """The columns of a layer's tables, forbidden ones too, as the database folds their names, each with a type."""
+    """Return the columns of a layer's tables, forbidden ones too, as the database folds their names, each with a type."""
     return {
         model.table.lower(): {name.lower(): "text" for name in (*model.columns, *model.forbidden_columns)}
         for model in layer.semantic_models

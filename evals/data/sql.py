@@ -1,155 +1,110 @@
-"""Ways from a question to a statement, for whoever measures them: by words, and by a language model or what replies in its place."""
+"""Measure a way from question to SQL: right, wrong, or handed on, for each database and language."""
 
-import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import date, datetime
-from zoneinfo import ZoneInfo
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
 
-from asgiref.sync import sync_to_async
+from business.execute import Access, Answer, run_sql
+from business.guard.refusal import SqlRefused
+from business.postgres_session import reading
+from evals.data.questions import Asked
+from evals.data.rows import comparable, contains, is_part
+from evals.data.ways import NotAnswered, Way
 
-from agent.prompting import prompt
-from agent.providers.base import ChatModel
-from agent.providers.openai_compatible import ServedModel
-from agent.providers.reply import CompleteCall, Reply
-from agent.state import Turn
-from agent.tools.base import find, specification
-from agent.tools.linked_tables import described
-from agent.verified_answers.matching import verified_examples
-from authz.principal import Principal
-from business.linking.linker import Linker
-from business.logical_query.catalog import Catalog
-from business.logical_query.compiler import compile_query
-from business.logical_query.query import LogicalQuery
-from business.models import DataSource
-from business.parsing.base import Clarification, Context, Example, Unparseable
-from business.parsing.model.free_form import fault_in
-from business.parsing.reader.lexicon import Lexicon
-from business.parsing.reader.parser import parse
-from copilot_site.lib.json_input import loads_repaired
-from evals.data.ceilings import gold_statement
-from evals.data.questions import Asked, NotAnswered, Statement, Way
-from evals.model.scripted_service import Delta, Request, calls, scripted_service
-from knowledge.text.language import language_of
-from knowledge.text.normalise import normalise
-
-QUERY = "database_query"
-REPAIRS = 2  # of a statement that would give a wrong number
+Detail = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Reads questions by the words of one layer. today: the company's date; None for now."""
-
-    lexicon: Lexicon
-    catalog: Catalog
-    today: date | None = None
-
-    async def write(self, question: str) -> Statement:
-        """Raises NotAnswered."""
-        day = self.today or today_of(self.catalog)
-        parsed = parse(question, self.lexicon, Context(language_of(question) or "en", day))
-        if isinstance(parsed, LogicalQuery):
-            return Statement(compile_query(parsed, self.catalog, day))
-        if isinstance(parsed, Clarification):
-            raise NotAnswered(f"several meanings: {' / '.join(choice.text for choice in parsed.choices)}")
-        assert isinstance(parsed, Unparseable)
-        raise NotAnswered(f"{parsed.why} {' '.join(parsed.unknown)}".strip())
+async def ask_all(asked: Sequence[Asked], access: Access, way: Way) -> list[Detail]:
+    """Ask the questions of one database; return what became of each. Raises ModelError where the way's model fails."""
+    return [await _ask(one, access, way) for one in asked]
 
 
-@dataclass
-class Writing:
-    """Has a model write SQL as the product's conversation does: it is shown the linked tables, and calls the tool. waited_s: for it."""
-
-    model: ChatModel
-    linker: Linker
-    examples: Sequence[Example]
-    today: date | None = None
-    waited_s: float = 0.0
-
-    async def write(self, question: str) -> Statement:
-        """Raises NotAnswered, and ModelError."""
-        return await self._written([await sync_to_async(self._asked)(question)])
-
-    async def repair(self, question: str, sql: str, why: str) -> Statement:
-        """Once more, after a statement was refused."""
-        call = CompleteCall("call_refused", QUERY, json.dumps({"sql": sql}))
-        return await self._written([await sync_to_async(self._asked)(question), *_objected(call, why)])
-
-    async def _written(self, turns: list[Turn]) -> Statement:
-        catalog, why = Catalog.of(self.linker.layer), ""
-        for _attempt in range(1 + REPAIRS):
-            reply = await self._reply(turns)
-            call = next((each for each in reply.calls if each.name == QUERY), None)
-            sql = str(loads_repaired(call.arguments).get("sql", "")) if call else ""
-            if call is None or not sql:
-                raise NotAnswered("no statement: " + (reply.text or ", ".join(each.name for each in reply.calls)))
-            fault = fault_in(sql, catalog)
-            if fault is None or not fault.is_wrong:
-                return Statement(sql)
-            turns += _objected(call, why := fault.why)
-        raise NotAnswered(why)
-
-    async def _reply(self, turns: Sequence[Turn]) -> Reply:
-        system = "\n\n".join(prompt(name, "en").text for name in ("answer", "tools"))
-        messages = [{"role": "system", "content": system}, *(turn.as_message() for turn in turns)]
-        reply, began = Reply(), time.perf_counter()
-        async for delta in self.model.stream(messages, tools=[specification(find(QUERY))]):
-            reply.take(delta)
-        self.waited_s += time.perf_counter() - began
-        return reply
-
-    def _asked(self, question: str) -> Turn:
-        day = self.today or today_of(Catalog.of(self.linker.layer))
-        shown = described(self.linker, question, source="data", today=day, examples=self.examples)
-        return Turn(role="user", content=f"{shown}\n\n{question}")
+def report_of(details: Sequence[Detail]) -> dict[str, Any]:
+    """Return the scores over all, of each database and of each language, and the details."""
+    return {
+        "total": _scores(details),
+        "databases": _scores_by("database", details),
+        "languages": _scores_by("language", details),
+        "details": details,
+    }
 
 
-def _objected(call: CompleteCall, why: str) -> list[Turn]:
-    """A call, and why it was not made."""
-    asked = Turn(role="assistant", tool_calls=[call.as_message()])
-    return [asked, Turn(role="tool", content=f"Error: {why}", tool_call_id=call.id)]
+async def _ask(one: Asked, access: Access, way: Way) -> Detail:
+    """Ask one question. ms: from its words to a statement, without a model's time."""
+    sql, began, waited_s = "", time.perf_counter(), way.waited_s
+    try:
+        try:
+            sql = await way.write(one.question)
+        finally:
+            ms = (time.perf_counter() - began - way.waited_s + waited_s) * 1000
+        sql, answer = await _run(one, sql, access, way)
+        verdict, note = await _verdict(one, access, answer)
+    except NotAnswered as error:
+        verdict, note = "handed on", str(error)
+    except SqlRefused as refused:
+        verdict, note = "refused", str(refused)
+    known = {"id": one.id, "question": one.question, "database": one.database, "language": one.language}
+    found = {"verdict": verdict, "sql": sql, "note": note, "ms": ms}
+    return known | {"is_answerable": one.is_answerable} | found
 
 
-def today_of(catalog: Catalog) -> date:
-    """Today where the company is."""
-    return datetime.now(ZoneInfo(catalog.layer.time_zone)).date()
+async def _run(one: Asked, sql: str, access: Access, way: Way) -> tuple[str, Answer]:
+    """Run a statement; where it is refused, run once what the way makes of the refusal."""
+    try:
+        return sql, await run_sql(access, sql)
+    except SqlRefused as refused:
+        repaired = await way.repair(one.question, sql, refused)
+    return repaired, await run_sql(access, repaired)
 
 
-def by_words(catalog: Catalog, today: date | None) -> Way:
-    return Way(Reading(Lexicon.of(catalog), catalog, today).write)
+async def _verdict(one: Asked, access: Access, answer: Answer) -> tuple[str, str]:
+    """Compare an answer with the gold rows; return right or wrong, and how it differs."""
+    if not one.is_answerable:
+        return "wrong", "answered what cannot be answered"
+    rows = answer.rows.rows if answer.rows else ()
+    expected = [await _gold_rows(access, gold) for gold in one.golds]
+    if answer.total is not None:  # cut to the first rows, and said so: those must be gold's, and the number must be
+        is_right = any(len(gold) == answer.total and is_part(*comparable(rows, gold)) for gold in expected)
+        return ("right", "") if is_right else ("wrong", f"{answer.total} rows ≠ {len(expected[0])}")
+    if any(contains(*comparable(rows, gold)) for gold in expected):
+        return "right", ""
+    mine, first = comparable(rows, expected[0])
+    return "wrong", f"{mine[:3]} ≠ {first[:3]}"
 
 
-def by_model(model: ChatModel, linker: Linker, examples: Sequence[Example], today: date | None) -> Way:
-    """As the product asks a model, over one layer."""
-    writing = Writing(model, linker, examples, today)
-    return Way(writing.write, writing.repair, lambda: writing.waited_s)
+async def _gold_rows(access: Access, sql: str) -> Sequence[Sequence[Any]]:
+    async with reading(access.admin, time_zone=access.time_zone) as connection:
+        await connection.execute("SET LOCAL search_path = public")
+        cursor = await connection.execute(sql, prepare=True)  # type: ignore[arg-type,unused-ignore]  # the set's own
+        return await cursor.fetchall()
 
 
-def examples_for(principal: Principal, asked: Sequence[Asked]) -> list[Example]:
-    """The verified statements of the source of this name, as the product would show them; never one that is asked here itself."""
-    source = DataSource.objects.visible_to(principal).filter(name=asked[0].database).first()
-    questions = {normalise(one.question).strip() for one in asked}
-    found = verified_examples(principal, source) if source else []
-    return [example for example in found if example.question not in questions]
+def _scores_by(name: str, details: Sequence[Detail]) -> dict[str, dict[str, Any]]:
+    groups = sorted({detail[name] for detail in details})
+    return {group: _scores([detail for detail in details if detail[name] == group]) for group in groups}
 
 
-@contextmanager
-def served_gold(asked: Sequence[Asked]) -> Iterator[ServedModel]:
-    """A service that writes the gold statements of these questions."""
-    gold = {one.question: gold_statement(one) for one in asked}
-
-    def reply(request: Request) -> Delta:
-        sql = gold[asked_in(request)]
-        return calls(QUERY, {"sql": sql}) if sql else calls("decline", {"reason": "not_found"})
-
-    with scripted_service(reply) as served:
-        yield served
-
-
-def asked_in(request: Request) -> str:
-    """The question of a request: the last line of the first turn of the person."""
-    first = next(str(message["content"]) for message in request["messages"] if message["role"] == "user")
-    return first.rpartition("\n\n")[2]
+def _scores(details: Sequence[Detail]) -> dict[str, Any]:
+    """Count the verdicts. abstained: questions without an answer in the data that were rightly not answered."""
+    verdicts = Counter(detail["verdict"] for detail in details if detail["is_answerable"])
+    others = Counter(detail["verdict"] for detail in details if not detail["is_answerable"])
+    answerable, unanswerable = verdicts.total(), others.total()
+    answered, abstained = answerable - verdicts["handed on"], others["handed on"]
+    wrong = verdicts["wrong"] + unanswerable - abstained
+    ms = sorted(detail["ms"] for detail in details)
+    return {
+        "answerable": answerable,
+        "right": verdicts["right"],
+        "wrong": verdicts["wrong"],
+        "handed_on": verdicts["handed on"],
+        "refused": verdicts["refused"] + others["refused"],
+        "unanswerable": unanswerable,
+        "abstained": abstained,
+        "ms": round(median(ms), 2) if ms else 0.0,
+        "ms_p95": round(ms[int(0.95 * (len(ms) - 1))], 2) if ms else 0.0,
+        "right_of_answered": round(verdicts["right"] / answered, 4) if answered else None,
+        "execution_accuracy": round(verdicts["right"] / answerable, 4) if answerable else None,
+        "wrong_rate": round(wrong / len(details), 4) if details else None,
+    }

@@ -1,11 +1,10 @@
-"""bm25s over the same passages: the peer beside our lexical stage in `evaluate_retrieval --peer`.
+"""Rank the same passages with bm25s: the peer beside our lexical stage in `evaluate_retrieval --peer`.
 
 Nothing of ours is in its tokens: words in lower case without their endings, Chinese in characters and neighbouring pairs.
 """
 
 import re
 from collections.abc import Iterator
-from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +12,6 @@ import Stemmer
 from django.db.models import F
 
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput
 from evals.search.corpus import LoadedCorpus
 from knowledge.models import Chunk
 from knowledge.selectors import SHOWN_WITH, shown
@@ -24,19 +22,11 @@ _RUN = re.compile(r"(?P<han>[\u3400-\u9fff]+)|(?P<word>[^\W_\u3400-\u9fff]+)")
 _STEMMER = Stemmer.Stemmer("english")
 
 
-def require_peer() -> None:
-    """Raises InvalidInput where bm25s is not installed; it is part of the development requirements."""
-    if find_spec("bm25s") is None:
-        raise InvalidInput("bm25s is not installed; pip install -r requirements/dev.txt brings it.")
-
-
 class LexicalPeer:
     """The passages of a corpus in an index of bm25s, with its own constants (k1 1.5, b 0.75)."""
 
     def __init__(self, corpus: LoadedCorpus, reader: Principal) -> None:
-        """Raises InvalidInput as `require_peer`."""
-        require_peer()
-        import bm25s
+        import bm25s  # part of the development requirements
 
         rows = Chunk.objects.visible_to(reader).filter(
             knowledge_base=corpus.base, version_id=F("document__current_version_id"), is_retired=False
@@ -48,7 +38,7 @@ class LexicalPeer:
         self.index.index([list(tokens(passage.embedded_text)) for passage in passages], show_progress=False)
 
     def rank(self, question: str, language: str) -> list[tuple[str, float]]:
-        """(document, score) of the best passages, best first; language: "" for all."""
+        """Return (document, score) of the best passages, best first. language: "" for all."""
         asked = [token for token in tokens(question) if token in self.index.vocab_dict]
         if not asked:
             return []
@@ -60,7 +50,7 @@ class LexicalPeer:
 
 
 def tokens(text: str) -> Iterator[str]:
-    """Stems of words; the characters and neighbouring pairs of Chinese."""
+    """Split a text into stems of words, and into the characters and neighbouring pairs of Chinese."""
     for run in _RUN.finditer(text.lower()):
         if han := run["han"]:
             yield from han

@@ -1,7 +1,7 @@
-"""An evaluation corpus as a knowledge base of its own, brought in by the real upload and the real pipeline."""
+"""Load an evaluation corpus into a knowledge base of its own, by the real upload and the real pipeline."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
@@ -15,6 +15,7 @@ from authz.grants import deny, give
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.progress import progress
 from evals.search.datasets import CorpusDocument, Dataset
 from knowledge.ingestion.pipeline import ingest
 from knowledge.ingestion.publish import refresh_statistics
@@ -25,26 +26,24 @@ from knowledge.services.uploads import IncomingFile, Upload, add_document
 
 OTHERS_S = 600  # that a worker beside the command may take for what it took; its lease is renewed while it works
 
-Progress = Callable[[Sequence[Upload]], Iterable[Upload]]
-
 
 @dataclass(frozen=True)
 class LoadedCorpus:
-    """The knowledge base of a corpus, and which of its documents is which row. Each document is in a folder of its own."""
+    """The knowledge base of a corpus, and the name in the set of each document. Each document is in a folder of its own."""
 
     base: KnowledgeBase
     external_ids: dict[UUID, str]
 
     def documents(self, external: Collection[str]) -> list[Document]:
-        """The rows of the named documents, with their folders; those without text have none."""
+        """Return the rows of the named documents, with their folders; a document without text has no row."""
         wanted = [pk for pk, name in self.external_ids.items() if name in external]
         return list(Document.unscoped.filter(pk__in=wanted).select_related("folder"))
 
 
-def load_corpus(dataset: Dataset, reader: Principal, *, name: str, progress: Progress) -> LoadedCorpus:
+def load_corpus(dataset: Dataset, reader: Principal, *, name: str) -> LoadedCorpus:
     """Bring a corpus into the knowledge base `name`; a document that is there unchanged is not read again.
 
-    reader: who is given the right to view it. progress: wraps the list of uploads that are ingested one by one.
+    reader: gets the right to view it.
     Raises InvalidInput when a document cannot be ingested, or another worker does not come to an end with it.
     """
     base = KnowledgeBase.unscoped.filter(name=name).first() or create_knowledge_base(None, name=name)
@@ -54,7 +53,7 @@ def load_corpus(dataset: Dataset, reader: Principal, *, name: str, progress: Pro
     waiting = [
         upload for upload in uploads.values() if upload is not None and upload.version.parse_status in unfinished
     ]
-    for upload in progress(waiting):
+    for upload in progress(waiting, desc="read and index", unit="document"):
         ingest(upload.version.pk)
     _wait_for_others([upload.version.pk for upload in waiting])
     _drop_others(base, {upload.document.pk for upload in uploads.values() if upload is not None})
@@ -68,7 +67,7 @@ def load_corpus(dataset: Dataset, reader: Principal, *, name: str, progress: Pro
 
 @contextmanager
 def hidden(corpus: LoadedCorpus, reader: Principal, external: Collection[str]) -> Iterator[None]:
-    """Inside, the reader is denied the folders of the named documents. Nothing of it is kept: a killed command hides nothing."""
+    """Deny the reader the folders of the named documents inside the block. Nothing is kept: a killed command hides nothing."""
     user = User.objects.get(pk=reader.user_id)
     with transaction.atomic():
         for document in corpus.documents(external):
@@ -78,7 +77,7 @@ def hidden(corpus: LoadedCorpus, reader: Principal, external: Collection[str]) -
 
 
 def _upload(root: Folder, number: int, document: CorpusDocument) -> Upload | None:
-    """A document as a Markdown file in a folder of its own, where rights are given; one without any text has nothing to find."""
+    """Add a document as a Markdown file in a folder of its own, where rights are given; None for a document without text."""
     if not document.text.strip():
         return None
     incoming = IncomingFile(
@@ -92,7 +91,7 @@ def _upload(root: Folder, number: int, document: CorpusDocument) -> Upload | Non
 
 
 def _wait_for_others(versions: Sequence[UUID]) -> None:
-    """Until nobody works on these versions: a worker beside us took some, and a killed one keeps its lease for a while."""
+    """Wait until no worker works on these versions: another one may have taken some, and a killed one keeps its lease for a while."""
     mine = DocumentVersion.unscoped.filter(pk__in=versions)
     for _second in range(OTHERS_S):
         for version in mine.filter(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=timezone.now()):
@@ -105,6 +104,6 @@ def _wait_for_others(versions: Sequence[UUID]) -> None:
 
 
 def _drop_others(base: KnowledgeBase, kept: set[UUID]) -> None:
-    """What an earlier corpus of the same name left behind would be found, too."""
+    """Remove what an earlier corpus of the same name left behind: it would be found, too."""
     for document in Document.unscoped.filter(knowledge_base=base).exclude(pk__in=kept):
         remove_document(None, document)

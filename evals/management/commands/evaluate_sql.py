@@ -1,108 +1,73 @@
-"""Measure the way from questions to SQL on sets of questions with their databases."""
+"""`manage.py evaluate_sql DIR --as USER`: measure the way from questions to SQL on sets of questions with their databases."""
 
-from argparse import ArgumentParser
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import date
-from functools import partial
-from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from asgiref.sync import async_to_sync
-from django.core.management.base import BaseCommand
+from django.core.management.base import CommandParser
 
-from agent.providers.base import ChatModel, ModelError
+from agent.providers.base import ModelError
 from agent.providers.configured import connect, required_model
 from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
 from business.execute import Access
 from business.logical_query.catalog import Catalog
 from business.semantic_layer.model import SemanticLayer
-from copilot_site.lib.commands import file_to_write, one_sentence
 from copilot_site.lib.errors import InvalidInput
-from evals.data.linking import linker_for
-from evals.data.questions import Asked, Report, access_of, evaluate, in_short, loaded, questions_in
-from evals.data.sql import by_model, by_words, examples_for, served_gold
+from evals.data.linking import open_linker
+from evals.data.questions import Asked, QuestionSetCommand, access_of, loaded, questions_by_database
+from evals.data.sql import Detail, ask_all, report_of
+from evals.data.ways import ModelWay, WordsWay, examples_for, served_gold
 
 
-class Command(BaseCommand):
-    help = "Read DIR/questions.*.jsonl {id, question, query, db_name}, load the databases, and report what is right, wrong, handed on."
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "folder", type=Path, help="questions.*.jsonl, dbs/<name>.sql, and layers/<name>.yaml where written"
-        )
+class Command(QuestionSetCommand):
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("--as", dest="username", required=True, help="sign-in name of the person")
-        parser.add_argument(
-            "--execute", action="store_true", help="run the statements and compare rows; else only count answers"
-        )
-        parser.add_argument("--databases", type=Path, action="append", default=[], help="further folder of <name>.sql")
-        parser.add_argument("--questions", default="questions.*.jsonl", help="which files of the folder")
         parser.add_argument(
             "--today", type=date.fromisoformat, help="date that “last month” is counted from; default: today"
         )
         parser.add_argument(
-            "--way",
-            choices=("reader", "model"),
-            default="reader",
-            help="which way reads the questions",
-        )
-        parser.add_argument(
-            "--model", default="", help="name of the language model; default: the one that is configured"
+            "--way", choices=("reader", "model"), default="reader", help="which way reads the questions"
         )
         parser.add_argument(
             "--replies",
             choices=("gold-sql",),
             default="",
-            help="instead of a language model's: the gold statement",
+            help="what replies instead of the configured language model: the gold statement",
         )
         parser.add_argument("--drafted", action="store_true", help="draft every layer, also where one is written")
-        parser.add_argument("--json", type=file_to_write, help="write the report, with every question, to this file")
 
-    def handle(self, **options: Any) -> None:
-        with one_sentence():
-            folder = options["folder"]
-            asked = questions_in(folder, options["questions"])
-            for further in options["databases"]:
-                if not further.is_dir():
-                    raise InvalidInput(f"{further} is not a folder; name one that holds <name>.sql files.")
-            principal = Principal.named(options["username"])
-            seeds = [folder / "dbs", folder, *options["databases"]]
-            report = Report()
-            for name, group in groupby(sorted(asked, key=lambda one: one.database), key=lambda one: one.database):
-                with loaded(name, folder, seeds, drafted=options["drafted"]) as (address, layer):
-                    access = access_of(address, layer, principal)
-                    _measure(list(group), access, layer, principal=principal, options=options, report=report)
-        self.stdout.write(in_short(report.as_json(), options["json"]))
+    def measure(self, options: dict[str, Any]) -> dict[str, Any]:
+        principal, details = Principal.named(options["username"]), list[Detail]()
+        for name, asked in questions_by_database(options):
+            with loaded(name, options["folder"], options["databases"], drafted=options["drafted"]) as (address, layer):
+                access = access_of(address, layer, principal)
+                if options["way"] == "reader":
+                    way = WordsWay(Catalog.of(layer), options["today"])
+                    details += async_to_sync(ask_all)(asked, access, way)
+                else:
+                    details += _ask_model(asked, access, layer, principal, options)
+        return report_of(details)
 
 
-def _measure(
-    asked: Sequence[Asked],
-    access: Access,
-    layer: SemanticLayer,
-    *,
-    principal: Principal,
-    options: Mapping[str, Any],
-    report: Report,
-) -> None:
-    """One database. Raises InvalidInput where the way needs a model and there is none, or it fails."""
-    catalog, today = Catalog.of(layer), options["today"]
-    run = partial(evaluate, asked, access, report=report, execute=options["execute"])
-    if options["way"] == "reader":
-        async_to_sync(run)(by_words(catalog, today))
-    else:
-        examples = examples_for(principal, asked)
-        replies = served_gold(asked) if options["replies"] else nullcontext(required_model(options["model"]))
-        with replies as served, linker_for(layer) as linker:
-            async_to_sync(_ask_model)(served, lambda model: run(by_model(model, linker, examples, today)))
+def _ask_model(
+    asked: Sequence[Asked], access: Access, layer: SemanticLayer, principal: Principal, options: dict[str, Any]
+) -> list[Detail]:
+    """Ask the questions of one database of a model. Raises InvalidInput where there is none, or it fails."""
+    examples = examples_for(principal, asked)
+    replies = served_gold(asked) if options["replies"] else nullcontext(required_model())
 
+    async def ask(served: ServedModel) -> list[Detail]:
+        model = connect(served)
+        try:
+            return await ask_all(asked, access, ModelWay(model, linker, examples, options["today"]))
+        except ModelError as error:
+            raise InvalidInput(f"The language model fails: {error}.") from error
+        finally:
+            await model.aclose()
 
-async def _ask_model(served: ServedModel, run: Callable[[ChatModel], Awaitable[None]]) -> None:
-    model = connect(served)
-    try:
-        await run(model)
-    except ModelError as error:
-        raise InvalidInput(f"The language model fails: {error}.") from error
-    finally:
-        await model.aclose()
+    with replies as served, open_linker(layer) as linker:
+        return async_to_sync(ask)(served)

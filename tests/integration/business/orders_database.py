@@ -8,7 +8,7 @@ import psycopg
 from psycopg import sql
 
 from business.address import Address
-from business.guard.policy import AllowedTable, Policy
+from business.guard.policy import AllowedTable
 from business.sandbox import sql_views
 
 DATABASE = "copilot_test_orders"

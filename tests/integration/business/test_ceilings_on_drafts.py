@@ -16,8 +16,7 @@ from business.jsonl import read_jsonl
 from business.models import DataSource
 from business.source_grants import grant
 from business.sources import open_source, save_layer
-from evals.answers.dialogs import Dialog, measured
-from evals.data.ceilings import gold_statement
+from evals.answers.dialogs import Dialog, evaluate_dialogs
 from evals.data.questions import Asked, loaded, read_asked
 from tests.evaluation_data import data_folder
 from tests.factories import make_user, prepare_embedder
@@ -51,12 +50,12 @@ def told(reader: User, source: DataSource, asked: list[Asked]) -> Counter[str]:
         )
         for one in asked
     ]  # fmt: skip
-    with modelled(chooses=PerfectModel({one.question: gold_statement(one) for one in asked})):
-        report = measured(dialogs, today=today)
-    for turn in report.details:
+    with modelled(chooses=PerfectModel({one.question: "".join(one.golds[:1]) for one in asked})):
+        report = evaluate_dialogs(dialogs, today)
+    for turn in report["details"]:
         if turn["verdict"] != "right":
             print(turn)
-    return Counter(turn["verdict"] for turn in report.details)
+    return Counter(turn["verdict"] for turn in report["details"])
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -16,8 +16,8 @@ from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import OrgUnit, SemanticLayer
 from business.source_grants import grant, withdraw
 from business.sources import open_source, open_sources, save_layer
-from tests.large_layer import made_tables
 from tests.factories import make_user
+from tests.large_layer import made_tables
 
 
 @pytest.fixture

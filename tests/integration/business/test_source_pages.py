@@ -15,9 +15,9 @@ from business.semantic_layer.model import Words
 from business.semantic_layer.yaml_io import written
 from business.source_grants import grant
 from business.sources import save_layer
-from tests.large_layer import made_tables
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
+from tests.large_layer import made_tables
 
 CHECK = "/admin/data-sources/check/"
 
