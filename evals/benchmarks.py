@@ -1,4 +1,4 @@
-"""The benchmarks of `manage.py benchmark NAME`, by name."""
+"""List the benchmarks of `manage.py benchmark NAME`, by name."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The rows and the report of `manage.py benchmark NAME`, and the machine they come from."""
+"""Define the rows and the report of `manage.py benchmark NAME`, and describe the machine they come from."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ BUSY = 0.2  # of the cores in use before we began: times then say little, ratios
 
 @dataclass(frozen=True)
 class Row:
-    """One number of ours and, from the same run, the peer's; None where the peer has no such number.
+    """A number of ours and, from the same run, the peer's; None where the peer has no such number.
 
     aim: the most that ours may be, in words, "2,000" or "1.5 ×" of the peer's; "" where nothing is aimed at.
     """
@@ -29,15 +29,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """What a benchmark found. peer: who that is, in words. facts: sizes and counts that the rows depend on."""
+    """The result of a benchmark. peer: in words. facts: sizes and counts that the rows depend on. parts: further parts of the JSON."""
 
     peer: str
     rows: Sequence[Row]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self, name: str, machine: Mapping[str, Any]) -> dict[str, Any]:
-        """`{benchmark, machine, peer, rows: [{name, unit, ours, peer, aim}], facts}`."""
-        return {"benchmark": name, "machine": dict(machine), **asdict(self)}
+        """Return `{benchmark, machine, peer, rows: [{name, unit, ours, peer, aim}], facts}` and the further parts."""
+        rows = [asdict(row) for row in self.rows]
+        found = {"benchmark": name, "machine": machine, "peer": self.peer, "rows": rows, "facts": self.facts}
+        return found | dict(self.parts)
 
 
 class Benchmark(Protocol):
@@ -47,14 +50,14 @@ class Benchmark(Protocol):
     def help(self) -> str: ...
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Its own words on the command line."""
+        """Add the options of this benchmark."""
 
     def run(self, options: Mapping[str, Any]) -> Report:
         """Measure. Raises the errors that are meant for people (`copilot_site.lib.errors`)."""
 
 
 def this_machine() -> dict[str, Any]:
-    """Where the numbers come from; `busy`: other work took the cores when we began."""
+    """Describe this machine. busy: other work took the cores when we began."""
     cores = os.cpu_count() or 1
     busy = psutil.cpu_percent(interval=1.0) / 100
     return {

@@ -283,7 +283,7 @@ FORMATS = {
 
 def make_tables(folder: Path, *, seed: int, count: int) -> list[dict[str, Any]]:
     """Write so many files in turn of each format; returns what is expected of them, the content of expected.json."""
-    chance, expected = random.Random(seed), []  # noqa: S311 - of samples
+    chance, expected = random.Random(seed), []
     for number in range(count):
         name, each = list(FORMATS.items())[number % len(FORMATS)]
         sample = make_sample(chance, most_head=each.most_head, has_spans=each.has_spans, most_columns=each.most_columns)

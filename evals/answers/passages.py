@@ -24,7 +24,7 @@ Asking = Callable[[Sequence[Query]], Iterable[Query]]
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of one question. shown: passages.
+    """The result of one question. shown: passages.
 
     Places from 1, 0 for none. document: the first passage shown that is of a relevant document. passage: the first with a gold answer
     in it. highlighted: the first whose highlighted sentences hold a gold answer.

@@ -1,4 +1,4 @@
-"""`manage.py benchmark guard`: what guard, sandbox and the look at the plan cost, beside the owner's own run of the same statement."""
+"""`manage.py benchmark guard`: measure guard, sandbox and the look at the plan, beside the owner's own run of the same statement."""
 
 import asyncio
 import time
@@ -33,7 +33,7 @@ class Measured:
 
 
 class GuardBenchmark:
-    """Each statement on a connection of its own, for us and for the owner, as in the product."""
+    """Runs each statement on a connection of its own, for us and for the owner, as in the product."""
 
     help = (
         "Run the statements of a file that are allowed, on a seed, as a person of one org unit, by turns with both and as the "
@@ -56,7 +56,7 @@ class GuardBenchmark:
 
 
 async def _measured(access: Access, texts: Sequence[str], rounds: int) -> Measured:
-    """Raises InvalidInput where none of the statements is accepted."""
+    """Run every accepted statement. Raises InvalidInput where none is."""
     measured = Measured()
     for text in texts:
         try:

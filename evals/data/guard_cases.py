@@ -1,4 +1,4 @@
-"""Judging guard and sandbox by cases: refused or harmless where harm is meant, equal to the owner's answer where it is not.
+"""Judge guard and sandbox by cases: a harmful one is refused or harmless, an ordinary one equals the owner's answer.
 
 The yardsticks come from the database, not from the guard: the bytes nobody of this unit may see are read from the tables, and
 every case is run again in a copy where the other units' rows are gone and forbidden columns are empty. What changes then was
@@ -44,7 +44,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a person sees of one statement: rows as text, or a refusal."""
+    """The result of one statement as the person sees it: rows as text, or a refusal."""
 
     rows: tuple[tuple[str, ...], ...] | None
     error: str = ""
@@ -130,7 +130,7 @@ async def _judge_all(cases: Iterable[Case], place: Arena, protection: Protection
 
 
 async def see(access: Access, statement: str, protection: Protection) -> Outcome:
-    """One statement as the person sees it; the names of a copy's own database and sandbox, which tell of no row, are left out."""
+    """Run a statement as the person; leave out the names of the copy's database and sandbox, which say nothing about a row."""
     names = (name_of(access.admin, access.policy), access.admin.database)
 
     def told(text: str) -> str:
@@ -147,7 +147,7 @@ async def see(access: Access, statement: str, protection: Protection) -> Outcome
 
 
 def harm_in(outcome: Outcome, needles: frozenset[str]) -> str:
-    """Why an outcome is not harmless; empty when it is."""
+    """Say why an outcome is not harmless; "" when it is."""
     if outcome.rows is not None and len(outcome.rows) > MAX_ROWS:
         return f"{len(outcome.rows)} rows"
     text = outcome.text()
@@ -156,7 +156,7 @@ def harm_in(outcome: Outcome, needles: frozenset[str]) -> str:
 
 
 async def _wrong_answer(case: Case, outcome: Outcome, place: Arena) -> str:
-    """Why an answer is not the owner's own over this unit's rows; empty when it is."""
+    """Say why an answer is not the owner's own over this unit's rows; "" when it is."""
     if outcome.rows is None:
         return f"refused: {outcome.error}"
     harm = harm_in(outcome, place.needles)
@@ -175,7 +175,7 @@ async def _wrong_answer(case: Case, outcome: Outcome, place: Arena) -> str:
 
 
 def with_every_candidate(statement: str) -> str:
-    """The statement with every row that its outermost LIMIT may take: all, or with ORDER BY those that share a place, too."""
+    """Return the statement with every row that its outermost LIMIT may take: all, or with ORDER BY the rows that share a place, too."""
     tree = parse_query(clean(statement))
     query = select_of(tree)
     asked = [node.a_const.ival.ival for node in (query.limit_count, query.limit_offset)]
@@ -192,7 +192,7 @@ def with_every_candidate(statement: str) -> str:
 async def as_owner(
     owner: Address, statement: str, *, schema: str = "public", limits: Limits = DEFAULTS
 ) -> tuple[tuple[str, ...], ...]:
-    """The original statement over the unit's own rows, without guard and sandbox."""
+    """Run the original statement over the unit's own rows, without guard and sandbox."""
     async with reading(owner, limits=limits) as connection:
         await connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.Identifier(schema)))
         cursor = await connection.execute(statement.rstrip().rstrip(";"), prepare=True)
@@ -200,7 +200,7 @@ async def as_owner(
 
 
 def forbidden_bytes(address: Address, layer: SemanticLayer, unit: str) -> frozenset[str]:
-    """Every value that stands only in other units' rows, in forbidden columns or in tables without a statement."""
+    """Read every value that is only in other units' rows, in forbidden columns or in tables without a unit."""
     allowed: set[str] = set()
     denied: set[str] = set()
     with psycopg.connect(**address.keywords()) as connection:
@@ -253,7 +253,7 @@ def _spoken(value: object) -> str:
 
 
 def read_case_file(file: Path) -> list[Case]:
-    """The cases of a file of JSON lines. Raises InvalidInput with the line."""
+    """Read the cases of a file of JSON lines. Raises InvalidInput with the line."""
     return read_cases(read_jsonl(read_text(file).splitlines(), keys=("id", "sql", "expect"), name=file.name))
 
 

@@ -1,4 +1,4 @@
-"""`manage.py benchmark import DIR`: passages a second through the whole pipeline, beside the embedder alone on the same passages."""
+"""`manage.py benchmark import DIR`: measure passages a second through the whole pipeline, beside the embedder alone."""
 
 import statistics
 import time
@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from evals.documents.bystanders import Bystanders
+from evals.documents.bystander import Bystander
 from evals.documents.processor_time import system_cpu_s
 from evals.report import Report, Row
 from knowledge.ingestion.completion import is_served
@@ -23,7 +23,7 @@ from knowledge.services.folders import create_knowledge_base
 
 
 class ImportBenchmark:
-    """Everything between a folder and passages that answer, against the part that nobody can save."""
+    """Measures everything between a folder and passages that answer, beside the part that nobody can save."""
 
     help = (
         "Import a folder into a new knowledge base, which stays, by the running workers, while a person uploads notes to another new "
@@ -43,7 +43,7 @@ class ImportBenchmark:
         base = create_knowledge_base(principal, name=name)
         beside = create_knowledge_base(principal, name=f"{name}, beside it")
         began, cpu = time.perf_counter(), system_cpu_s()
-        with Bystanders(principal, beside) as bystanders:
+        with Bystander(principal, beside) as bystander:
             call_command("import_folder", options["folder"], kb=name, username=options["username"])
             import_s, import_cpu_s = time.perf_counter() - began, system_cpu_s() - cpu
         texts = _texts(principal, base)
@@ -58,8 +58,7 @@ class ImportBenchmark:
                 Row("speed", "passages/s", ours, peer),
                 Row("processor", "ms/passage", import_cpu_s / len(texts) * 1e3, alone_cpu_s / len(sample) * 1e3),
                 Row("time", "s", import_s, len(texts) / peer),
-                Row("memory of all workers, peak", "MB", bystanders.peak_bytes / 1e6),
-                *_waits(bystanders.waits_s),
+                *_waits(bystander.waits_s),
             ],
             facts={
                 "documents": Document.objects.visible_to(principal).filter(knowledge_base=base).count(),
@@ -70,7 +69,7 @@ class ImportBenchmark:
 
 
 def _waits(waits_s: Sequence[float]) -> list[Row]:
-    """How long the uploads of a person waited; nothing where the import was over before one."""
+    """Return how long the uploads of a person waited; nothing where the import was over before one."""
     if not waits_s:
         return []
     shown = {"median": statistics.median(waits_s), "longest": max(waits_s)}
@@ -90,7 +89,7 @@ def _texts(principal: Principal, base: KnowledgeBase) -> list[str]:
 
 
 def _embed(texts: list[str]) -> tuple[float, float]:
-    """Seconds and processor seconds for their vectors, the model being loaded."""
+    """Embed texts, the model being loaded; return seconds and processor seconds."""
     embedder = engine().embedder
     embedder.embed_passages(texts[:1])
     began, cpu = time.perf_counter(), time.process_time()

@@ -1,10 +1,12 @@
-"""How true what is read of files is to them: figures from texts and tables, the same for our parsers and for peers."""
+"""Measure how true parsers are to files: figures from texts and tables, the same for our parsers and for markitdown."""
 
 import json
+import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from knowledge.parsers.base import UnreadableFile
 from knowledge.parsers.blocks import Block
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.tables import JOINED, Cell, Grid
+from knowledge.parsers.tables import JOINED
 from knowledge.text.pipe_table import cells_in
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -35,17 +37,15 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Table:
-    """A table as somebody reads it. names: the path of names of each column; () where it has none. is_sure: whether the output says
-    what its names are; else its first row may be names, or not."""
+    """The rows of a table. names: the path of names of each column; () where it has none."""
 
     rows: Sequence[Row]
     names: Sequence[Row] = ()
-    is_sure: bool = True
 
 
 @dataclass(frozen=True)
 class Read:
-    """What a reader gave of a file. more: said beside the text (addresses of links, fields). losses: kinds named as not read."""
+    """The output of a reader. more: found beside the text (addresses of links, fields). losses: kinds named as not read."""
 
     text: str = ""
     tables: Sequence[Table] = ()
@@ -53,9 +53,12 @@ class Read:
     losses: Sequence[str] = ()
 
 
+Reader = Callable[[Path], Read]
+
+
 @dataclass
 class Expected:
-    """What is known of a file: its text, cells with the paths of their row and column, and parts as (kind, text)."""
+    """The known content of a file: its text, cells with the paths of their row and column, and parts as (kind, text)."""
 
     text: str = ""
     cells: list[tuple[Row, Row, str]] = field(default_factory=list)
@@ -100,7 +103,7 @@ class Score:
 
 
 def expected_of(folder: Path) -> dict[str, Expected]:
-    """By the path of the file below the folder. Raises InvalidInput."""
+    """Read what is expected, by the path of the file below the folder. Raises InvalidInput."""
     found: dict[str, Expected] = {}
     try:
         for pair in _listed(folder / "pairs.json"):
@@ -136,6 +139,22 @@ def ours(path: Path) -> Read:
         return Read()
     text = replace(parsed, blocks=tuple(map(_with_targets, parsed.blocks))).text
     return Read(text, tables_in_markdown(parsed.text), list(parsed.fields.values()), list(parsed.losses))
+
+
+def markitdown() -> Reader:
+    """Return the peer's reader. Raises InvalidInput where it is not installed."""
+    if find_spec("markitdown") is None:
+        raise InvalidInput("markitdown is not installed; pip install -r requirements/test-all.txt brings it.")
+    from markitdown import MarkItDown
+
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)
+    converter = MarkItDown(enable_plugins=False)
+
+    def read(path: Path) -> Read:
+        text = converter.convert(path).markdown
+        return Read(text, tables_in_markdown(text))
+
+    return read
 
 
 def _with_targets(block: Block) -> Block:
@@ -183,44 +202,19 @@ def tables_in_markdown(text: str) -> list[Table]:
     return found
 
 
-def tables_in_html(source: str) -> list[Table]:
-    """Read tables: rows of `<thead>` or of `<th>` alone name the columns; without them the first row may."""
-    from lxml import html
-
-    found = []
-    for table in html.fragment_fromstring(source, create_parent=True).iter("table"):
-        grid, marked = Grid(), 0
-        for tr in table.iter("tr"):
-            cells = [each for each in tr if each.tag in ("td", "th")]
-            spans = [(each, int(each.get("colspan", 1)), int(each.get("rowspan", 1))) for each in cells]
-            grid.add_row([(Cell(" ".join(each.itertext())), columns, rows) for each, columns, rows in spans])
-            is_head = tr.getparent().tag == "thead" or all(each.tag == "th" for each in cells)
-            marked += is_head and marked == len(grid.rows) - 1
-        rows = [_row([cell.said for cell in row]) for row in grid.rows]
-        names = [
-            _path([row[n] for row in rows[:marked] if n < len(row)]) for n in range(max(map(len, rows), default=0))
-        ]
-        found.append(Table(rows[marked:], names if marked else (), is_sure=marked > 0))
-    return found
-
-
 def _path(names: Sequence[str]) -> Row:
     return tuple(name for name, _ in groupby(plain(name) for name in names) if name)
 
 
 def reported_in(table: Table) -> Iterator[tuple[Row, Row, str]]:
-    """Give each cell with the paths of row and column that a reader may take it under.
+    """Give each cell with the paths of row and column that it may be found under.
 
     A row is known by its first cell, its first two, or its first below the title of its group: a row with one text alone.
     """
-    readings = [(table.names, table.rows)]
-    if not table.is_sure and table.rows:
-        readings.append(([_path([name]) for name in table.rows[0]], table.rows[1:]))
-    for names, rows in readings:
-        group = ""
-        for row in rows:
-            if len(set(filter(None, row))) == 1 and row[0]:
-                group = row[0]
-            for column, cell in enumerate(row):
-                under = names[column] if column < len(names) else ()
-                yield from ((key, under, cell) for key in (row[:1], row[:2], (group, row[0])))
+    group = ""
+    for row in table.rows:
+        if len(set(filter(None, row))) == 1 and row[0]:
+            group = row[0]
+        for column, cell in enumerate(row):
+            under = table.names[column] if column < len(table.names) else ()
+            yield from ((key, under, cell) for key in (row[:1], row[:2], (group, row[0])))

@@ -1,4 +1,4 @@
-"""Processor time of the whole system of this COPILOT_HOME: what a busy machine does not change."""
+"""Read the processor time of the whole system of this COPILOT_HOME, which a busy machine does not change."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from django.conf import settings
 
 
 def system_cpu_s() -> float:
-    """Seconds that this process, workers, web, PostgreSQL and Valkey of this home used so far, their ended children included.
+    """Return the seconds that this process, workers, web, PostgreSQL and Valkey of this home used, with their ended children.
 
     Services that somebody else runs (`DATABASE_URL`) on another machine are not seen.
     """
@@ -21,7 +21,7 @@ def system_cpu_s() -> float:
 
 
 def supervised_pids() -> set[int]:
-    """The workers, beat and web server that `manage.py up` of this home runs; empty where none runs here."""
+    """Return the workers, beat and web server that `manage.py up` of this home runs; empty where none runs here."""
     ledger = settings.HOME.root / "processes.json"
     return {int(pid) for pid in json.loads(ledger.read_text())} if ledger.exists() else set()
 

@@ -1,4 +1,4 @@
-"""People who ask a web process over HTTP, read their answers, think, and do other things; what each of them met with."""
+"""Let people ask a web process over HTTP, read their answers, think, and do other things; note how each went."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ UPLOAD_PAUSE_S = 5.0
 
 @dataclass(frozen=True)
 class Person:
-    """token: of the API. session_id: their conversation."""
+    """A person who asks. token: of the API. session_id: their conversation."""
 
     principal: Principal
     token: str
@@ -31,7 +31,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Flood:
-    """One person who always has so many requests of a kind open: `questions`, or one of the transfers."""
+    """A person who always has so many requests of a kind open: `questions`, or one of the transfers."""
 
     person: Person
     kind: str
@@ -40,7 +40,7 @@ class Flood:
 
 @dataclass
 class Asked:
-    """One question on the clock of this process. places: [(when, how many before it)], as it was told."""
+    """A question on the clock of this process. places: [(when, how many before it)], as the product told."""
 
     at: float
     first_at: float = 0.0
@@ -52,7 +52,7 @@ class Asked:
 
 @dataclass
 class Met:
-    """What a crowd met with. moved_s: of each transfer until it was answered. statuses: of HTTP, by kind of request.
+    """The experience of a crowd. moved_s: seconds of each transfer. statuses: of HTTP, by kind of request.
 
     later: how often somebody was told to come later.
     """
@@ -69,12 +69,12 @@ class Met:
 
     @property
     def errors(self) -> int:
-        """Questions without an answer, and requests that failed."""
+        """Count questions without an answer, and requests that failed."""
         failed = sum(count for status, count in self.statuses.items() if status.split()[-1] not in {"200", "201"})
         return failed + sum(1 for each in self.asked if each.end not in {"complete", "later"})
 
     def places(self) -> tuple[int, int]:
-        """Of all places that were told, how many came true within one: as many others who waited already were begun before."""
+        """Count the places that were told, and those that came true within one: as many who waited already were begun before."""
         begun = sorted((each.begun_at, each.at) for each in self.asked if each.begun_at)
         told = true = 0
         for each in self.asked:
@@ -85,7 +85,7 @@ class Met:
 
 
 class Crowd:
-    """url: of the web process. questions: asked in turn."""
+    """Asks the web process at `url`. questions: asked in turn."""
 
     def __init__(self, url: str, questions: Sequence[str], transfers: Transfers, *, seed: int = 1) -> None:
         self._url, self._questions, self._transfers = url, cycle(questions), transfers
@@ -101,7 +101,7 @@ class Crowd:
         flood: Flood | None = None,
         uploaders: int = 0,
     ) -> tuple[Met, Met]:
-        """What the people met with, and what the flooding one did.
+        """Return the experience of the people, and that of the flooding one.
 
         think_s: on average between an answer and the next question. beside: a kind of transfers, one of which each makes after each
         question. uploaders: how many of them put small files into the base every 5 s.
@@ -121,13 +121,16 @@ class Crowd:
     async def _asks(
         self, http: httpx.AsyncClient, person: Person, met: Met, *, ends: float, think_s: float, beside: str
     ) -> None:
+        """Ask, and make a transfer `beside` each question, at least once; what was begun before the end is finished."""
         await asyncio.sleep(self._chance.uniform(0.0, think_s))
-        while time.monotonic() < ends:
+        is_over = False
+        while not is_over:
             await self._ask(http, person, met, ends=ends)
             await asyncio.sleep(self._chance.uniform(0.5, 1.5) * think_s)
-            if beside and time.monotonic() < ends:
+            if beside:
                 await self._move(http, person, met, beside, ends=ends)
                 await asyncio.sleep(self._chance.uniform(0.5, 1.5) * think_s)
+            is_over = time.monotonic() >= ends
 
     async def _floods(self, http: httpx.AsyncClient, flood: Flood, met: Met, *, ends: float) -> None:
         while time.monotonic() < ends:
@@ -142,7 +145,7 @@ class Crowd:
             await asyncio.sleep(UPLOAD_PAUSE_S)
 
     async def _ask(self, http: httpx.AsyncClient, person: Person, met: Met, *, ends: float) -> None:
-        """One question to its end, as a client that obeys does it."""
+        """Ask one question to its end, as a client does that waits when it is told to."""
         asked = Asked(time.monotonic())
         met.asked.append(asked)
         path, body = f"/api/v1/knowledge-chat/{person.session_id}", {"query": next(self._questions)}
@@ -167,7 +170,7 @@ class Crowd:
             await asyncio.sleep(wait_s)
 
     async def _move(self, http: httpx.AsyncClient, person: Person, met: Met, kind: str, *, ends: float) -> None:
-        """One transfer to its end, as a client that obeys does it."""
+        """Make one transfer to its end, as a client does that waits when it is told to."""
         began = time.monotonic()
         while True:
             try:
@@ -211,5 +214,5 @@ def _headers(person: Person) -> dict[str, str]:
 
 
 def _wait_s(answer: httpx.Response) -> float:
-    """What an answer asks to wait; 0 where it asks for nothing."""
+    """Return the seconds that an answer asks to wait; 0 where it asks for nothing."""
     return float(answer.headers.get("Retry-After", 0)) if answer.status_code in {429, 503} else 0.0

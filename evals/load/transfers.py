@@ -1,4 +1,4 @@
-"""What people do beside asking: each is one request over the API, a processor or a disk is busy with it, and a seat is waited for."""
+"""Make the requests of people beside their questions: uploads, searches and downloads over the API."""
 
 import random
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ TOP_K: Final = 10
 
 
 class Transfers:
-    """folder: id of where small files go. documents: ids of what is downloaded, in turn. texts: what is searched for, in turn.
+    """Sends transfers. folder: id of where small files go. documents: ids of what is downloaded. texts: what is searched for.
 
     uploaded: ids of the documents that were made.
     """
@@ -23,7 +23,7 @@ class Transfers:
         self.uploaded: list[str] = []
 
     async def send(self, http: httpx.AsyncClient, kind: str, headers: dict[str, str]) -> httpx.Response:
-        """One of this kind, with its answer read."""
+        """Make one transfer of a kind, and read its answer."""
         if kind == SEARCHES:
             wanted = {"query": next(self._texts), "top_k": TOP_K}
             return await http.post("/api/v1/knowledge-search", json=wanted, headers=headers)

@@ -1,4 +1,4 @@
-"""`manage.py benchmark model`: what a person waits for with a hosted model, beside a plain pipeline that checks nothing."""
+"""`manage.py benchmark model`: measure the waiting with a hosted model, beside a plain pipeline that checks nothing."""
 
 import time
 from argparse import ArgumentParser
@@ -44,7 +44,7 @@ OURS = {
 
 @dataclass
 class Seen:
-    """What a person saw of an answer, in seconds from asking. at: of each sentence of the script. unchecked: pieces that were marked so."""
+    """An answer as a person saw it, in seconds from asking. at: of each sentence of the script. unchecked: pieces marked so."""
 
     at: dict[Sentence, float] = field(default_factory=dict)
     end_s: float = 0.0
@@ -60,19 +60,8 @@ class Seen:
                 self.at[sentence] = now
 
 
-@dataclass(frozen=True)
-class ModelReport(Report):
-    """Its JSON has besides: ours and plain, the medians over questions to documents; groups, those of each; questions, one by one."""
-
-    groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    questions: Sequence[Mapping[str, Any]] = ()
-
-    def as_json(self, name: str, machine: Mapping[str, Any]) -> dict[str, Any]:
-        return super().as_json(name, machine) | dict(self.groups["documents"])
-
-
 class ModelBenchmark:
-    """The product's own runs against calls of the same model with the same evidence, whose answers nobody checks. pace: of the model."""
+    """Measures the product's runs beside calls of the same model with the same evidence, which nobody checks. pace: of the model."""
 
     def __init__(self, pace: Pace = Pace()) -> None:  # noqa: B008 - frozen
         self._pace = pace
@@ -101,7 +90,7 @@ class ModelBenchmark:
 
 
 def _people(questions: Sequence[Question]) -> dict[str, Principal]:
-    """Who asks. Raises InvalidInput where the demo is not there."""
+    """Return the people who ask. Raises InvalidInput where the demo is not there."""
     try:
         people = {question.username: Principal.named(question.username) for question in questions}
         for question in questions:
@@ -114,7 +103,7 @@ def _people(questions: Sequence[Question]) -> dict[str, Principal]:
 
 @contextmanager
 def _configured(model: ServedModel) -> Iterator[None]:
-    """The product speaks with this model, in this process, as long as the block runs."""
+    """Configure this model as the product's, in this process, until the block ends."""
     before = settings.LLM
     free = {"api_key": "", "price_input": Decimal(0), "price_output": Decimal(0)}
     known = {"base_url": model.base_url, "model": model.model, "context_tokens": model.context_tokens}
@@ -132,7 +121,7 @@ class _Measuring:
     model: ServedModel
 
     def measured(self, question: Question, person: Principal) -> dict[str, Any]:
-        """One question both ways. Raises Conflict where the product did not ask the model."""
+        """Ask one question both ways. Raises Conflict where the product did not ask the model."""
         session = Session.objects.create(user_id=person.user_id)
         self.service.forget()
         try:
@@ -182,8 +171,8 @@ class _Measuring:
         }
 
 
-def report_of(questions: Sequence[Mapping[str, Any]]) -> ModelReport:
-    """Medians by group. questions: as `_Measuring.measured` gives them."""
+def report_of(questions: Sequence[Mapping[str, Any]]) -> Report:
+    """Report the medians of each group. questions: as `_Measuring.measured` gives them."""
     groups: dict[str, Any] = {}
     rows: list[Row] = []
     for group in GROUPS:
@@ -200,11 +189,12 @@ def report_of(questions: Sequence[Mapping[str, Any]]) -> ModelReport:
         "marked as not checked": sum(each["unchecked"] for each in questions),
     }
     peer = "a plain pipeline: the same search, prompt, evidence and answer, and no checks"
-    return ModelReport(peer=peer, rows=rows, facts=facts, groups=groups, questions=questions)
+    parts = {"groups": groups, "questions": questions, **groups["documents"]}
+    return Report(peer=peer, rows=rows, facts=facts, parts=parts)
 
 
 def _rows(group: str, asked: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
-    """Medians of a group, each beside the plain pipeline's over the questions that have ours."""
+    """Give the medians of a group, each beside the plain pipeline's over the questions that have ours."""
     for name, (beside, *aims) in OURS.items():
         having = [each for each in asked if each["ours"][name] is not None]
         ours = _middle(each["ours"][name] for each in having)
@@ -215,6 +205,6 @@ def _rows(group: str, asked: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
 
 
 def _middle(values: Iterator[float | None]) -> float | None:
-    """The median of those that are there; None of none."""
+    """Return the median of the known values; None without one."""
     known = [value for value in values if value is not None]
     return round(median(known), 3) if known else None

@@ -1,4 +1,4 @@
-"""A perfect model for the questions of `model_questions.yaml`: in one conversation with numbered evidence, and as the judge.
+"""Script a perfect model for the questions of `model_questions.yaml`: in a conversation with numbered evidence, and as the judge.
 
 It asks the data first where a question needs them, searches once where the evidence lacks words that the answer needs, then answers.
 """
@@ -29,7 +29,7 @@ Messages = Sequence[Mapping[str, Any]]
 
 
 class Sentence(BaseModel):
-    """words: of the source, "" for the result of a query. says: the sentence, "" where it repeats the words."""
+    """One sentence of an answer. words: of its source, "" for a query's result. says: the sentence, "" where it repeats the words."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,7 +41,7 @@ class Sentence(BaseModel):
         return self.says or self.words
 
     def is_in(self, text: str) -> bool:
-        """Whether a text says it, whatever is cited in it."""
+        """Tell whether a text says it, without regard to citations."""
         return folded(self.text) in folded(text)
 
 
@@ -62,26 +62,26 @@ class Question(BaseModel):
 
 
 def load_questions() -> list[Question]:
-    """The questions of the file, group by group."""
+    """Read the questions of the file, group by group."""
     groups = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     rows = [row | {"group": group} for group in GROUPS for row in groups[group]]
     return TypeAdapter(list[Question]).validate_python(rows)
 
 
 def folded(text: str) -> str:
-    """A text to be compared: without citations, marks, case and the form of its spaces."""
+    """Return a text to be compared: without citations, marks, case and the form of its spaces."""
     plain = unicodedata.normalize("NFKC", html.unescape(text))
     return " ".join(_MARKS.sub(" ", plain).casefold().split())
 
 
 class Script:
-    """What the model replies to a request."""
+    """Replies to requests as the perfect model."""
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self._questions = sorted(questions, key=lambda question: -len(question.ask))
 
     def reply(self, request: Request) -> Delta:
-        """Raises LookupError for what is neither a question of the script nor the judge's."""
+        """Reply to a request. Raises LookupError for one that is neither a question of the script nor the judge's."""
         messages = request["messages"]
         if any(_SENTENCE.search(_text(message)) for message in messages if message["role"] == "user"):
             return says("\n".join(self._verdicts(messages)))
@@ -106,7 +106,7 @@ class Script:
         raise LookupError("The script has no answer to this request.")
 
     def judged(self, request: Request) -> Iterator[tuple[str, Sentence | None]]:
-        """The number of each sentence that the judge is asked about, and which of the script's it is."""
+        """Give the number of each sentence that the judge is asked about, and the script's sentence that it is."""
         for message in request["messages"]:
             for number, text in _SENTENCE.findall(_text(message)):
                 yield number, self._sentence(text)
@@ -117,13 +117,13 @@ class Script:
             yield f'{number} S "{words}"' if words else f'{number} N ""'
 
     def _sentence(self, text: str) -> Sentence | None:
-        """The last of the script's that a text holds: the one before it may stand there, too."""
+        """Find the last sentence of the script that a text has, because the one before it may be there, too."""
         known = [each for question in self._questions for each in question.answer if each.is_in(text)]
         return max(known, key=lambda each: folded(text).rfind(folded(each.text)), default=None)
 
 
 def _number(sentence: Sentence, messages: Messages) -> str | None:
-    """The number of the evidence that says it: of the passage with its words, or of the query's result."""
+    """Return the number of the evidence that says it: of the passage with its words, or of the query's result."""
     if sentence.words:
         pieces = _EVIDENCE.findall("\n".join(map(_text, messages)))
         return next((number for number, text in pieces if folded(sentence.words) in folded(text)), None)
@@ -133,7 +133,7 @@ def _number(sentence: Sentence, messages: Messages) -> str | None:
 
 
 def _deciding(sentence: Sentence, messages: Messages) -> str:
-    """The words that decide, as the evidence before the judge has them: "" where it has none. Of a result the lines with its numbers."""
+    """Return the words that decide, as the judge's evidence has them, "" where it has none; of a result the lines with its numbers."""
     texts = [html.unescape(text) for message in messages for _number, text in _EVIDENCE.findall(_text(message))]
     if sentence.words:
         return sentence.words if any(folded(sentence.words) in folded(text) for text in texts) else ""

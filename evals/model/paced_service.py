@@ -1,4 +1,4 @@
-"""A scripted model with the pace of a hosted one.
+"""Serve a scripted model with the pace of a hosted one.
 
 The first token comes after a time of its own (`Pace`) and that for reading the prompt; the others follow evenly. What was read before is
 not read again: of each request the tools, then the messages, are compared with every earlier one since `forget`, and the tokens of
@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"[\u2e80-\U0010ffff]|[^\u2e80-\U0010ffff]{1,4}")
 
 @dataclass(frozen=True)
 class Pace:
-    """Of a hosted model. first_s: to the first token, besides the reading. read, written: tokens a second."""
+    """The pace of a hosted model. first_s: to the first token, besides the reading. read, written: tokens a second."""
 
     first_s: float = 0.6
     read: float = 4_000.0
@@ -31,7 +31,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Call:
-    """One request and its tokens. cached: of the prompt's, which were read before."""
+    """A request and its tokens. cached_tokens: of the prompt, read before."""
 
     request: Request
     prompt_tokens: int
@@ -40,7 +40,7 @@ class Call:
 
     @property
     def is_judge(self) -> bool:
-        """Whether it asks about sentences: the conversation always brings its tools, the judge has none."""
+        """Tell whether it asks about sentences: a conversation always has tools, the judge has none."""
         return not self.request.get("tools")
 
 
@@ -48,7 +48,7 @@ _Part = tuple[str, str, int]  # the tools of a request or one of its messages: r
 
 
 class PacedService:
-    """The requests of a run and their answers, for `evals.model.scripted_service.served`. calls: in the order of their coming."""
+    """Answers the requests of a run, for `evals.model.scripted_service.served`. calls: in the order of their coming."""
 
     def __init__(self, reply: Callable[[Request], Delta], pace: Pace) -> None:
         self._reply, self._pace = reply, pace
@@ -56,13 +56,13 @@ class PacedService:
         self.calls: list[Call] = []
 
     def forget(self) -> list[Call]:
-        """Begin another run, whose prompts nobody has read before; the calls of the last one."""
+        """Begin another run, whose prompts nobody has read before; return the calls of the last one."""
         with self._lock:
             calls, self.calls = self.calls, []
         return calls
 
     def answer(self, request: Request) -> Iterator[bytes]:
-        """The body of the answer in its time. Raises LookupError where the script has none."""
+        """Stream the body of the answer at the pace. Raises LookupError where the script has none."""
         began, delta = time.monotonic(), self._reply(request)
         with self._lock:
             call = self._counted(request, delta)
@@ -80,7 +80,7 @@ class PacedService:
         return Call(request, sum(tokens for _role, _text, tokens in parts), cached, count_tokens(_written(delta)))
 
     def _paced(self, delta: Delta, call: Call, began: float) -> Iterator[Delta]:
-        """The answer token by token, each by the clock: what the machine is late for does not add up."""
+        """Give the answer token by token, each by the clock, so that delays of the machine do not add up."""
         first_at = began + self._pace.first_s + (call.prompt_tokens - call.cached_tokens) / self._pace.read
         for place, token in enumerate(_tokens(delta)):
             time.sleep(max(0.0, first_at + place / self._pace.written - time.monotonic()))
@@ -98,7 +98,7 @@ def _parts(request: Request) -> list[_Part]:
 
 
 def _shared(ours: list[_Part], others: list[_Part]) -> int:
-    """Tokens of the longest common beginning."""
+    """Count the tokens of the longest common beginning."""
     shared = 0
     for mine, other in zip(ours, others, strict=False):
         role, text, tokens = mine
@@ -118,7 +118,7 @@ def _written(delta: Delta) -> str:
 
 
 def _tokens(delta: Delta) -> Iterator[Delta]:
-    """The same in pieces of about a token."""
+    """Split an answer into pieces of about a token."""
     for text in _TOKEN.findall(delta.get("content") or ""):
         yield {"content": text}
     for call in delta.get("tool_calls", ()):

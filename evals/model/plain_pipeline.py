@@ -1,4 +1,4 @@
-"""A plain pipeline: search, one call of the model, and its words as they come; for data a call before it that writes the statement.
+"""Answer by a plain pipeline: search, one call of the model, its words as they come; for data a call before that writes the statement.
 
 It is told what the product's own first call is told, has no tools but the one that runs a statement, and checks nothing.
 """
@@ -36,7 +36,7 @@ TOOL = {
 
 @dataclass
 class Answered:
-    """Seconds from asking; first_sentence_s: to the end of the first whole one, None where none came."""
+    """An answer, in seconds from asking. first_sentence_s: to the end of the first whole one, None where none came."""
 
     text: str = ""
     first_sentence_s: float | None = None
@@ -46,7 +46,7 @@ class Answered:
 async def ask_plainly(
     served: ServedModel, person: Principal, question: Question, messages: Sequence[Message]
 ) -> Answered:
-    """messages: prompt, evidence and question; the search is made again for its time."""
+    """Ask a question. messages: prompt, evidence and question; the search is made again for its time."""
     answered, began, told = Answered(), time.monotonic(), list(messages)
     model, tools = connect(served), [TOOL] if question.sql else []
     if question.group != "data":
@@ -69,7 +69,7 @@ async def ask_plainly(
 
 
 async def _queried(person: Principal, reply: Reply) -> list[Message]:
-    """The statement that the model wrote, and its result."""
+    """Run the statement that the model wrote; return the messages of both."""
     call = reply.calls[0]
     source = await sync_to_async(open_source)(person, SOURCE)
     result = await run_query(person, source, json.loads(call.arguments)["sql"])

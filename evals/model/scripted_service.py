@@ -1,4 +1,4 @@
-"""A language model's service that replies what a function says, over real HTTP, so that everything but the model can be measured."""
+"""Serve a language model that replies what a function says, over real HTTP, so that everything but the model can be measured."""
 
 import json
 import threading
@@ -24,7 +24,7 @@ def says_json(value: Any) -> Delta:
 
 
 def calls(name: str, arguments: Mapping[str, Any]) -> Delta:
-    """One call of a tool."""
+    """Reply with one call of a tool."""
     function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
     return {"tool_calls": [{"index": 0, "id": f"call_{name}", "type": "function", "function": function}]}
 
@@ -69,7 +69,7 @@ def served(body: Callable[[Request], Iterator[bytes]]) -> Iterator[ServedModel]:
             self.wfile.write(said)
 
         def log_message(self, *_args: object) -> None:
-            """Nothing: a reply is no news."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -82,7 +82,7 @@ def served(body: Callable[[Request], Iterator[bytes]]) -> Iterator[ServedModel]:
 
 
 def streamed(deltas: Iterable[Delta], usage: Mapping[str, Any]) -> Iterator[bytes]:
-    """The body of an answer, one frame for each delta, then how it ends and what it took."""
+    """Stream the body of an answer: a frame for each delta, then the end and the usage."""
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": NAME}
     finish = "stop"
     for delta in deltas:

@@ -1,4 +1,4 @@
-"""`manage.py benchmark forbidden`: can a clock tell what is forbidden from what is not there?"""
+"""`manage.py benchmark forbidden`: measure whether a clock can tell a forbidden row from a missing one."""
 
 import gc
 import logging
@@ -53,7 +53,7 @@ class Pairs:
     missing: list[float] = field(default_factory=list)
 
     def interval(self, confidence: float) -> tuple[float, float, float]:
-        """Median of the differences in µs, and an interval that holds it whatever their distribution (order statistics)."""
+        """Return the median of the differences in µs, and an interval that holds it for any distribution (order statistics)."""
         differences = np.sort((np.array(self.ours) - np.array(self.missing)) * 1e3)
         count = len(differences)
         reach = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(count) / 2
@@ -62,7 +62,7 @@ class Pairs:
 
 
 class ForbiddenBenchmark:
-    """The whole way of a request, from the address to the answer, in one process; a person asks who has rights elsewhere."""
+    """Measures whole requests in one process, of a person who has rights elsewhere."""
 
     help = (
         "Ask for rows that a person may not see and for rows that are not there, by turns, at the main addresses, and tell "
@@ -101,7 +101,7 @@ def _measured(world: World, pairs: int, chance: random.Random) -> dict[str, Pair
 
 
 def _client(user: User) -> Client:
-    """Signed in, at an address that the settings let in."""
+    """Return a signed-in client, at an address that the settings let in."""
     hosts = [host for host in settings.ALLOWED_HOSTS if "*" not in host]
     client = Client(SERVER_NAME=hosts[0].lstrip(".") if hosts else "localhost")
     client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
@@ -109,7 +109,7 @@ def _client(user: User) -> Client:
 
 
 def _took(client: Client, address: str, status: int) -> float:
-    """Milliseconds until the whole answer is there. Raises Conflict where it is not the answer that is measured."""
+    """Return the milliseconds until the whole answer is there. Raises Conflict for an answer with another status."""
     began = time.perf_counter_ns()
     answer = client.get(address, secure=True)
     took = (time.perf_counter_ns() - began) / 1e6
@@ -147,7 +147,7 @@ def _named(middle: float, low: float, high: float) -> Sequence[tuple[str, float]
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No line for each refusal, and no collection of garbage in the middle of a request."""
+    """Log no refusals, and collect no garbage in the middle of a request, until the block ends."""
     logging.disable(logging.CRITICAL)
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Rows that an outsider may not see, made inside a transaction that is rolled back."""
+"""Make rows that an outsider may not see, inside a transaction that is rolled back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -19,7 +19,7 @@ GROUPS = 5  # of the outsider, each with a grant elsewhere
 
 @dataclass(frozen=True)
 class Target:
-    """What an address can be about; ids of one of each."""
+    """The ids that an address can name, one of each kind."""
 
     base: UUID
     folder: UUID
@@ -30,13 +30,13 @@ class Target:
 
     @classmethod
     def missing(cls) -> Self:
-        """Ids that no row has."""
+        """Return ids that no row has."""
         return cls(**{field.name: uuid4() for field in fields(cls)})
 
 
 @dataclass(frozen=True)
 class World:
-    """forbidden: what the outsider may not see. visible: what they may, for the control."""
+    """Rows for the benchmark. forbidden: hidden from the outsider. visible: shown to them, for the control."""
 
     outsider: User
     forbidden: Sequence[Target]
@@ -44,7 +44,7 @@ class World:
 
 
 def make_world(count: int) -> World:
-    """`count` targets of each kind; the outsider is in groups that may view another base."""
+    """Make `count` targets of each kind; the outsider is in groups that may view another base."""
     owner = User.objects.create(username=f"benchmark-owner-{uuid4()}")
     outsider, groups = make_member(GROUPS)
     _base, closed = make_tree(FOLDERS)

@@ -23,7 +23,7 @@ _STEMMER = Stemmer.Stemmer("english")
 
 
 class LexicalPeer:
-    """The passages of a corpus in an index of bm25s, with its own constants (k1 1.5, b 0.75)."""
+    """Indexes the passages of a corpus by bm25s, with its own constants (k1 1.5, b 0.75)."""
 
     def __init__(self, corpus: LoadedCorpus, reader: Principal) -> None:
         import bm25s  # part of the development requirements

@@ -8,7 +8,7 @@ from knowledge.retrieval.plan import Scope
 
 
 class Languages(StrEnum):
-    """In which language of the corpus a question is searched."""
+    """The language of the corpus that a question is searched in."""
 
     OWN = "own"  # the one it names, else its own
     OTHER = "other"  # the one that is not its own

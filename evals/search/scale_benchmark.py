@@ -1,4 +1,4 @@
-"""`manage.py benchmark scale`: searches in a synthetic collection of any size, for people who see all, a tenth, … of it."""
+"""`manage.py benchmark scale`: measure searches in a synthetic collection of any size, for people who see shares of it."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,8 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.progress import progress
 from evals.report import Report, Row
-from evals.search.plans import executed
 from evals.search.recall import TOP, candidates_of, first_ten
-from evals.search.scale_world import Scale, read_sources, remove
+from evals.search.scale_world import Scale, read_sources
 from evals.search.search_benchmark import WARM_UP, timed
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.candidates import Candidate
@@ -35,12 +34,12 @@ ORDER BY vector::halfvec({dimensions}) <#> %s::halfvec({dimensions}) LIMIT {top}
 
 
 class ScaleBenchmark:
-    """Whole searches without a reranker: the synthetic passages have no token vectors."""
+    """Measures whole searches without a reranker, because the synthetic passages have no token vectors."""
 
     help = (
         "Fill a knowledge base of its own with mixtures of real passages, which stays for the next run and goes on where an "
         "interrupted one stopped, and search it as people who see 100, 10, 1 and 0.1 %% of it (made for the run and taken "
-        "back). Use a COPILOT_HOME of its own: while passages are written, the indexes of all searches are away."
+        "back). Use a COPILOT_HOME of its own, and delete it afterwards: while passages are written, no search has its indexes."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -49,11 +48,8 @@ class ScaleBenchmark:
         parser.add_argument("--passages", type=int, default=300_000)
         parser.add_argument("--questions", type=int, default=100)
         parser.add_argument("--seed", type=int, default=1, help="chooses passages, folders and questions")
-        parser.add_argument("--remove", action="store_true", help="measure nothing; take the collection away")
 
     def run(self, options: Mapping[str, Any]) -> Report:
-        if options["remove"]:
-            return Report(peer="nobody", rows=[], facts={"removed": remove(options["seed"])})
         principal = Principal.named(options["username"])
         sources = read_sources(principal, get_visible(KnowledgeBase, principal, name=options["kb"]))
         scale = Scale(sources, options["seed"])
@@ -82,8 +78,9 @@ class ScaleBenchmark:
 
 
 def _measure(who: Principal, questions: Sequence[str]) -> tuple[list[Row], str]:
-    """The rows of one person, and by which way their searches went."""
+    """Measure the searches of one person; return the rows, and which way the searches went."""
     visible = make_plan(who, EVERYTHING).visible
+    uses_indexes = visible > settings.SEARCH_EXACT_LIMIT
     ids = folder_ids_with(who, Right.VIEW)
     with connection.cursor() as cursor:
         cursor.execute(ids.sql, ids.params)
@@ -94,22 +91,18 @@ def _measure(who: Principal, questions: Sequence[str]) -> tuple[list[Row], str]:
     found = dict[str, list[float]](fused=[], dense=[], peer=[], count=[])
     for text in progress(questions[WARM_UP:], desc="recall", unit="question"):
         exact = candidates_of(who, text, EVERYTHING, use_indexes=False)
-        taken = candidates_of(who, text, EVERYTHING, use_indexes=visible > settings.SEARCH_EXACT_LIMIT)
+        taken = candidates_of(who, text, EVERYTHING, use_indexes=uses_indexes)
         found["fused"].append(_share(first_ten(taken), first_ten(exact)))
         found["dense"].append(_share(_nearest(taken), _nearest(exact)))
         found["peer"].append(_share(_plain(folders, text), _nearest(exact)))
         found["count"].append(len(search(who, text, top_k=TOP).hits))
-    with executed() as statements:
-        search(who, questions[0], top_k=TOP)
     rows += [
         Row(f"recall@{TOP}", "share", float(np.mean(found["fused"]))),
         Row(f"recall@{TOP} of vectors alone", "share", float(np.mean(found["dense"])), float(np.mean(found["peer"]))),
         Row(f"fewest of {min(TOP, visible)}", "passages", min(found["count"])),
-        Row("rows looked at", "rows", statements[-1].rows_read),
-        Row("pages touched", "8 kB", statements[-1].buffers),
     ]
-    scans = ", ".join(sorted(name for name in statements[-1].index_scans if name.startswith("chunk_")))
-    return rows, f"{visible} passages in {len(folders)} folders, by {scans or 'one exact pass'}"
+    way = "the indexes" if uses_indexes else "one exact pass"
+    return rows, f"{visible} passages in {len(folders)} folders, by {way}"
 
 
 def _plain(folders: Sequence[object], text: str) -> set[object]:

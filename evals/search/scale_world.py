@@ -1,4 +1,4 @@
-"""A large synthetic collection for `benchmark scale`: mixtures of real passages, in batches that an interruption does not undo."""
+"""Make a large synthetic collection: mixtures of real passages, in batches that an interruption does not undo."""
 
 import random
 from dataclasses import dataclass
@@ -53,16 +53,6 @@ _TABLES = (
     "knowledge_chunkindex, knowledge_chunk, knowledge_document, knowledge_documentversion, knowledge_folder,"
     " knowledge_folderlink, knowledge_termfrequency"
 )
-_REMOVE = (
-    "DELETE FROM knowledge_chunkindex WHERE knowledge_base_id = %(base)s",
-    "DELETE FROM knowledge_chunk WHERE knowledge_base_id = %(base)s",
-    "DELETE FROM knowledge_termfrequency WHERE knowledge_base_id = %(base)s",
-    "UPDATE knowledge_document SET current_version_id = NULL WHERE knowledge_base_id = %(base)s",
-    """
-    DELETE FROM knowledge_documentversion v USING knowledge_document d
-    WHERE d.id = v.document_id AND d.knowledge_base_id = %(base)s""",
-    "DELETE FROM knowledge_document WHERE knowledge_base_id = %(base)s",
-)
 
 
 @dataclass(frozen=True)
@@ -79,12 +69,12 @@ class Source:
 
     @property
     def question(self) -> str:
-        """What somebody might ask who looks for it: its document's title and the heading above it."""
+        """Return a question about the passage: its document's title and the heading above it."""
         return " ".join([self.title, *self.heading_path[-1:]])
 
 
 def read_sources(principal: Principal, base: KnowledgeBase) -> list[Source]:
-    """The passages of a base in the order of their documents. Raises InvalidInput where there are none."""
+    """Read the passages of a base in the order of their documents. Raises InvalidInput where there are none."""
     rows = ChunkIndex.objects.visible_to(principal).filter(knowledge_base=base, space_id=engine().space_id, live=True)
     indexed = {row.chunk_id: row for row in rows}
     chunks = Chunk.objects.visible_to(principal).filter(knowledge_base=base).select_related("document")
@@ -123,10 +113,12 @@ class Scale:
         return ChunkIndex.unscoped.filter(knowledge_base=self.base).count()
 
     def grow(self, passages: int) -> None:
-        """Write what is missing, a batch in a transaction; then count, build the indexes, and gather statistics."""
+        """Write the missing passages, a batch in a transaction; then count, build the indexes, and gather statistics."""
         there, wanted = self.passages // BATCH, -(-passages // BATCH)
         if there > wanted:
-            raise InvalidInput(f"“{self.base.name}” has {there * BATCH} passages already; take it away with --remove.")
+            raise InvalidInput(
+                f"“{self.base.name}” has {there * BATCH} passages already; ask for as many, or use another --seed."
+            )
         if there < wanted:
             drop_indexes(self.space_id)  # inserting into them takes many times longer than building them
             for number in progress(range(there, wanted), desc="passages", unit=f"{BATCH}"):
@@ -140,7 +132,7 @@ class Scale:
         _vacuum()
 
     def reader(self, share: float) -> Principal:
-        """A person who sees a share of the passages, through grants on leaves, or on the base when it is all."""
+        """Make a person who sees a share of the passages, through grants on leaves, or on the base when it is all."""
         user, (group,) = make_member(1)
         seen = share * self.passages
         for place in [self.base] if share == 1 else self._leaves_of(seen):
@@ -148,12 +140,12 @@ class Scale:
         return Principal.of(user)
 
     def questions(self, count: int) -> list[str]:
-        """Questions about passages anywhere in the collection, the same ones for the same seed."""
+        """Return questions about passages anywhere in the collection, the same ones for the same seed."""
         chance = random.Random(self.seed)  # noqa: S311 - repeats a run, hides nothing
         return [chance.choice(self.sources).question for _ in range(count)]
 
     def _base(self) -> KnowledgeBase:
-        name = name_of(self.seed)
+        name = f"Benchmark scale {self.seed}"
         if base := KnowledgeBase.unscoped.filter(name=name).first():
             return base
         with transaction.atomic():
@@ -167,7 +159,7 @@ class Scale:
         return sum(counts) == self.passages
 
     def _leaves_of(self, passages: float) -> list[Folder]:
-        """Leaves in an order of chance that hold as many passages together, as near as they come."""
+        """Choose leaves by chance that hold about so many passages together."""
         chosen, left = list[Folder](), passages
         filled = list(Folder.unscoped.filter(knowledge_base=self.base, chunk_count__gt=0).order_by("name"))
         for leaf in random.Random(self.seed).sample(filled, len(filled)):  # noqa: S311 - as above
@@ -177,7 +169,7 @@ class Scale:
         return chosen
 
     def _write(self, number: int) -> None:
-        """One batch: as many documents, each in a folder by that one's share."""
+        """Write one batch of documents, each in a folder chosen by its share."""
         chance = np.random.default_rng([self.seed, number])
         documents, chunks, rows = list[Document](), list[tuple[Any, ...]](), list[IndexRow]()
         for place in chance.choice(len(self.leaves), BATCH // IN_DOCUMENT, p=self.shares).tolist():
@@ -210,14 +202,14 @@ class Scale:
         write_index_rows(rows)
 
     def _pair(self, place: int, chance: np.random.Generator) -> tuple[Source, Source]:
-        """Two real passages; for a folder with a topic, neighbours."""
+        """Choose two real passages; neighbours for a folder with a topic."""
         count = len(self.sources)
         begin, reach = (place * FAR_APART, TOPIC) if place % 2 else (0, count)
         one, other = (begin + chance.integers(0, reach, 2)).tolist()
         return self.sources[one % count], self.sources[other % count]
 
     def _row(self, document: Document, first: Source, second: Source, chance: np.random.Generator) -> IndexRow:
-        """A passage between two others, nearer to the first: its vector, and as large a share of the words of each."""
+        """Mix two passages, more of the first: their vectors, and a share of the words of each."""
         share = chance.uniform(0.5, 1.0)
         vector = share * first.vector + (1 - share) * second.vector
         lexical = dict[int, float]()
@@ -232,25 +224,6 @@ class Scale:
             document_id=document.pk, version_id=document.current_version_id, language=document.language, live=True,
             term_total=first.terms, vector=vector / np.linalg.norm(vector), lexical=lexical, packed=None,
         )  # fmt: skip
-
-
-def remove(seed: int) -> bool:
-    """Take the collection away, with its folders; whether there was one."""
-    base = KnowledgeBase.unscoped.filter(name=name_of(seed)).first()
-    if base is None:
-        return False
-    with transaction.atomic(), connection.cursor() as cursor:
-        for statement in _REMOVE:
-            cursor.execute(statement, {"base": base.pk})
-        base.delete()
-    drop_indexes(engine().space_id)
-    tend_indexes()  # those that the other passages need
-    _vacuum()
-    return True
-
-
-def name_of(seed: int) -> str:
-    return f"Benchmark scale {seed}"
 
 
 def _vacuum() -> None:

@@ -1,4 +1,4 @@
-"""`manage.py benchmark search`: how long a search takes for a person who sees all and one who sees 1 %, beside plain pgvector."""
+"""`manage.py benchmark search`: measure searches of a person who sees all and of one who sees 1 %, beside plain pgvector."""
 
 import random
 import time
@@ -17,11 +17,10 @@ from pgvector import HalfVector
 from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import progress
 from evals.report import Report, Row
-from evals.search.recall import recall_of_indexes
-from knowledge.models import Chunk, Folder, KnowledgeBase
+from evals.titles import titles_in
+from knowledge.models import Folder, KnowledgeBase
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
@@ -38,11 +37,11 @@ TABLES = ("knowledge_chunk", "knowledge_chunkindex", "knowledge_chunktokens", "k
 
 
 class SearchBenchmark:
-    """The whole search, with rights, words, reranker and texts, against a statement that knows none of them."""
+    """Measures the whole search, with rights, words, reranker and texts, beside a statement that knows none of them."""
 
     help = (
         "Ask a knowledge base questions made of its own titles and headings, as a person who sees all of it and as one who sees 1 %% "
-        "of it (made for the run and taken back), and compare the indexes of large collections with an exact scan."
+        "of it (made for the run and taken back)."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -56,7 +55,7 @@ class SearchBenchmark:
         base = base_named(principal, options["kb"])
         scope = Scope(knowledge_base_ids=(base.pk,))
         chance = random.Random(options["seed"])  # noqa: S311 - repeats a run, hides nothing
-        questions = _questions(principal, base, options["questions"] + WARM_UP, chance)
+        questions = titles_in(principal, base, options["questions"] + WARM_UP, chance)
         rows, facts = [], dict[str, Any]()
         plain = timed(_plain_pgvector, questions)
         with _who_sees_little(principal, base, chance) as other:
@@ -72,33 +71,18 @@ class SearchBenchmark:
                 facts[f"questions with {min(TOP_K, visible)} results, sees {who}"] = (
                     f"{sum(count >= min(TOP_K, visible) for count in found)} of {len(found)}"
                 )
-            people = {"all": principal, f"{SHARE:.0%}": other}
-            rows += [
-                Row(f"recall@10 of the indexes, sees {who}", "share", share, 1.0)
-                for who, share in recall_of_indexes(people, scope, questions[WARM_UP:]).items()
-            ]
         rows.append(Row("disk of 10,000 passages", "MB", *_disk()))
         return Report(
             peer="one embedding and one plain pgvector statement, no rights, no words, no reranker, no texts; "
-            "an exact scan for recall; the vectors alone for disk",
+            "the vectors alone for disk",
             rows=rows,
             facts=facts | {"questions": options["questions"]},
         )
 
 
-def _questions(principal: Principal, base: KnowledgeBase, count: int, chance: random.Random) -> list[str]:
-    """Titles, with the heading below them where there is one, in an order that repeats."""
-    chunks = Chunk.objects.visible_to(principal).filter(knowledge_base=base).select_related("document")
-    rows = chunks.order_by("id").values_list("document__title", "heading_path")
-    texts = sorted({" ".join([title, *path[-1:]]) for title, path in rows})
-    if not texts:
-        raise InvalidInput(f"“{base.name}” has no passages that you may see; import documents first.")
-    return [chance.choice(texts) for _ in range(count)]
-
-
 @contextmanager
 def _who_sees_little(principal: Principal, base: KnowledgeBase, chance: random.Random) -> Iterator[Principal]:
-    """A person who sees about SHARE of the base through grants on single folders; everything is taken back at the end."""
+    """Make a person who sees about SHARE of the base through grants on single folders, until the block ends."""
     scope = Scope(knowledge_base_ids=(base.pk,))
     everything = make_plan(principal, scope).visible
     leaves = Folder.objects.visible_to(principal).filter(knowledge_base=base, chunk_count__gt=0, children=None)
@@ -129,7 +113,7 @@ def _plain_pgvector(text: str) -> None:
 
 
 def timed(ask: Callable[[str], object], questions: Sequence[str]) -> dict[str, float]:
-    """p50 and p95 of the clock, and the mean processor time of this process and its server process, in ms."""
+    """Ask every question; return p50 and p95 of the clock, and the mean processor time here and in PostgreSQL, in ms."""
     for text in questions[:WARM_UP]:
         ask(text)
     measured = questions[WARM_UP:]
@@ -149,7 +133,7 @@ def timed(ask: Callable[[str], object], questions: Sequence[str]) -> dict[str, f
 
 
 def _server_cpu_s() -> float:
-    """Processor time of the server process behind our connection; 0 where it runs on another machine."""
+    """Return the processor time of the server process behind our connection; 0 where it runs on another machine."""
     connection.ensure_connection()
     try:
         process = psutil.Process(connection.connection.info.backend_pid)
@@ -162,7 +146,7 @@ def _server_cpu_s() -> float:
 
 
 def _disk() -> tuple[float, float]:
-    """MB for 10,000 passages: tables with their indexes and out-of-line values; and what the bare vectors would take."""
+    """Return MB for 10,000 passages: tables with their indexes and out-of-line values; and the bare vectors."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {' + '.join(f'pg_total_relation_size({name!r})' for name in TABLES)}")
         (size,) = cursor.fetchone()

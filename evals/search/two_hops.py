@@ -19,7 +19,7 @@ Names = Callable[[Document], set[str]]
 
 
 class TwoHopQuestion(BaseModel):
-    """documents: by file name, or by the id of a corpus. username: who asks, where the file says so."""
+    """A question over two documents. documents: by file name, or by the id of a corpus. username: who asks, where the file says so."""
 
     id: str
     query: str
