@@ -35,8 +35,10 @@ INSTALLED_APPS = [
     "guardian",
     "rest_framework",
 ]
-# Benchmarks and evaluations are for development and the demo: the image has none of them, and a site behind HTTPS loads none.
-if find_spec("evals") and not config.https:
+# Benchmarks and evaluations are for development and the demo: a site that others reach does not start without HTTPS
+# (docs/how-to/deploy.md), so without it this is neither production nor reached by others. The image does not contain the package.
+LOADS_EVALS = not config.https and find_spec("evals") is not None
+if LOADS_EVALS:
     INSTALLED_APPS.append("evals")
 MIDDLEWARE = [
     "copilot_site.lib.seats.GivesBack",

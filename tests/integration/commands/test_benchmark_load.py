@@ -58,7 +58,9 @@ def test_a_flood_of_something_else_is_beside_people_who_do_it_too(tmp_path: Path
     allow(make_user("anna"), base)
     rows, facts = measured(tmp_path, "--flood", "4", "--flood-of", kind)
     assert rows["errors"]["ours"] == rows["errors"]["peer"] == 0, facts
-    assert rows[f"{kind} answered"]["ours"] >= 3, "each of the three makes one beside a question, however slow the machine is"
+    assert rows[f"{kind} answered"]["ours"] >= 3, (
+        "each of the three makes one beside a question, however slow the machine is"
+    )
     assert rows[f"{kind}, p95"]["ours"] > 0
     assert int(str(facts["answers of the flood"])) >= 4
     assert {status.split()[-1] for status in facts if status.startswith(f"{kind} ")} == {
