@@ -8,9 +8,8 @@ from typing import Any
 from agent.passages.best import best_passages
 from agent.question_sets.judging import plain
 from authz.principal import Principal
-from evals.search.corpus import LoadedCorpus, hidden
+from evals.search.corpus import Languages, LoadedCorpus, hidden, scope_of
 from evals.search.datasets import Dataset, Query
-from evals.search.languages import Languages, scope_of
 from knowledge.embedding.base import Embedder
 from knowledge.embedding.cached import CachedEmbedder
 from knowledge.retrieval.engine import engine

@@ -4,6 +4,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -16,15 +17,24 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import progress
-from evals.search.datasets import CorpusDocument, Dataset
+from evals.search.datasets import CorpusDocument, Dataset, Query
 from knowledge.ingestion.pipeline import ingest
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
+from knowledge.retrieval.plan import Scope
 from knowledge.services.folders import create_knowledge_base, ensure_path, root_folder
 from knowledge.services.removal import remove_document
 from knowledge.services.uploads import IncomingFile, Upload, add_document
 
 OTHERS_S = 600  # that a worker beside the command may take for what it took; its lease is renewed while it works
+
+
+class Languages(StrEnum):
+    """The language of the corpus that a question is searched in."""
+
+    OWN = "own"  # the one it names, else its own
+    OTHER = "other"  # the one that is not its own
+    ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,21 @@ def hidden(corpus: LoadedCorpus, reader: Principal, external: Collection[str]) -
             deny(None, [Right.VIEW], document.folder, to=user)
         yield
         transaction.set_rollback(True)
+
+
+def scope_of(query: Query, dataset: Dataset, corpus: LoadedCorpus, languages: Languages) -> Scope:
+    """Return the corpus, in the language that is searched."""
+    return Scope(knowledge_base_ids=(corpus.base.pk,), language=language_of(query, dataset, languages))
+
+
+def language_of(query: Query, dataset: Dataset, languages: Languages) -> str:
+    """Return the language a question is searched in; "" for all, and where the corpus does not tell languages apart."""
+    spoken = {document.language for document in dataset.corpus if document.language}
+    own = query.target_language or query.language or ""
+    if languages is Languages.ALL or own not in spoken:
+        return ""
+    others = sorted(spoken - {own})
+    return others[0] if languages is Languages.OTHER and others else own
 
 
 def _upload(root: Folder, number: int, document: CorpusDocument) -> Upload | None:

@@ -13,9 +13,8 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import progress
 from evals.command import ReportCommand
-from evals.search.corpus import LoadedCorpus, load_corpus
+from evals.search.corpus import Languages, LoadedCorpus, load_corpus
 from evals.search.datasets import Dataset, Query, load_dataset
-from evals.search.languages import Languages
 
 
 class CorpusCommand(ReportCommand):

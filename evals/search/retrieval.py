@@ -10,9 +10,8 @@ import numpy as np
 
 from authz.principal import Principal
 from evals.search import bm25_peer as peer
-from evals.search.corpus import LoadedCorpus
+from evals.search.corpus import Languages, LoadedCorpus, language_of, scope_of
 from evals.search.datasets import Dataset, Judgements, Query
-from evals.search.languages import Languages, language_of, scope_of
 from knowledge.retrieval.ranking import Ranked, rank
 
 Asking = Callable[[Sequence[Query]], Iterable[Query]]

@@ -16,15 +16,18 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.progress import progress
 from evals.report import Report, Row
-from evals.search.recall import TOP, candidates_of, first_ten
 from evals.search.scale_world import Scale, read_sources
 from evals.search.search_benchmark import WARM_UP, timed
 from knowledge.models import KnowledgeBase
-from knowledge.retrieval.candidates import Candidate
+from knowledge.retrieval.candidates import Candidate, Question, find_candidates, rarest
 from knowledge.retrieval.engine import engine
+from knowledge.retrieval.fusion import fuse
 from knowledge.retrieval.plan import Scope, make_plan
+from knowledge.retrieval.ranking import CANDIDATES, IMAGINED
 from knowledge.retrieval.search import search
+from knowledge.text.terms import query_weights, term_id, terms
 
+TOP = 10
 SHARES = (1.0, 0.1, 0.01, 0.001)
 EVERYTHING = Scope()
 PLAIN = """
@@ -90,9 +93,9 @@ def _measure(who: Principal, questions: Sequence[str]) -> tuple[list[Row], str]:
     rows = [Row(name, "ms", ours[name], peer[name]) for name in ours]
     found = dict[str, list[float]](fused=[], dense=[], peer=[], count=[])
     for text in progress(questions[WARM_UP:], desc="recall", unit="question"):
-        exact = candidates_of(who, text, EVERYTHING, use_indexes=False)
-        taken = candidates_of(who, text, EVERYTHING, use_indexes=uses_indexes)
-        found["fused"].append(_share(first_ten(taken), first_ten(exact)))
+        exact = _candidates(who, text, use_indexes=False)
+        taken = _candidates(who, text, use_indexes=uses_indexes)
+        found["fused"].append(_share(_first_ten(taken), _first_ten(exact)))
         found["dense"].append(_share(_nearest(taken), _nearest(exact)))
         found["peer"].append(_share(_plain(folders, text), _nearest(exact)))
         found["count"].append(len(search(who, text, top_k=TOP).hits))
@@ -111,6 +114,32 @@ def _plain(folders: Sequence[object], text: str) -> set[object]:
         statement = PLAIN.format(space=engine().space_id, dimensions=len(vector), top=TOP)
         cursor.execute(statement, [list(folders), HalfVector(vector).to_text()])
         return {pk for (pk,) in cursor.fetchall()}
+
+
+def _candidates(principal: Principal, text: str, *, use_indexes: bool) -> list[Candidate]:
+    """Find the candidates of a question, by one pass over all visible passages or by the indexes."""
+    with_engine = engine()
+    vector, _question = with_engine.ask(text)
+    ids = [term_id(term) for term in terms(text)]
+    plan = make_plan(principal, EVERYTHING, term_ids=ids)
+    weights = query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
+    return find_candidates(
+        principal,
+        Question(vector, weights),
+        EVERYTHING,
+        space_id=with_engine.space_id,
+        depth=CANDIDATES,
+        use_indexes=use_indexes,
+        rare_terms=rarest(weights, plan),
+        share=plan.share,
+    )
+
+
+def _first_ten(found: Sequence[Candidate]) -> set[object]:
+    """Return the ids of the best ten by both scores, before any reranking."""
+    dense, lexical = (np.array([getattr(c, name) for c in found], np.float32) for name in ("dense", "lexical"))
+    order = np.argsort(-fuse(dense, lexical, weight=engine().lexical_weight), kind="stable")[:TOP]
+    return {found[place].chunk_id for place in order}
 
 
 def _nearest(found: Sequence[Candidate]) -> set[object]:

@@ -6,10 +6,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from authz.principal import Principal
-from evals.search.corpus import LoadedCorpus
+from evals.search.corpus import Languages, LoadedCorpus
 from evals.search.corpus_command import CorpusCommand
 from evals.search.datasets import Dataset
-from evals.search.languages import Languages
 from evals.search.retrieval import METRICS, evaluate_retrieval
 
 
