@@ -17,6 +17,7 @@ PAGE = ROOT / "docs" / "ARCHITECTURE.md"
 PARTS = {
     "copilot_site": "wiring: settings, addresses, start-up",
     "demo": "the demo company",
+    "evals": "benchmarks and evaluations; not in production",
     "agent": "a question → an answer with evidence",
     "business": "a question about business data → a statement in a sandbox → a result",
     "knowledge": "bases, folders, documents, retrieval",

@@ -15,7 +15,7 @@ import polib
 from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parent.parent
-APPS = ("agent", "audit", "authz", "business", "copilot_site", "demo", "knowledge")
+APPS = ("agent", "audit", "authz", "business", "copilot_site", "demo", "evals", "knowledge")
 MARKERS = {
     "_",
     "gettext",

@@ -22,7 +22,18 @@ from tests.ports import own_port
 START_TIMEOUT_S = 300
 READY = "Ctrl-C stops everything"
 FOLDER = ROOT / ".copilot-tests"
-MADE_OF = ("agent", "audit", "authz", "business", "copilot_site", "demo", "knowledge", "requirements", "manage.py")
+MADE_OF = (
+    "agent",
+    "audit",
+    "authz",
+    "business",
+    "copilot_site",
+    "demo",
+    "evals",
+    "knowledge",
+    "requirements",
+    "manage.py",
+)
 LEFT_OUT = {".pyc", ".mo"}
 PUBLISHED = "knowledge_documentversion v ON v.id = d.current_version_id AND v.parse_status = 'completed'"
 DOCUMENTS = f"SELECT filename FROM knowledge_document d JOIN {PUBLISHED}"

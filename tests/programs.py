@@ -32,12 +32,12 @@ FOUND: dict[str, Callable[[], bool]] = {
     "OpenLDAP and python-ldap": lambda: SLAPD.is_file() and find_spec("ldap") is not None,
     "MediaWiki and PHP": lambda: bool(which("php")) and (WIKIS / "mediawiki/includes/libs").is_dir(),
     "DokuWiki and PHP": lambda: bool(which("php")) and PHPSECLIB.is_file(),
-    "markitdown and unstructured": lambda: all(map(find_spec, ("markitdown", "unstructured"))),
+    "markitdown": lambda: find_spec("markitdown") is not None,
     "torch": lambda: find_spec("sentence_transformers") is not None,
 }
 # Installed for `make test-all` alone: the quick tier leaves out the tests that need them.
 EXHAUSTIVE = {
-    "MariaDB", "PostgreSQL 15", "OpenLDAP and python-ldap", "MediaWiki and PHP", "DokuWiki and PHP", "markitdown and unstructured",
+    "MariaDB", "PostgreSQL 15", "OpenLDAP and python-ldap", "MediaWiki and PHP", "DokuWiki and PHP", "markitdown",
     "torch",
 }  # fmt: skip
 MARKS = {"browser": "Chromium", "models": "torch"}

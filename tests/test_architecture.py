@@ -17,7 +17,7 @@ from authz.managers import GuardedManager, MissingPrincipal
 from copilot_site.celery import app as celery_app
 
 ROOT = Path(__file__).resolve().parent.parent
-APPS = ("agent", "audit", "authz", "business", "copilot_site", "demo", "knowledge", "scripts")
+APPS = ("agent", "audit", "authz", "business", "copilot_site", "demo", "evals", "knowledge", "scripts")
 MODELS = "declares the manager beside the guarded one"
 WORKER = "a worker acts for nobody; it is handed the ids of what a person was allowed to store"
 DOWNWARDS = ("agent", "business", "knowledge", "authz", "audit")  # who stands above whom
@@ -80,10 +80,10 @@ UNSCOPED = {
     "knowledge/sources/forms.py": "an empty choice, which whoever may choose fills",
     "knowledge/sources/views.py": "counts and names what a source brought for whoever looks after it",
     "knowledge/management/commands/source.py": "a command of the operator",
-    "agent/benchmarks/forbidden_world.py": "fills bases of its own, which are rolled back",
-    "knowledge/benchmarks/scale_world.py": "fills a base of its own, and reads what it filled",
-    "knowledge/benchmarks/rights_world.py": "fills a base of its own, which is rolled back",
-    "knowledge/evaluation/corpus.py": "fills and reads a base of its own",
+    "evals/rights/forbidden_world.py": "fills bases of its own, which are rolled back",
+    "evals/search/scale_world.py": "fills a base of its own, and reads what it filled",
+    "evals/rights/rights_world.py": "fills a base of its own, which is rolled back",
+    "evals/search/corpus.py": "fills and reads a base of its own",
     "knowledge/management/commands/import_folder.py": "a command of the operator",
     "demo/business_data.py": "a command of the operator",
     "demo/unfinished.py": "a command of the operator",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "ARCHITECTURE.md"
-APPS = ("agent", "audit", "authz", "business", "copilot_client", "copilot_site", "demo", "knowledge")
+APPS = ("agent", "audit", "authz", "business", "copilot_client", "copilot_site", "demo", "evals", "knowledge")
 ROW = re.compile(r"^\| ((?:`\w+/`(?: and )?)+) \| ([\d,]+) \|", re.MULTILINE)
 
 

@@ -36,6 +36,16 @@ def served_model(name: str = "") -> ServedModel | None:
     return _of_settings()
 
 
+def required_model(name: str = "") -> ServedModel:
+    """The model of this name, or the one that is configured, for commands. Raises InvalidInput where there is none."""
+    served = served_model(name)
+    if served is None:
+        raise InvalidInput(
+            "No language model is configured: set COPILOT_LLM_BASE_URL and COPILOT_LLM_MODEL, or add one."
+        )
+    return served
+
+
 def model_names() -> list[str]:
     """Return what people may choose from."""
     names = list(LanguageModel.objects.filter(is_enabled=True).values_list("name", flat=True))

@@ -1,15 +1,21 @@
 """Whether an answer is what its case expects, and whether it tells what it must not."""
 
+import re
 from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
-from agent.evaluation.answers import plain
 from agent.events import StopReason
 from agent.models import Case
 from agent.models.question_sets import Fault
 from agent.oversight.dry_run import DryRun
 from authz.principal import Principal
 from knowledge.models import Document
+from knowledge.text.normalise import normalise
+
+
+def plain(text: str) -> str:
+    """Reduce a text to lower-case letters and digits, to compare it with expected answers."""
+    return re.sub(r"[\W_]+", "", normalise(text).lower())
 
 
 def fault_in(case: Case, trial: DryRun, filenames: Sequence[tuple[str, str]]) -> str:

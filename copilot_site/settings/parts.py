@@ -1,5 +1,7 @@
 """What this is made of: apps, middlewares, templates, languages."""
 
+from importlib.util import find_spec
+
 from django.utils.translation import gettext_lazy as _
 
 from copilot_site.settings.base import BASE_DIR, config
@@ -33,6 +35,11 @@ INSTALLED_APPS = [
     "guardian",
     "rest_framework",
 ]
+# Benchmarks and evaluations are for development and the demo: a site that others reach does not start without HTTPS
+# (docs/how-to/deploy.md), so without it this is neither production nor reached by others. The image does not contain the package.
+LOADS_EVALS = not config.https and find_spec("evals") is not None
+if LOADS_EVALS:
+    INSTALLED_APPS.append("evals")
 MIDDLEWARE = [
     "copilot_site.lib.seats.GivesBack",
     "django.middleware.security.SecurityMiddleware",

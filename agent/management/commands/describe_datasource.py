@@ -7,10 +7,9 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand
 
-from agent.evaluation.sql import served_by
 from agent.prompting import prompt
 from agent.providers.base import ModelError
-from agent.providers.configured import connect
+from agent.providers.configured import connect, required_model
 from agent.providers.openai_compatible import ServedModel
 from agent.providers.structured import complete
 from business.inference.described import describe_layer
@@ -37,8 +36,8 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         with one_sentence():
             source = source_named(options["name"])
-            with served_by(options["model"]) as served:
-                layer = async_to_sync(self._described)(draft(None, source), served, max(1, options["at_once"]))
+            served = required_model(options["model"])
+            layer = async_to_sync(self._described)(draft(None, source), served, max(1, options["at_once"]))
         self.stdout.write(written(layer))
 
     async def _described(self, layer: SemanticLayer, served: ServedModel, at_once: int) -> SemanticLayer:

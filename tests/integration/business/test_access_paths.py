@@ -10,8 +10,6 @@ from asgiref.sync import async_to_sync
 
 from business import execute
 from business.address import Address
-from business.benchmarks import statements
-from business.evaluation.guard_cases import Arena, arena, judge_all, read_cases
 from business.execute import Access, Protection, cheapest, run_sql
 from business.guard import access_paths
 from business.guard.guard import guard, written
@@ -20,7 +18,9 @@ from business.guard.rewrite import Target
 from business.postgres_session import connected, explained, fetch, reading
 from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden, is_marked
+from evals.data.guard_cases import Arena, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
+from tests.integration.business import orders_database as statements
 from tests.integration.business.test_sandbox import SOON
 
 OURS = Path(__file__).parents[2] / "evaluation"

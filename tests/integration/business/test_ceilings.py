@@ -29,7 +29,7 @@ ASKED = [
 def ceiling(folder: Path, replies: str, **options: Any) -> dict[str, Any]:
     make_user("eva")
     out = StringIO()
-    command = {"username": "eva", "execute": True, "way": "model", "replies": replies, "stdout": out}
+    command = {"username": "eva", "way": "model", "replies": replies, "stdout": out}
     call_command("evaluate_sql", str(folder), **command, **options)
     found: dict[str, Any] = json.loads(out.getvalue())
     return found

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from agent.evaluation.dialogs import Dialog, measured
 from business.jsonl import read_jsonl
 from business.models import DataSource
+from evals.answers.dialogs import Dialog, evaluate_dialogs
 from tests.evaluation_data import data_folder
 from tests.factories import prepare_embedder
 from tests.integration.agent.modelled import modelled
@@ -59,6 +59,6 @@ def test_what_is_right_reaches_the_person(demo: DataSource) -> None:
     found = list(first_questions())
     statements = {dialog.turns[0].ask: gold for dialog, gold in found}
     with modelled(chooses=PerfectModel(statements)):
-        report = measured([dialog for dialog, _gold in found], today=WRITTEN)
-    assert [turn for turn in report.details if turn["verdict"] != "right"] == []
-    assert {name: counts["right"] for name, counts in report.groups.items()} == {"data/zh": 12, "data/en": 9}
+        report = evaluate_dialogs([dialog for dialog, _gold in found], WRITTEN)
+    assert [turn for turn in report["details"] if turn["verdict"] != "right"] == []
+    assert {name: counts["right"] for name, counts in report["groups"].items()} == {"data/zh": 12, "data/en": 9}

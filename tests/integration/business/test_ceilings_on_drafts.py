@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from agent.evaluation.dialogs import Dialog, measured
 from authz.permissions import Right
 from authz.principal import Principal
-from business.evaluation.ceilings import gold_statement
-from business.evaluation.questions import Asked, loaded, read_asked
 from business.jsonl import read_jsonl
 from business.models import DataSource
 from business.source_grants import grant
 from business.sources import open_source, save_layer
+from evals.answers.dialogs import Dialog, evaluate_dialogs
+from evals.data.questions import Asked, loaded, read_asked
 from tests.evaluation_data import data_folder
 from tests.factories import make_user, prepare_embedder
 from tests.integration.agent.modelled import modelled
@@ -51,12 +50,12 @@ def told(reader: User, source: DataSource, asked: list[Asked]) -> Counter[str]:
         )
         for one in asked
     ]  # fmt: skip
-    with modelled(chooses=PerfectModel({one.question: gold_statement(one) for one in asked})):
-        report = measured(dialogs, today=today)
-    for turn in report.details:
+    with modelled(chooses=PerfectModel({one.question: "".join(one.golds[:1]) for one in asked})):
+        report = evaluate_dialogs(dialogs, today)
+    for turn in report["details"]:
         if turn["verdict"] != "right":
             print(turn)
-    return Counter(turn["verdict"] for turn in report.details)
+    return Counter(turn["verdict"] for turn in report["details"])
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -7,17 +7,17 @@ from math import inf
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.benchmarks.model import ModelBenchmark
-from agent.benchmarks.model_script import Question, Script, folded, load_questions
-from agent.benchmarks.paced_service import Pace, PacedService
-from agent.benchmarks.plain_pipeline import RESULT, ask_plainly
-from agent.evaluation.scripted_service import served
 from authz.principal import Principal
 from business.models import DataSource
 from business.run_query import run_query
 from business.sources import open_source
 from demo.build.__main__ import SOURCES
 from demo.company import DOCUMENTS
+from evals.model.model_benchmark import ModelBenchmark
+from evals.model.model_script import Question, Script, folded, load_questions
+from evals.model.paced_service import Pace, PacedService
+from evals.model.plain_pipeline import RESULT, ask_plainly
+from evals.model.scripted_service import served
 
 QUESTIONS = load_questions()
 

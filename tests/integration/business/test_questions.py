@@ -11,13 +11,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 import demo
-from business.evaluation.questions import alternatives, comparable, contains
 from business.introspect import fill_values
 from business.models import DataSource
 from business.scratch_database import scratch_database
 from business.semantic_layer.yaml_io import read_layer
 from business.source_grants import grant
 from business.sources import save_layer
+from evals.data.rows import alternatives, comparable, contains
 from tests.evaluation_data import data_folder
 from tests.factories import make_user
 
@@ -30,7 +30,7 @@ SATURDAY = date(2026, 11, 21)
 def measured(folder: Path, **options: Any) -> dict[str, Any]:
     make_user("eva")
     out = StringIO()
-    call_command("evaluate_sql", str(folder), username="eva", execute=True, stdout=out, **options)
+    call_command("evaluate_sql", str(folder), username="eva", stdout=out, **options)
     found: dict[str, Any] = json.loads(out.getvalue())
     return found
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from business.evaluation.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
 from business.execute import Protection
 from business.limits import Limits
 from business.sandbox import sql_views
+from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
 from tests.evaluation_data import data_folder
 
 OURS = Path(__file__).parents[2] / "evaluation"

@@ -10,7 +10,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
-from business.evaluation.large_layer import made_tables
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import Words
 from business.semantic_layer.yaml_io import written
@@ -18,6 +17,7 @@ from business.source_grants import grant
 from business.sources import save_layer
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
+from tests.large_layer import made_tables
 
 CHECK = "/admin/data-sources/check/"
 

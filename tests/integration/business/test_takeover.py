@@ -169,7 +169,7 @@ def test_no_file_makes_a_source(db: None, tmp_path: Path) -> None:
 def test_guard_or_sandbox_alone_is_for_the_evaluation_command() -> None:
     """Who names one of the two, read from the source: nothing that a page, an address, a socket or a tool calls."""
     named = set()
-    for app in ("agent", "business", "copilot_site", "demo"):
+    for app in ("agent", "business", "copilot_site", "demo", "evals"):
         for path in (ROOT / app).rglob("*.py"):
             tree = ast.parse(path.read_text())
             words = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
@@ -178,8 +178,8 @@ def test_guard_or_sandbox_alone_is_for_the_evaluation_command() -> None:
                 named.add(str(path.relative_to(ROOT)))
     assert named == {
         "business/execute.py",
-        "business/evaluation/guard_cases.py",
-        "business/management/commands/evaluate_sql_guard.py",
+        "evals/data/guard_cases.py",
+        "evals/management/commands/evaluate_sql_guard.py",
     }
 
 

@@ -120,9 +120,7 @@ def test_a_correction_is_a_case_of_evaluation_for_the_model_s_way(demo: DataSour
     def totals(sql: str) -> tuple[int, int]:
         out = StringIO()
         with modelled(calls(("database_query", {"sql": sql}), check=is_not_told)):
-            call_command(
-                "evaluate_sql", str(tmp_path), username="emma", way="model", execute=True, databases=[FILES], stdout=out
-            )
+            call_command("evaluate_sql", str(tmp_path), username="emma", way="model", databases=[FILES], stdout=out)
         total = json.loads(out.getvalue())["total"]
         return total["right"], total["wrong"]
 

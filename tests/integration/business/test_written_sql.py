@@ -245,9 +245,9 @@ def test_the_command_measures_the_model_s_way(db: None, tmp_path: Path) -> None:
     ]
     (tmp_path / "questions.x.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(CommandError, match="No language model is configured"):
-        call_command("evaluate_sql", str(tmp_path), username="eva", way="model", execute=True, stdout=StringIO())
+        call_command("evaluate_sql", str(tmp_path), username="eva", way="model", stdout=StringIO())
     out = StringIO()
     with modelled(calls(("database_query", {"sql": "SELECT count(*) FROM t"})), says("NO_ANSWER")):
-        call_command("evaluate_sql", str(tmp_path), username="eva", way="model", execute=True, stdout=out)
+        call_command("evaluate_sql", str(tmp_path), username="eva", way="model", stdout=out)
     total = json.loads(out.getvalue())["total"]
     assert (total["right"], total["wrong"], total["abstained"]) == (1, 0, 1)

@@ -1,4 +1,4 @@
-"""`manage.py benchmark forbidden`: it sees a difference where there is one, and leaves nothing behind."""
+"""`manage.py benchmark forbidden` and `rights`: they measure, and leave nothing behind."""
 
 import json
 import random
@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from agent.benchmarks.forbidden import ROUTES, Pairs
 from audit.models import Entry
+from evals.rights.forbidden_benchmark import ROUTES, Pairs
 from knowledge.models import KnowledgeBase
 
 
@@ -41,3 +41,17 @@ def test_an_interval_leaves_out_zero_only_where_there_is_a_difference(shift: flo
     middle, low, high = Pairs([took + shift for took in ours], missing).interval(0.995)
     assert low <= middle <= high
     assert (not low <= 0 <= high) == is_apart
+
+
+@pytest.mark.django_db(transaction=True)
+def test_visible_folders_are_measured_beside_a_statement_without_rights(tmp_path: Path) -> None:
+    before = (User.objects.count(), KnowledgeBase.unscoped.count())
+    report = tmp_path / "rights.json"
+    words = ["--folders", "120", "--groups", "3", "--runs", "2", "--json", str(report)]
+    call_command("benchmark", "rights", *words, stdout=StringIO())
+    found = json.loads(report.read_text())
+    rows = {row["name"]: row for row in found["rows"]}
+    assert min(rows["visible folders, p50"]["ours"], rows["visible folders, p50"]["peer"]) > 0
+    assert rows["visible folders before 499, p95"]["ours"] > 0
+    assert 0 <= found["facts"]["visible folders before 499"] <= found["facts"]["visible folders"] < 120
+    assert (User.objects.count(), KnowledgeBase.unscoped.count()) == before

@@ -10,14 +10,14 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
 
-from agent.benchmarks.model import report_of
-from agent.benchmarks.model_script import QUERY, SEARCH, Question, Script, load_questions
-from agent.benchmarks.paced_service import Pace, PacedService
-from agent.benchmarks.plain_pipeline import ask_plainly
-from agent.evaluation.scripted_service import served
 from agent.prompting import count_messages, count_tokens
 from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
+from evals.model.model_benchmark import report_of
+from evals.model.model_script import QUERY, SEARCH, Question, Script, load_questions
+from evals.model.paced_service import Pace, PacedService
+from evals.model.plain_pipeline import ask_plainly
+from evals.model.scripted_service import served
 from tests.factories import make_user
 
 AT_ONCE = Pace(0.0, inf, inf)

@@ -14,8 +14,8 @@ from django.utils import timezone
 from authz.grants import Grant, denials_on, give, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.evaluation.corpus import hidden, load_corpus
-from knowledge.evaluation.datasets import load_dataset
+from evals.search.corpus import hidden, load_corpus
+from evals.search.datasets import load_dataset
 from knowledge.ingestion.publish import withdraw
 from knowledge.models import Document, Folder, KnowledgeBase, ParseStatus, Stage, StageStatus
 from knowledge.retrieval.search import Scope, search
@@ -98,7 +98,7 @@ def test_across_languages_the_other_language_is_searched_and_judged(folder: Path
 
 
 def test_the_peer_is_looked_for_before_a_corpus_is_taken_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knowledge.evaluation.peer.find_spec", lambda name: None)
+    monkeypatch.setattr("evals.search.corpus_command.find_spec", lambda name: None if name == "bm25s" else name)
     with pytest.raises(CommandError, match="bm25s is not installed"):
         report("evaluate_retrieval", folder, "--peer")
     assert not KnowledgeBase.unscoped.exists()
@@ -158,7 +158,7 @@ def test_what_is_hidden_is_not_found_whoever_granted_it(folder: Path) -> None:
     User.objects.get(username="eva").groups.add(staff)
     give(None, [Right.VIEW], KnowledgeBase.unscoped.get(), to=staff)
     reader = Principal.named("eva")
-    corpus = load_corpus(load_dataset(folder), reader, name="evaluation tiny", progress=lambda uploads: uploads)
+    corpus = load_corpus(load_dataset(folder), reader, name="evaluation tiny")
 
     def found() -> set[str]:
         hits = search(reader, "annual leave and flights", scope=Scope(language="en")).hits
@@ -173,6 +173,6 @@ def test_what_is_hidden_is_not_found_whoever_granted_it(folder: Path) -> None:
 @pytest.mark.parametrize("command", ["evaluate_retrieval", "evaluate_answers"])
 def test_a_line_that_is_no_json_is_named_and_nothing_is_imported(folder: Path, command: str) -> None:
     (folder / "corpus.jsonl").write_text(json.dumps(CORPUS[0]) + "\n{broken\n")
-    with pytest.raises(CommandError, match=r"corpus\.jsonl, line 2: is not JSON"):
+    with pytest.raises(CommandError, match=r"corpus\.jsonl, line 2: Invalid JSON"):
         report(command, folder)
     assert not KnowledgeBase.unscoped.exists()

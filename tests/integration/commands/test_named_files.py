@@ -23,7 +23,7 @@ WRITERS = {
     "evaluate_answers": [".", "--as", "anna", "--json", "FILE"],
     "evaluate_sql": [".", "--as", "anna", "--json", "FILE"],
     "evaluate_sql_guard": ["cases", "--seed", "seed", "--unit", "a", "--json", "FILE"],
-    "benchmark": ["audit", "--json", "FILE"],
+    "benchmark": ["forbidden", "--json", "FILE"],
 }
 
 

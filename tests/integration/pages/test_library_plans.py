@@ -10,11 +10,11 @@ from django.db import connection, transaction
 from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.benchmarks.plans import executed
-from knowledge.benchmarks.rights_world import make_member, make_tree
+from evals.rights.rights_world import make_member, make_tree
 from knowledge.library import document_rows, documents_beside, documents_in, unfinished_in
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.services.access_nodes import node_of
+from tests.plans import executed
 
 pytestmark = pytest.mark.django_db
 

@@ -8,8 +8,6 @@ from django.conf import LazySettings
 from django.db import connection, transaction
 
 from authz.principal import Principal
-from knowledge.benchmarks.plans import Executed, executed
-from knowledge.benchmarks.rights_world import Collection
 from knowledge.models import Document, EmbeddingSpace
 from knowledge.retrieval import candidates
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates
@@ -19,6 +17,8 @@ from knowledge.retrieval.search import search
 from knowledge.selectors import passages_of
 from knowledge.services.indexes import build_in_transaction
 from knowledge.tool_selectors import document_facts
+from tests.plans import Executed, executed
+from tests.synthetic_passages import Collection
 
 pytestmark = pytest.mark.django_db
 

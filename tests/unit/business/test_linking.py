@@ -4,14 +4,14 @@ from collections.abc import Collection
 
 import pytest
 
-from business.evaluation.large_layer import hidden_among, made_tables
-from business.evaluation.linking import needed, shown
 from business.linking.index import LayerIndex, NamedValue
 from business.linking.linker import MAX_COLUMNS, Linked, Linker
 from business.linking.schema_prompt import schema_prompt
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import read_layer
+from evals.data.linking import needed, shown
 from tests.dictionaries import prepared
+from tests.large_layer import hidden_among, made_tables
 
 SHOP = """
 name: shop

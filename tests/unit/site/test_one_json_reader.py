@@ -10,10 +10,9 @@ from tests.test_architecture import ROOT, sources
 READER = "copilot_site/lib/json_input.py"
 # files that read JSON which this product wrote, ships or is given by its operator
 OWN = {
-    "agent/benchmarks": "of benchmarks and their children",
+    "evals": "sets of questions, and what benchmarks and their children tell each other",
     "agent/chat_platforms/replies.py": "our event log",
     "agent/chat_platforms/setting_up.py": "secrets that were sealed here",
-    "agent/evaluation/scripted_service.py": "a stand-in for a model, of evaluations",
     "agent/mcp_client/address.py": "the operator's file of commands",
     "agent/mcp_client/sign_in.py": "a token that was sealed here",
     "agent/mcp_server/protocol.py": "what was written one call before",
@@ -27,10 +26,8 @@ OWN = {
     "copilot_site/embedded": "files of services that were written here",
     "copilot_site/home.py": "a file that was written here",
     "copilot_site/lib/confinement/plan.py": "between a process and its child",
-    "knowledge/benchmarks": "of benchmarks",
     "knowledge/embedding/model_files.py": "a manifest that was written here",
     "knowledge/embedding/tokenizer.py": "a vocabulary whose digest is known",
-    "knowledge/evaluation": "data sets of evaluations",
     "knowledge/field_values.py": "columns of the database",
     "knowledge/graph/traversal.py": "columns of the database",
     "knowledge/ingestion": "files that were written here",

@@ -1,0 +1,109 @@
+"""`manage.py benchmark guard`: measure guard, sandbox and the look at the plan, beside the owner's own run of the same statement."""
+
+import asyncio
+import time
+from argparse import ArgumentParser
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from business.execute import Access, run_sql
+from business.guard.guard import guard
+from business.guard.refusal import SqlRefused
+from business.guard.rewrite import Target
+from business.postgres_session import reading, require_affordable
+from business.sandbox import sql_views
+from copilot_site.lib.errors import InvalidInput
+from evals.data.guard_cases import arena, as_owner, read_case_file
+from evals.report import Report, Row
+
+
+@dataclass
+class Measured:
+    """Milliseconds of each run of each statement; `ours` and `owner` alternate, each place is one pair. guard: processor time."""
+
+    statements: int = 0
+    guard: list[float] = field(default_factory=list)
+    plan: list[float] = field(default_factory=list)
+    ours: list[float] = field(default_factory=list)
+    owner: list[float] = field(default_factory=list)
+
+
+class GuardBenchmark:
+    """Runs each statement on a connection of its own, for us and for the owner, as in the product."""
+
+    help = (
+        "Run the statements of a file that are allowed, on a seed, as a person of one org unit, by turns with both and as the "
+        "owner. The databases are made for it and removed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("cases", type=Path, help="JSON lines: id, sql, expect; those to allow are measured")
+        parser.add_argument("--seed", type=Path, required=True, help="SQL file that fills an empty database")
+        parser.add_argument("--unit", required=True, help="org unit of the person, as the rows name it")
+        parser.add_argument("--rounds", type=int, default=5)
+
+    def run(self, options: Mapping[str, Any]) -> Report:
+        texts = [case.sql for case in read_case_file(options["cases"]) if case.expect == "allow"]
+        if not texts:
+            raise InvalidInput(f"{options['cases'].name} has no case to allow.")
+        with arena(options["seed"], options["unit"]) as place:
+            measured = asyncio.run(_measured(place.full, texts, options["rounds"]))
+        return _report(measured, options["rounds"])
+
+
+async def _measured(access: Access, texts: Sequence[str], rounds: int) -> Measured:
+    """Run every accepted statement. Raises InvalidInput where none is."""
+    measured = Measured()
+    for text in texts:
+        try:
+            await run_sql(access, text)  # builds the views, and fills the caches of the database
+        except SqlRefused:
+            continue
+        measured.statements += 1
+        for _round in range(rounds):
+            await _measure(access, text, measured)
+    if not measured.statements:
+        raise InvalidInput("None of the statements is accepted.")
+    return measured
+
+
+async def _measure(access: Access, text: str, measured: Measured) -> None:
+    schema = sql_views.name_of(access.admin, access.policy)
+    began = time.process_time_ns()
+    checked = guard(text, access.policy, Target(schema))
+    measured.guard.append((time.process_time_ns() - began) / 1e6)
+    async with reading(access.admin.as_role(schema)) as connection:
+        measured.plan.append(await _ms(require_affordable(connection, checked, access.limits)))
+    measured.ours.append(await _ms(run_sql(access, text)))
+    measured.owner.append(await _ms(as_owner(access.admin, text)))
+
+
+async def _ms(work: Awaitable[object]) -> float:
+    began = time.perf_counter_ns()
+    await work
+    return (time.perf_counter_ns() - began) / 1e6
+
+
+def _report(measured: Measured, rounds: int) -> Report:
+    rows = [
+        *(
+            Row(f"whole run, p{share}", "ms", _at(measured.ours, share), _at(measured.owner, share))
+            for share in (50, 95)
+        ),
+        Row("more than the owner's run, p50", "ms", _at(np.subtract(measured.ours, measured.owner), 50)),
+        *(Row(f"guard, processor, p{share}", "ms", _at(measured.guard, share)) for share in (50, 95)),
+        *(Row(f"look at the plan, p{share}", "ms", _at(measured.plan, share)) for share in (50, 95)),
+    ]
+    return Report(
+        peer="the owner's own run of the same statement on a connection of its own, without guard and sandbox",
+        rows=rows,
+        facts={"statements": measured.statements, "rounds": rounds},
+    )
+
+
+def _at(values: Any, share: int) -> float:
+    return float(np.percentile(values, share))

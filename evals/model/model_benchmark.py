@@ -1,0 +1,210 @@
+"""`manage.py benchmark model`: measure the waiting with a hosted model, beside a plain pipeline that checks nothing."""
+
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from statistics import median
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+
+from agent.events import Answer
+from agent.models import Session
+from agent.profiles import Options
+from agent.providers.configured import FROM_SETTINGS
+from agent.providers.openai_compatible import ServedModel
+from agent.runs.start import ask
+from authz.principal import Principal
+from business.sources import open_source
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from copilot_site.lib.progress import progress
+from evals.model.model_script import GROUPS, SOURCE, Question, Script, Sentence, load_questions
+from evals.model.paced_service import Call, Pace, PacedService
+from evals.model.plain_pipeline import ask_plainly
+from evals.model.scripted_service import served
+from evals.report import Report, Row
+
+PLAIN = ("prompt_tokens", "first_sentence_s", "end_s")
+# of ours: the plain pipeline's number beside it; the most that it may be for documents, and with data
+OURS = {
+    "calls": ("", "1, with a tool 2", "3"),
+    "prompt_tokens": ("prompt_tokens", "6,000", "10,000"),
+    "judge_calls": ("", "2", "2"),
+    "judge_tokens": ("", "", ""),
+    "cached_share": ("", "", ""),
+    "first_settled_s": ("first_sentence_s", "1.5 ×", "1.5 ×"),
+    "first_judged_s": ("first_sentence_s", "2.2 ×", "2.2 ×"),
+    "end_s": ("end_s", "1.5 ×", "1.5 ×"),
+}
+
+
+@dataclass
+class Seen:
+    """An answer as a person saw it, in seconds from asking. at: of each sentence of the script. unchecked: pieces marked so."""
+
+    at: dict[Sentence, float] = field(default_factory=dict)
+    end_s: float = 0.0
+    unchecked: int = 0
+    _slots: dict[Any, str] = field(default_factory=dict)
+
+    def take(self, event: Answer, question: Question, now: float) -> None:
+        slot = event.data.get("slot")
+        self.unchecked += event.data.get("is_checked") is False
+        self._slots[slot] = self._slots.get(slot, "") + event.content
+        for sentence in question.answer:
+            if sentence not in self.at and sentence.is_in(self._slots[slot]):
+                self.at[sentence] = now
+
+
+class ModelBenchmark:
+    """Measures the product's runs beside calls of the same model with the same evidence, which nobody checks. pace: of the model."""
+
+    def __init__(self, pace: Pace = Pace()) -> None:  # noqa: B008 - frozen
+        self._pace = pace
+
+    help = (
+        "Ask the demo company's people's questions in both languages of a scripted model that has the pace of a hosted one, once "
+        "through the product and once through a plain pipeline. It takes three minutes; the audit log keeps what was asked."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--group", choices=GROUPS, action="append", help="only these questions")
+
+    def run(self, options: Mapping[str, Any]) -> Report:
+        groups = options["group"] or GROUPS
+        questions = [question for question in load_questions() if question.group in groups]
+        people = _people(questions)
+        script = Script(questions)
+        service = PacedService(script.reply, self._pace)
+        with served(service.answer) as model, _configured(model):
+            measuring = _Measuring(script, service, model)
+            for first in {question.group: question for question in reversed(questions)}.values():
+                measuring.measured(first, people[first.username])  # what a process loads once is in memory then
+            told = progress(questions, desc="both ways", unit="question")
+            rows = [measuring.measured(question, people[question.username]) for question in told]
+        return report_of(rows)
+
+
+def _people(questions: Sequence[Question]) -> dict[str, Principal]:
+    """Return the people who ask. Raises InvalidInput where the demo is not there."""
+    try:
+        people = {question.username: Principal.named(question.username) for question in questions}
+        for question in questions:
+            if question.sql:
+                open_source(people[question.username], SOURCE)
+    except NotFound as error:
+        raise InvalidInput("The demo company is not in this database: start it with `manage.py up --demo`.") from error
+    return people
+
+
+@contextmanager
+def _configured(model: ServedModel) -> Iterator[None]:
+    """Configure this model as the product's, in this process, until the block ends."""
+    before = settings.LLM
+    free = {"api_key": "", "price_input": Decimal(0), "price_output": Decimal(0)}
+    known = {"base_url": model.base_url, "model": model.model, "context_tokens": model.context_tokens}
+    settings.LLM = before | known | free
+    try:
+        yield
+    finally:
+        settings.LLM = before
+
+
+@dataclass(frozen=True)
+class _Measuring:
+    script: Script
+    service: PacedService
+    model: ServedModel
+
+    def measured(self, question: Question, person: Principal) -> dict[str, Any]:
+        """Ask one question both ways. Raises Conflict where the product did not ask the model."""
+        session = Session.objects.create(user_id=person.user_id)
+        self.service.forget()
+        try:
+            seen = async_to_sync(self._ours)(question, person, session)
+        finally:
+            session.delete()
+        calls = self.service.forget()
+        first = next((call for call in calls if not call.is_judge), None)
+        if first is None:
+            raise Conflict(f"The model was not asked “{question.ask}”: nothing was measured.")
+        plain = async_to_sync(ask_plainly)(self.model, person, question, first.request["messages"])
+        read = sum(call.prompt_tokens for call in self.service.forget())
+        return {
+            "question": question.ask,
+            "group": question.group,
+            "language": question.language,
+            "sentences": len(question.answer),
+            "shown": len(seen.at),
+            "unchecked": seen.unchecked,
+            "ours": self._counted(calls, seen),
+            "plain": {"prompt_tokens": read, "first_sentence_s": plain.first_sentence_s, "end_s": plain.end_s},
+        }
+
+    async def _ours(self, question: Question, person: Principal, session: Session) -> Seen:
+        seen, began = Seen(), time.monotonic()
+        options = Options(model=FROM_SETTINGS, disable_title=True)
+        asked = ask(person, session_id=session.pk, question=question.ask, language=question.language, options=options)
+        async for event in asked:
+            seen.end_s = time.monotonic() - began
+            if isinstance(event, Answer):
+                seen.take(event, question, seen.end_s)
+        return seen
+
+    def _counted(self, calls: Sequence[Call], seen: Seen) -> dict[str, float | None]:
+        judged = {sentence for call in calls if call.is_judge for _number, sentence in self.script.judged(call.request)}
+        judge = [call for call in calls if call.is_judge]
+        read, by_judge = (sum(call.prompt_tokens for call in part) for part in (calls, judge))
+        return {
+            "calls": len(calls) - len(judge),
+            "prompt_tokens": read - by_judge,
+            "judge_calls": len(judge),
+            "judge_tokens": by_judge,
+            "cached_share": sum(call.cached_tokens for call in calls) / read,
+            "first_settled_s": min((at for sentence, at in seen.at.items() if sentence not in judged), default=None),
+            "first_judged_s": min((at for sentence, at in seen.at.items() if sentence in judged), default=None),
+            "end_s": seen.end_s,
+        }
+
+
+def report_of(questions: Sequence[Mapping[str, Any]]) -> Report:
+    """Report the medians of each group. questions: as `_Measuring.measured` gives them."""
+    groups: dict[str, Any] = {}
+    rows: list[Row] = []
+    for group in GROUPS:
+        asked = [each for each in questions if each["group"] == group]
+        groups[group] = {
+            "ours": {name: _middle(each["ours"][name] for each in asked) for name in OURS},
+            "plain": {name: _middle(each["plain"][name] for each in asked) for name in PLAIN},
+        }
+        rows += _rows(group, asked)
+    facts = {
+        "questions": len(questions),
+        "sentences of a perfect answer": sum(each["sentences"] for each in questions),
+        "of them shown": sum(each["shown"] for each in questions),
+        "marked as not checked": sum(each["unchecked"] for each in questions),
+    }
+    peer = "a plain pipeline: the same search, prompt, evidence and answer, and no checks"
+    parts = {"groups": groups, "questions": questions, **groups["documents"]}
+    return Report(peer=peer, rows=rows, facts=facts, parts=parts)
+
+
+def _rows(group: str, asked: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+    """Give the medians of a group, each beside the plain pipeline's over the questions that have ours."""
+    for name, (beside, *aims) in OURS.items():
+        having = [each for each in asked if each["ours"][name] is not None]
+        ours = _middle(each["ours"][name] for each in having)
+        if ours is not None:
+            peer = _middle(each["plain"][beside] for each in having) if beside else None
+            title, unit = (name.removesuffix("_s"), "s") if name.endswith("_s") else (name, "")
+            yield Row(f"{group}: {title.replace('_', ' ')}", unit, ours, peer, aims[group != "documents"])
+
+
+def _middle(values: Iterator[float | None]) -> float | None:
+    """Return the median of the known values; None without one."""
+    known = [value for value in values if value is not None]
+    return round(median(known), 3) if known else None
