@@ -121,16 +121,14 @@ SENTENCES = {
 
 
 def explain(decision: Decision) -> Explanation:
-    """Why this was decided so. For a no: what forbids it, else what comes nearest to a yes."""
+    """Give the reason of a decision. For a no: what forbids it, else what comes nearest to a yes."""
     if not decision.person.is_active:
         return Explanation(decision, Reason.INACTIVE, None)
-    winner = decision.winner
-    if winner is not None:
-        return Explanation(decision, Reason.DENIED if winner.fate is Fate.DENIES else Reason.GRANTED, winner)
-    for reason, fate in ((Reason.CUT, Fate.CUT), (Reason.ENDED, Fate.ENDED)):
-        near = next((each for each in decision.considered if each.fate is fate), None)
-        if near is not None:
-            return Explanation(decision, reason, near)
+    if decision.is_allowed:
+        return Explanation(decision, Reason.GRANTED, decision.nearest(Fate.ALLOWS))
+    for reason, fate in ((Reason.DENIED, Fate.DENIES), (Reason.CUT, Fate.CUT), (Reason.ENDED, Fate.ENDED)):
+        if row := decision.nearest(fate):
+            return Explanation(decision, reason, row)
     return Explanation(decision, Reason.MISSING, None)
 
 

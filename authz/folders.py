@@ -102,19 +102,21 @@ SELECT d.knowledge_base_id FROM authz_denial d WHERE {_DENIED}"""  # noqa: S608
 
 # In front of others: what the rule gives for each of them, as far as it gives it for all. Those who are in the same groups and have
 # no grants or denials of their own are asked for once. One who is not active leaves nothing.
-_ALL = """
-WITH person AS MATERIALIZED (
+_PERSON = """
     SELECT u.id, ARRAY(SELECT m.group_id FROM auth_user_groups m WHERE m.user_id = u.id ORDER BY 1) AS groups, CASE WHEN
         EXISTS (SELECT 1 FROM authz_folderusergrant g WHERE g.user_id = u.id)
         OR EXISTS (SELECT 1 FROM authz_knowledgebaseusergrant g WHERE g.user_id = u.id)
         OR EXISTS (SELECT 1 FROM authz_denial d WHERE d.user_id = u.id)
     THEN u.id END AS alone
-    FROM auth_user u WHERE u.id = ANY({people}) AND u.is_active
+    FROM auth_user u WHERE u.id = ANY({people}) AND u.is_active"""
+ALIKE = f"SELECT array_agg(id ORDER BY id) FROM ({_PERSON}) AS person GROUP BY groups, alone"  # noqa: S608
+_ALL = f"""
+WITH person AS MATERIALIZED ({_PERSON}
 ), one AS MATERIALIZED (SELECT min(id) AS id FROM person GROUP BY groups, alone
 )
 SELECT each.id AS <column> FROM one CROSS JOIN LATERAL (SELECT DISTINCT rule.id FROM (<rule>) AS rule(id)) AS each
-WHERE (SELECT count(*) FROM person) = cardinality({people})
-GROUP BY each.id HAVING count(*) = (SELECT count(*) FROM one)"""
+WHERE (SELECT count(*) FROM person) = cardinality({{people}})
+GROUP BY each.id HAVING count(*) = (SELECT count(*) FROM one)"""  # noqa: S608
 
 
 def folder_ids_with(principal: Principal, right: Right, *, among: str = "") -> Ids:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from authz.decision_reasons import Held, Rulebook
+from authz.decision_reasons import Rulebook
+from authz.held_rights import Held
 from authz.people import Person
 from authz.permissions import Right
 
@@ -18,6 +19,9 @@ class RightsTables:
     rules: Rulebook
     people: Mapping[int, Person]
     documents: Mapping[UUID, frozenset[UUID]]
+
+    def __post_init__(self) -> None:
+        self.rules.ask(self.people.values())  # now: what is compared later was held at this moment
 
     def held(self, user_id: int) -> Held:
         person = self.people.get(user_id)

@@ -31,13 +31,14 @@ class Membership:
 
 @dataclass(frozen=True)
 class Person:
-    """An account, active or not, with everything that rights can hang on."""
+    """An account, active or not, with everything that rights can hang on; of `as_members`, somebody in this one group alone."""
 
     id: int
     username: str
     name: str
     is_active: bool
     memberships: Mapping[int, Membership]
+    group_id: int | None = None
 
     @cached_property
     def holders(self) -> frozenset[tuple[str, int]]:
@@ -60,7 +61,7 @@ def people(users: QuerySet[User]) -> list[Person]:
 def as_members(group_ids: Iterable[int]) -> list[Person]:
     """For each group, by name, somebody who is in it and in no other: what the group itself is worth."""
     reach = _reach()
-    members = [Person(0, reach[pk][0].name, "", True, _memberships([pk], reach)) for pk in group_ids if pk in reach]
+    members = [Person(0, reach[pk][0].name, "", True, _memberships([pk], reach), pk) for pk in group_ids if pk in reach]
     return sorted(members, key=lambda member: member.username)
 
 
