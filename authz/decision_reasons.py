@@ -109,14 +109,14 @@ class Rulebook:
 
     @classmethod
     def read(cls, places: Iterable[Place], *, base_ids: Collection[UUID]) -> Self:
-        """places: the bases and every place in them; what is missing there is missing in the decisions."""
+        """Read the rows. places: the bases and every place in them; a missing place is missing in the decisions."""
         rows: defaultdict[tuple[Right, UUID], list[Row]] = defaultdict(list)
         for row in (*_grants(base_ids), *_denials(base_ids)):
             rows[row.right, row.place_id].append(row)
         return cls({place.id: place for place in places}, rows)
 
     def way(self, place_id: UUID) -> tuple[Place, ...]:
-        """The place, then those above it, its knowledge base last."""
+        """Return the place, then those above it, its knowledge base last."""
         if place_id not in self._ways:
             place = self.places[place_id]
             above = self.way(place.parent_id) if place.parent_id else ()
@@ -124,9 +124,9 @@ class Rulebook:
         return self._ways[place_id]
 
     def names(self, place_id: UUID) -> tuple[str, ...]:
-        """Names from the base down to the place, as people say where it is: without the root folder on the way."""
+        """Return names from the base down to the place, as people say where it is: without the root folder on the way."""
         way = self.way(place_id)
-        return tuple(each.name for each in reversed(way) if each.id == place_id or not each.is_root)
+        return tuple(place.name for place in reversed(way) if place.id == place_id or not place.is_root)
 
     def decide(self, person: Person, right: Right, place_id: UUID) -> Decision:
         """Ask the rule about this person at this place, with the rows that concern them: nearest first, by name before by group."""
@@ -134,7 +134,7 @@ class Rulebook:
         return Decision(person, right, self.way(place_id), concerning, (right, place_id) in self.held(person))
 
     def considered(self, right: Right, place_id: UUID) -> tuple[Considered, ...]:
-        """Every row that bears on a place, of whomever, from the place upwards."""
+        """Return every row that bears on a place, of whomever, from the place upwards."""
         key = right, place_id
         if key not in self._considered:
             self._considered[key] = tuple(self._consider(right, self.way(place_id)))
@@ -148,14 +148,14 @@ class Rulebook:
 
     def ask(self, people: Collection[Person]) -> None:
         """Ask the rule for these people at once, and keep the answers."""
-        by_person = held_by_people([each.id for each in people if each.group_id is None], self.places)
-        by_group = held_by_groups([each.group_id for each in people if each.group_id is not None], self.places)
-        for each in people:
-            known = by_person.get(each.id) if each.group_id is None else by_group[each.group_id]
-            self._held[each.id, each.group_id] = known or frozenset()
+        by_person = held_by_people([person.id for person in people if person.group_id is None], self.places)
+        by_group = held_by_groups([person.group_id for person in people if person.group_id is not None], self.places)
+        for person in people:
+            held = by_person.get(person.id) if person.group_id is None else by_group[person.group_id]
+            self._held[person.id, person.group_id] = held or frozenset()
 
     def holders_on(self, place_ids: Collection[UUID]) -> set[tuple[str, int]]:
-        """Whoever has a row on one of these places."""
+        """Return the holders of rows on these places."""
         return {row.holder for (_right, pk), rows in self.rows.items() if pk in place_ids for row in rows}
 
     def _consider(self, right: Right, way: Sequence[Place]) -> Iterator[Considered]:

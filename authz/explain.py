@@ -73,18 +73,18 @@ class Explanation:
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence."""
+        """Return the answer in one sentence."""
         return SENTENCES[self.reason] % self._words()
 
     @property
     def path(self) -> list[Step]:
-        """The person, the groups in between, the row, and the places it came down through; only the person without a row."""
+        """Return the person, the groups in between, the row, and the places it came down through; only the person without a row."""
         return list(path_of(self.decision, self.decisive))
 
     @property
     def others(self) -> list[Considered]:
-        """The further rows that concern this person here, nearest first."""
-        return [each for each in self.decision.considered if each is not self.decisive]
+        """Return the further rows that concern this person here, nearest first."""
+        return [row for row in self.decision.considered if row is not self.decisive]
 
     def _words(self) -> dict[str, object]:
         row = self.decisive.row if self.decisive else None
@@ -150,7 +150,7 @@ def path_of(decision: Decision, considered: Considered | None) -> Iterator[Step]
 
 
 def row_text(considered: Considered) -> str:
-    """A row in words, with since when and by whom."""
+    """Return a row in words, with since when and by whom."""
     row = considered.row
     words = {"right": row.right.word, "place": considered.place.name, "since": _day(row.since), "by": row.by}
     if row.is_denial:
@@ -165,7 +165,7 @@ def row_text(considered: Considered) -> str:
 
 
 def _groups(membership: Membership) -> Iterator[Step]:
-    """The person's own group first, the one that holds the row last."""
+    """Yield the person's own group first, the one that holds the row last."""
     for name in reversed(membership.below):
         yield Step(StepKind.UNIT, name, _("member of the unit %(name)s") % {"name": name})
     if membership.kind is GroupKind.ROLE:
