@@ -50,7 +50,7 @@ def kept_by(directory: Directory) -> QuerySet[DirectoryAccount]:
 
 
 def may_provision(principal: Principal) -> bool:
-    """Tell whether a token of this person keeps accounts and groups: superusers, and holders of `authz.provision`, not by a folder's token."""
+    """Tell whether a token of this person keeps accounts and groups: superusers and holders of `authz.provision`."""
     if principal.is_nobody or principal.folder_id is not None:
         return False
     user = User.objects.filter(pk=principal.user_id, is_active=True).first()
