@@ -83,7 +83,7 @@ class LogAdmin(admin.ModelAdmin[Any]):
     shown_with: tuple[str, ...] = ()
 
     def place(self, row: Any) -> str:
-        """What a row is called."""
+        """Return the name of a row."""
         return str(row.pk)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
@@ -118,7 +118,7 @@ class ExportForm(forms.Form):
     run_id = forms.CharField(label=_("run id"), required=False)
 
     def chosen(self) -> EntryFilter:
-        """The filter; days begin at midnight of the site's time zone."""
+        """Return the filter; days begin at midnight of the site's time zone."""
         days = {name: forms.DateTimeField(required=False).clean(self.data.get(name)) for name in ("since", "until")}
         return EntryFilter(**{name: value for name, value in self.cleaned_data.items() if name != "file"} | days)
 
@@ -129,7 +129,7 @@ class ActionFilter(admin.ChoicesFieldListFilter):
     template = "admin/audit/choice_filter.html"
 
     def __init__(self, field: Any, request: HttpRequest, params: dict[str, Any], *model: Any, field_path: str) -> None:
-        """“All” is sent as an empty choice."""
+        """Drop an empty choice, which means “all”."""
         if not any(params.get(f"{field_path}__exact", ())):
             params.pop(f"{field_path}__exact", None)
         super().__init__(field, request, params, *model, field_path)  # type: ignore[call-arg]
@@ -174,12 +174,12 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
 
     @admin.display(description=_("time"), ordering="at")
     def moment(self, entry: Entry) -> str:
-        """To the second, in the site's time zone and with its offset: what is read beside the logs of other systems."""
+        """Format the time to the second with its offset, to compare with the logs of other systems."""
         return "–" if "at" in entry.unreadable else localtime(entry.at).isoformat(sep=" ", timespec="seconds")
 
     @admin.display(description=_("target"), ordering="target_name")
     def target(self, entry: Entry) -> str:
-        """What it was done to; of a call of a tool, the tool."""
+        """Return the target of the action; the tool, of a call of one."""
         return entry.target_name or str(entry.detail.get("tool") or "-")
 
     @admin.display(description=_("hash of the chain"))
@@ -209,7 +209,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
         return super().changelist_view(request, state | (extra_context or {}))
 
     def run_view(self, request: HttpRequest, run_id: str) -> HttpResponse:
-        """Everything about one run, in order."""
+        """Show everything about one run, in order."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         entries = timeline(run_id)
@@ -223,7 +223,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
         )
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """A form, filled with what the list was filtered by where one comes from there, and the file it asks for."""
+        """Show the export form, filled with the filter of the list, and send the file it asks for."""
         if not request.user.has_perm("audit.export_entry"):
             raise PermissionDenied
         chosen = {name: request.GET.get(f"{name}__exact", "") for name in ("action", "outcome")}
@@ -257,7 +257,7 @@ class CheckpointAdmin(LogAdmin, ReadOnlyAdmin):
 
 class HoldForm(forms.ModelForm[Hold]):
     def clean(self) -> dict[str, Any]:
-        """What the service would refuse, said at the form."""
+        """Refuse on the form what the service would refuse."""
         given = super().clean() or self.cleaned_data
         if not self.errors:
             try:

@@ -45,7 +45,7 @@ def sign_checkpoint() -> Checkpoint | None:
     """
     key = signing_key()
     with transaction.atomic():
-        one_signs()
+        lock_signing()
         head = Head.objects.first()
         last = newest()
         made = (
@@ -57,19 +57,19 @@ def sign_checkpoint() -> Checkpoint | None:
     return made
 
 
-def one_signs() -> None:
+def lock_signing() -> None:
     """Wait, until the transaction ends, for whoever signs at this moment: two would sign one number twice."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
 
 def newest() -> Checkpoint | None:
-    """The last that counts."""
+    """Return the last checkpoint that counts."""
     return next(counting(Checkpoint.objects.order_by("-seq", "-id")), None)
 
 
 def counting(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
-    """Those that a key of ours signed; on a host without the keys, those that say what the chain says."""
+    """Yield checkpoints signed by a key of ours; on a host without the keys, those that agree with the chain."""
     if trusted_keys():
         return genuine(checkpoints)
     cut, place = Q(kind=Kind.CUT), Link.objects.filter(seq=OuterRef("seq"), hash=OuterRef("hash"))
@@ -77,15 +77,15 @@ def counting(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
 
 
 def genuine(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
-    """Those that a key of ours signed: whoever may add a row must not stop the signing with one that names a number to come."""
+    """Yield checkpoints signed by a key of ours: a forged row with a future number must not stop the signing."""
     trusted = trusted_keys()
-    for each in _readable(checkpoints):
-        if each.key in trusted and is_signed(canonical(each.statement()), each.signature, each.key):
-            yield each
+    for row in _readable(checkpoints):
+        if row.key in trusted and is_signed(canonical(row.statement()), row.signature, row.key):
+            yield row
 
 
 def _readable(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
-    """Without those that cannot be read, or say nothing that could be signed."""
+    """Yield checkpoints that can be read and could be signed."""
     numbers = checkpoints.values_list("pk", flat=True).iterator()
     while batch := list(islice(numbers, HEALED)):
         found = readable(Checkpoint, batch)
@@ -123,21 +123,21 @@ def copy_outside() -> None:
 
 
 def outside() -> Iterator[Outside]:
-    """Every checkpoint outside the database, by day and number."""
+    """Yield every checkpoint outside the database, by day and number."""
     for path in sorted(settings.AUDIT_CHECKPOINTS.glob("*/*.json")):
         yield _outside(path)
 
 
 def contradicting(first: int) -> Iterator[Outside]:
-    """Those outside that a key of ours signed and that say otherwise than the chain, from this number on, or name more than it has."""
+    """Yield files signed by a key of ours that contradict the chain from this number on, or go beyond its end."""
     trusted, files = trusted_keys(), outside()
     while batch := [*islice(files, HEALED)]:
         placed = [(file, file.statement["seq"]) for file in batch if isinstance(file.statement.get("seq"), int)]
         chain = dict(Link.objects.filter(seq__in=[seq for _file, seq in placed]).values_list("seq", "hash"))
         for file, seq in placed:
-            said, key = file.statement, file.statement.get("key")
-            is_other = seq >= first and said.get("hash") != bytes(chain.get(seq, b"")).hex()
-            if is_other and key in trusted and is_signed(canonical(said), file.signature, key):
+            statement, key = file.statement, file.statement.get("key")
+            is_other = seq >= first and statement.get("hash") != bytes(chain.get(seq, b"")).hex()
+            if is_other and key in trusted and is_signed(canonical(statement), file.signature, key):
                 yield file
 
 
@@ -155,7 +155,7 @@ def _path(checkpoint: Checkpoint) -> Path:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """All of it or nothing, on disk before this returns, read-only."""
+    """Write the whole file or nothing, read-only and on disk before this returns."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(f".{os.getpid()}")
     with fresh.open("wb") as file:

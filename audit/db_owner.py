@@ -46,7 +46,7 @@ SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), current_use
 
 
 def powers_over_the_log() -> tuple[str, str]:
-    """The role that this process works under, and why it could change the audit log; "" where it may only add to it."""
+    """Return the role that this process works under, and why it could change the audit log; "" where it may only add to it."""
     with connection.cursor() as cursor:
         cursor.execute(POWERS, [list(TABLES)])
         is_superuser, role, tables = cursor.fetchone()
@@ -56,7 +56,7 @@ def powers_over_the_log() -> tuple[str, str]:
 
 
 def make_role() -> None:
-    """Before migrations: the application's role as a login with COPILOT_DB_ROLE_PASSWORD. Nothing where that is not set.
+    """Make the application's role a login with COPILOT_DB_ROLE_PASSWORD, before migrations; do nothing where that is not set.
 
     The server is sent a hash: a password in a statement would stand in its log. Raises InvalidInput for the owner's own name.
     """
@@ -76,7 +76,7 @@ def make_role() -> None:
 
 
 def give_role_its_rights(**kwargs: Any) -> None:
-    """After migrations: what the application's role (COPILOT_DB_ROLE) may do. Nothing where it has no role of its own."""
+    """Grant the application's role (COPILOT_DB_ROLE) its rights, after migrations; do nothing where it has no role of its own."""
     role = settings.DATABASE_ROLE
     if not role:
         return
@@ -110,7 +110,7 @@ def as_owner() -> Iterator[None]:
 
 @contextmanager
 def owner_s_work() -> Iterator[None]:
-    """`as_owner`, and one sentence where the role that signed in is not the owner. Raises PermissionDenied."""
+    """Work as `as_owner` does; raise PermissionDenied where the role that signed in is not the owner."""
     try:
         with as_owner():
             yield

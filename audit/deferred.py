@@ -26,20 +26,11 @@ class Recorder(Protocol):
     ) -> object: ...
 
 
-@dataclass(frozen=True)
-class _Kept:
-    action: Action
-    target: models.Model | None
-    outcome: Outcome
-    reason: str
-    detail: dict[str, Any]
-
-
 @dataclass
 class DeferredEntries:
-    """A Recorder that keeps what it is given. Who did it, and in which run, is said when it is written: not who it was tried for."""
+    """A Recorder that keeps its entries. Actor and run are set by `write`: they are not those of the trial."""
 
-    _kept: list[_Kept] = field(default_factory=list)
+    _kept: list[dict[str, Any]] = field(default_factory=list)
 
     def __call__(
         self,
@@ -52,19 +43,12 @@ class DeferredEntries:
         run_id: str = "",
         detail: Mapping[str, Any] | None = None,
     ) -> None:
-        self._kept.append(_Kept(action, target, outcome, reason, dict(detail or {})))
+        marked = {**(detail or {}), "trial": True}
+        self._kept.append({"action": action, "target": target, "outcome": outcome, "reason": reason, "detail": marked})
 
     @transaction.atomic
     def write(self, by: Actor, *, on_behalf_of: Actor) -> None:
-        """Record all of it as a trial by one person with another's rights, in its order. Raises whatever the database raises."""
-        for each in self._kept:
-            record(
-                by,
-                each.action,
-                each.target,
-                outcome=each.outcome,
-                reason=each.reason,
-                detail=each.detail | {"trial": True},
-                on_behalf_of=on_behalf_of,
-            )
+        """Record the kept entries in order, as a trial by one person with another's rights. Raises whatever the database raises."""
+        for entry in self._kept:
+            record(by, **entry, on_behalf_of=on_behalf_of)
         self._kept.clear()

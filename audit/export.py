@@ -20,13 +20,13 @@ from audit.verify_export import GENESIS, canonical
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.registry import UnknownName
 
-MOST_CONTRADICTING = 100  # checkpoints in one export; the first says where it begins
+MAX_CONTRADICTING = 100  # checkpoints in one export; the first says where it begins
 BATCH = 1000  # entries read at a time
 TIMES = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))  # that can be read in every time zone
 
 
 def filename(form: ExportFormat) -> str:
-    """Of an export made now: audit-2026-11-21.jsonl."""
+    """Return the name of an export made now: audit-2026-11-21.jsonl."""
     return f"audit-{timezone.now():%Y-%m-%d}.{form.extension}"
 
 
@@ -39,7 +39,7 @@ def format_named(name: str) -> ExportFormat:
 
 
 def export_entries(by: Actor | None, *, chosen: EntryFilter, form: ExportFormat) -> Iterator[bytes]:
-    """The chosen entries as a file, piece by piece. That it was exported, by whom and what, is recorded before the first piece.
+    """Yield the chosen entries as a file, piece by piece; record the export before the first piece.
 
     The end of the log is signed first, so that the file carries a signature over all it holds; on a host without the key it
     carries the last one there is.
@@ -64,16 +64,16 @@ def export_entries(by: Actor | None, *, chosen: EntryFilter, form: ExportFormat)
 
 
 def _checkpoints(first: int, end: int) -> list[Signed]:
-    """The last of each day, and the cut that the log begins at: an offline check in pure Python takes 3 ms for each.
+    """Return the last checkpoint of each day and the cut at the log's beginning: an offline check takes 3 ms for each.
 
-    Of those outside the database, where this host has them, whatever says otherwise than the chain: whoever rules the database
-    can rewrite it, and take away the checkpoints in it.
+    Add the files outside the database that contradict the chain: whoever rules the database can rewrite it, and delete the
+    checkpoints in it.
     """
     cut = islice(counting(Checkpoint.objects.filter(kind=Kind.CUT, seq=first - 1)), 1)
-    inside = [(each.statement(), each.signature) for each in (*cut, *_last_of_each_day(first, end))]
-    beside = [(each.statement, each.signature) for each in islice(contradicting(first), MOST_CONTRADICTING)]
-    found = {canonical(statement): (statement, signature) for statement, signature in (*inside, *beside)}
-    return sorted(found.values(), key=lambda each: (each[0]["seq"], each[0]["at"]))
+    inside = [(checkpoint.statement(), checkpoint.signature) for checkpoint in (*cut, *_last_of_each_day(first, end))]
+    outside_signed = [(file.statement, file.signature) for file in islice(contradicting(first), MAX_CONTRADICTING)]
+    found = {canonical(statement): (statement, signature) for statement, signature in (*inside, *outside_signed)}
+    return sorted(found.values(), key=lambda signed: (signed[0]["seq"], signed[0]["at"]))
 
 
 def _last_of_each_day(first: int, end: int) -> Iterator[Checkpoint]:
@@ -82,12 +82,12 @@ def _last_of_each_day(first: int, end: int) -> Iterator[Checkpoint]:
     for number, day in rows.annotate(day=TruncDay("at")).order_by("-seq", "-id").values_list("pk", "day"):
         days[day].append(number)
     for numbers in days.values():
-        each = (counting(Checkpoint.objects.filter(pk=number)) for number in numbers)
-        yield from islice(chain.from_iterable(each), 1)
+        candidates = (counting(Checkpoint.objects.filter(pk=number)) for number in numbers)
+        yield from islice(chain.from_iterable(candidates), 1)
 
 
 def _placed(chosen: EntryFilter, end: int) -> Iterator[Placed]:
-    """In the order of the chain, up to the end as it was when the export began. An entry that cannot be read has its place, too."""
+    """Yield entries in the order of the chain, up to its end when the export began; an unreadable one keeps its place."""
     after = 0
     while batch := list(
         links(chosen).filter(seq__gt=after, seq__lte=end).values_list("seq", "hash", "entry_id")[:BATCH]

@@ -127,7 +127,7 @@ FINDS = {
 
 @contextmanager
 def own_path() -> Iterator[None]:
-    """A transaction that looks where the tables and the server's own catalogs are."""
+    """Open a transaction that looks up names only in our tables and the server's own catalogs."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_catalog.current_setting('search_path'), pg_catalog.set_config('search_path', %s, true)",
@@ -139,7 +139,7 @@ def own_path() -> Iterator[None]:
 
 
 def unguarded() -> list[str]:
-    """A sentence for each trigger and each function that is not what was installed, and for whatever was added."""
+    """Return a sentence for each trigger and each function that is not what was installed, and for whatever was added."""
     with own_path():
         return list(_unguarded())
 

@@ -55,7 +55,7 @@ def signing_key() -> Ed25519PrivateKey:
 
 
 def ensure_key() -> str:
-    """At set-up: make the key where none ever was. Returns the public key, hexadecimal. Raises KeyUnusable where one was lost."""
+    """Make the key at set-up, where none ever was. Returns the public key, hexadecimal. Raises KeyUnusable where one was lost."""
     if (_folder() / PRIVATE).exists() or trusted_keys() or Checkpoint.objects.exists():
         return public_key(signing_key())
     return new_key()
@@ -77,17 +77,17 @@ def new_key() -> str:
 
 
 def trusted_keys() -> set[str]:
-    """Public keys, hexadecimal, of every key this installation signed with."""
+    """Return the public keys, hexadecimal, of every key this installation signed with."""
     return {path.stem for path in _folder().glob("*.pub") if PUBLIC.fullmatch(path.name)}
 
 
 def public_key(key: Ed25519PrivateKey) -> str:
-    """Hexadecimal, 64 digits."""
+    """Return the public key, 64 hexadecimal digits."""
     return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
 
 
 def is_signed(message: bytes, signature: str, key: str) -> bool:
-    """As `verify_export.is_signed`, thirty times faster."""
+    """Check a signature as `verify_export.is_signed` does, thirty times faster."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), message)
     except (InvalidSignature, TypeError, ValueError):

@@ -20,7 +20,7 @@ M = TypeVar("M", Entry, Checkpoint, Hold)
 
 
 def readable(model: type[M], keys: list[int], *, instead: Callable[[], M] | None = None) -> dict[int, M]:
-    """The rows that are there, by key; one that cannot be read as an empty row, which nothing was hashed or signed of.
+    """Return the rows that are there, by key; one that cannot be read as an empty row, which nothing was hashed or signed of.
 
     instead: what makes that one.
     """
@@ -36,13 +36,13 @@ def readable(model: type[M], keys: list[int], *, instead: Callable[[], M] | None
 
 
 def unreadable_entry() -> Entry:
-    """What stands in an export for an entry that cannot be read: no hash fits it."""
-    at, said = datetime.min.replace(tzinfo=UTC), "This row cannot be read: run manage.py verify_audit."
-    return Entry(at=at, action="", outcome="", reason=said)
+    """Return the placeholder of an entry that cannot be read: no hash fits it."""
+    at, reason = datetime.min.replace(tzinfo=UTC), "This row cannot be read: run manage.py verify_audit."
+    return Entry(at=at, action="", outcome="", reason=reason)
 
 
 def in_part(model: type[M], keys: list[int]) -> list[M]:
-    """For a page, in this order: of a row that cannot be read as a whole the fields that can. `unreadable` names the others."""
+    """Return rows for a page, in this order; a damaged row with the fields that can be read, `unreadable` names the others."""
     whole = readable(model, keys)
     return [_shown(model, key, whole.get(key)) for key in keys]
 
@@ -63,7 +63,7 @@ def _shown(model: type[M], key: int, row: M | None) -> M:
 
 
 def _read_alone(model: type[M], key: int, field: Field[Any, Any]) -> Any:
-    """One column of a row; UNREADABLE where even that cannot be read, or the row is gone."""
+    """Return one column of a row; UNREADABLE where even that cannot be read, or the row is gone."""
     try:
         with transaction.atomic():
             return model.objects.values_list(field.attname, flat=True).get(pk=key)
@@ -72,7 +72,7 @@ def _read_alone(model: type[M], key: int, field: Field[Any, Any]) -> Any:
 
 
 def _is_sound(field: Field[Any, Any], value: Any) -> bool:
-    """Can a page show it as what the column holds?"""
+    """Tell whether a page can show the value as what the column holds."""
     if value is UNREADABLE or value is None:
         return value is None and field.null
     try:
@@ -84,7 +84,7 @@ def _is_sound(field: Field[Any, Any], value: Any) -> bool:
 
 
 def _nothing(field: Field[Any, Any]) -> Any:
-    """What stands for a value that cannot be shown."""
+    """Return the empty value of a field."""
     if isinstance(field, JSONField):
         return {}
     return "" if isinstance(field, CharField) else None

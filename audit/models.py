@@ -50,12 +50,12 @@ class AppendOnlyModel(models.Model):
 
 
 def written_time(at: datetime) -> str:
-    """UTC with microseconds, as the chain writes it: 2026-11-21T09:30:00.000001Z."""
+    """Format a time in UTC with microseconds, as the chain writes it: 2026-11-21T09:30:00.000001Z."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def known_actions() -> list[tuple[str, Any]]:
-    """The vocabulary; by name, so that a new word needs no migration."""
+    """Return the vocabulary; by name, so that a new word needs no migration."""
     return Action.choices
 
 
@@ -153,7 +153,7 @@ class Checkpoint(AppendOnlyModel):
         return f"{self.seq} ({self.get_kind_display()})"
 
     def statement(self) -> dict[str, Any]:
-        """What is signed."""
+        """Return the statement that is signed."""
         return {
             "v": 1,
             "kind": str(self.kind),
@@ -194,13 +194,13 @@ class Hold(models.Model):
         return self.reason
 
     def extent(self) -> dict[str, Any]:
-        """What it holds, as its entry says."""
+        """Return the extent of the hold, as its entry records it."""
         times = {"from": self.from_at, "until": self.until_at}
         return {"person": self.person_id} | {name: written_time(at) if at else None for name, at in times.items()}
 
 
 def content_of(entry: Entry) -> dict[str, Any]:
-    """What the chain holds of an entry, as JSON values. The format itself is defined in `verify_export.py`."""
+    """Return what the chain holds of an entry, as JSON values. The format itself is defined in `verify_export.py`."""
     return {name: getattr(entry, name) for name in CONTENT} | {"at": written_time(entry.at)}
 
 

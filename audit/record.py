@@ -75,16 +75,16 @@ def record(
 
 
 def _address(text: str | None) -> str | None:
-    """As PostgreSQL writes it; None for what is no address."""
+    """Write an address as PostgreSQL does; None for what is no address."""
     try:
         return str(ip_address((text or "").partition("%")[0]))
     except ValueError:
         return None
 
 
-def _text(text: str, most: int) -> str:
-    """At most `most` characters that PostgreSQL can hold: a name with a NUL must not keep an entry from being written."""
-    return text.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")[:most]
+def _text(text: str, length: int) -> str:
+    """Cut to `length` characters that PostgreSQL can hold: a name with a NUL must not keep an entry from being written."""
+    return text.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")[:length]
 
 
 def insert(entry: Entry) -> None:
@@ -111,11 +111,11 @@ def _insert_of(model: type[Entry]) -> tuple[str, list[Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value with texts that PostgreSQL can hold."""
+    """Return a JSON value with texts that PostgreSQL can hold."""
     if isinstance(value, str):
         return _text(value, len(value))
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, dict):
-        return {_plain(name): _plain(each) for name, each in value.items()}
+        return {_plain(name): _plain(item) for name, item in value.items()}
     return value

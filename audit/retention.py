@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.checkpoints import copy_outside, one_signs, signed
+from audit.checkpoints import copy_outside, lock_signing, signed
 from audit.db_owner import owner_s_work
 from audit.keys import signing_key
 from audit.malformed_rows import in_part
@@ -44,7 +44,7 @@ def check_hold(hold: Hold) -> None:
 
 
 def _is_somebody(person_id: int) -> bool:
-    """An account, or one that was there when something was recorded."""
+    """Tell whether there is such an account, or was when something was recorded."""
     known = Q(actor_id=person_id) | Q(on_behalf_of_id=person_id) | Q(target_type="user", target_id=str(person_id))
     return User.objects.filter(pk=person_id).exists() or Entry.objects.filter(known).exists()
 
@@ -59,7 +59,7 @@ def release_hold(by: Actor | None, hold: Hold) -> None:
 
 
 def holds_on_person(person_id: int) -> list[Hold]:
-    """Active holds about this person or everybody."""
+    """Return the active holds about this person or everybody."""
     return _active(Q(person_id=None) | Q(person_id=person_id))
 
 
@@ -76,7 +76,7 @@ def purge(by: Actor | None, *, before: datetime) -> int:
         )
     key = signing_key()
     with owner_s_work(), transaction.atomic():
-        one_signs()
+        lock_signing()
         first, cut = Link.objects.order_by("seq").first(), _last_before(before)
         if first is None or cut is None:
             raise InvalidInput(_("No audit entry is older than %(before)s.") % {"before": before.date()})
@@ -95,14 +95,14 @@ def purge(by: Actor | None, *, before: datetime) -> int:
 
 
 def _last_before(before: datetime) -> Link | None:
-    """The last link of the beginning of the log that is wholly older."""
+    """Return the last link of the beginning of the log that is wholly older."""
     kept = Link.objects.filter(entry__at__gte=before).order_by("seq").first()
     older = Link.objects.filter(seq__lt=kept.seq) if kept else Link.objects.all()
     return older.order_by("seq").last()
 
 
 def _active(about: Q | None = None) -> list[Hold]:
-    """One whose time cannot be read holds all time."""
+    """Return the active holds; one whose time cannot be read holds all time."""
     return in_part(Hold, list(Hold.objects.filter(about or Q(), released_at=None).values_list("pk", flat=True)))
 
 

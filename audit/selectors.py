@@ -26,14 +26,14 @@ class EntryFilter:
     request_id: str = ""
 
     def stored(self) -> dict[str, str]:
-        """What is set, as JSON. A person's name is left out: what goes into the log must be erasable."""
+        """Return the set fields as JSON. A person's name is left out: what goes into the log must be erasable."""
         given = {name: str(value) for name, value in asdict(self).items() if value}
         if not given.get("actor", "0").isdecimal():
             given["actor"] = "by name"
         return given
 
     def condition(self) -> Q:
-        """The filter on links."""
+        """Return the filter on links."""
         exact = {"action", "outcome", "target_id", "run_id", "request_id"}
         found = Q(**{f"entry__{name}": value for name, value in asdict(self).items() if name in exact and value})
         if self.since:
@@ -46,19 +46,19 @@ class EntryFilter:
 
 
 def links(chosen: EntryFilter) -> QuerySet[Link]:
-    """Places of entries, in the order of the chain."""
+    """Return the places of entries, in the order of the chain."""
     return Link.objects.filter(chosen.condition()).order_by("seq")
 
 
 def with_entries(places: list[Link]) -> list[Link]:
-    """The same; an entry that cannot be read, or is deleted, is there with what is known of it."""
+    """Attach the entries; one that is unreadable or deleted comes with the fields that are known."""
     for place, entry in zip(places, in_part(Entry, [place.entry_id for place in places]), strict=True):
         place.entry = entry
     return places
 
 
 def timeline(run_id: str) -> list[Entry]:
-    """Everything that was recorded about one run, in the order in which it was."""
+    """Return everything that was recorded about one run, in the order in which it was."""
     entries = in_part(Entry, list(Entry.objects.filter(run_id=run_id).order_by("id").values_list("pk", flat=True)))
     prefetch_related_objects(entries, "link")
     return entries
@@ -79,7 +79,7 @@ class Signing:
 
 
 def signing() -> Signing:
-    """As of now. On a host that has the keys only signatures count; elsewhere what says the same as the chain."""
+    """Return the state of signing now; signatures count where this host has the keys, else agreement with the chain."""
     checkpoint = newest()
     unsigned = Link.objects.filter(seq__gt=checkpoint.seq if checkpoint else 0).order_by("seq").first()
     every, now = timedelta(seconds=settings.AUDIT_SIGNED_EVERY_S), timezone.now()
@@ -89,7 +89,7 @@ def signing() -> Signing:
 
 
 def _recorded_at(link: Link, now: datetime) -> datetime:
-    """When its entry says; one that cannot be read has waited long enough."""
+    """Return the time of its entry; an unreadable one has waited long enough."""
     waited = now - timedelta(days=1)
     entry = readable(Entry, [link.entry_id], instead=lambda: Entry(at=waited)).get(link.entry_id)
     return max(entry.at, waited) if entry else waited

@@ -5,5 +5,5 @@ from audit import checkpoints
 
 @shared_task(name="audit.sign_checkpoint", ignore_result=True)
 def sign_checkpoint() -> None:
-    """Sent by beat: sign what was recorded since the last checkpoint."""
+    """Sign what was recorded since the last checkpoint; sent by beat."""
     checkpoints.sign_checkpoint()

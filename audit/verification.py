@@ -26,7 +26,7 @@ from audit.verify_export import (
 )
 
 BATCH = 2000  # links read at a time
-MOST_FAULTS = 100  # kept of a kind; a rewritten log would name every entry
+MAX_FAULTS = 100  # kept of a kind; a rewritten log would name every entry
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Report:
 
     @property
     def first_bad(self) -> int | None:
-        """The smallest sequence number with a fault."""
+        """Return the smallest sequence number with a fault."""
         return min((fault.seq for fault in self.faults if fault.seq is not None), default=None)
 
     def bad(self, seq: int | None, kind: str, sentence: str) -> None:
         """Note a fault."""
-        if sum(fault.kind == kind for fault in self.faults) < MOST_FAULTS:
+        if sum(fault.kind == kind for fault in self.faults) < MAX_FAULTS:
             self.faults.append(Fault(seq, kind, sentence))
 
 
@@ -109,7 +109,7 @@ def verify() -> Report:
 
 @contextmanager
 def _snapshot() -> Iterator[None]:
-    """Writers go on meanwhile. Inside a transaction of the caller's, its own view counts.
+    """Read one snapshot while writers go on; inside a transaction of the caller's, its own view counts.
 
     Whoever rules the database can set a path on which tables, catalogs and operators of their own come first: it is not taken.
     """
@@ -173,10 +173,10 @@ def _take(report: Report, marks: Marks, statement: dict[str, Any], signature: st
 
 
 def _walk(report: Report, marks: Marks) -> None:
-    """Every link in order, with its entry."""
+    """Check every link in order, with its entry."""
     before, expected, good = marks.cut_hash, marks.cut_seq + 1, marks.cut_seq
     rewritten, lost = False, Losses()
-    for seq, entry_id in Link.objects.filter(seq__lte=marks.cut_seq).values_list("seq", "entry_id")[:MOST_FAULTS]:
+    for seq, entry_id in Link.objects.filter(seq__lte=marks.cut_seq).values_list("seq", "entry_id")[:MAX_FAULTS]:
         report.bad(seq, "stray", f"entry {entry_id} stands as number {seq}, before the log begins")
     for link, entry in _linked(marks.cut_seq):
         seq, digest = link.seq, bytes(link.hash or b"")
@@ -203,7 +203,7 @@ def _walk(report: Report, marks: Marks) -> None:
 
 
 def _entry(report: Report, lost: Losses, seq: int, entry: Entry | None) -> None:
-    """Does the row say what was hashed? lost: by person, what no erasure has accounted for yet. Raises any of ODD."""
+    """Check that the row is what was hashed. lost: by person, losses without a recorded erasure so far. Raises any of ODD."""
     if entry is None:
         report.bad(seq, "missing", f"the entry with number {seq} is deleted")
         return
@@ -223,14 +223,14 @@ def _entry(report: Report, lost: Losses, seq: int, entry: Entry | None) -> None:
 
 
 def _lost_in(seq: int, entry: Entry) -> Iterator[Lost]:
-    """What the chain has a hash of and the row has no salt for."""
+    """Yield the fields that the chain has a hash of and the row no salt for."""
     for name in PERSONAL:
         if name in entry.personal and entry.salts.get(name) is None:
             yield Lost(seq, name, whose(vars(entry), name))
 
 
 def _linked(after: int) -> Iterator[tuple[Link, Entry | None]]:
-    """Links with the entries they name, in order of their numbers."""
+    """Yield links with the entries they name, in order of their numbers."""
     while links := list(Link.objects.filter(seq__gt=after).order_by("seq")[:BATCH]):
         entries = readable(Entry, [link.entry_id for link in links if link.entry_id is not None])
         yield from ((link, entries.get(link.entry_id)) for link in links)
@@ -238,7 +238,7 @@ def _linked(after: int) -> Iterator[tuple[Link, Entry | None]]:
 
 
 def _end(report: Report, marks: Marks) -> None:
-    """Does the log end where its head and its signatures say?"""
+    """Check that the log ends where its head and its signatures say."""
     last = max(report.last, marks.cut_seq)
     heads = list(Head.objects.all())
     head = heads[0] if len(heads) == 1 else None
@@ -263,17 +263,17 @@ def _end(report: Report, marks: Marks) -> None:
 
 
 def _strays(report: Report) -> None:
-    """Entries that came in while linking was switched off."""
-    for number in Entry.objects.filter(link=None).order_by("id").values_list("pk", flat=True)[:MOST_FAULTS]:
+    """Report entries added while linking was switched off."""
+    for number in Entry.objects.filter(link=None).order_by("id").values_list("pk", flat=True)[:MAX_FAULTS]:
         before = Link.objects.filter(entry_id__lt=number).order_by("-seq").first()
         seq = before.seq + 1 if before else 1
         report.bad(seq, "stray", f"entry {number} is in no place of the chain; it was put in where {seq} is")
 
 
 def _holds(report: Report) -> None:
-    """Is every hold that was placed, and not released, there as it was placed?"""
-    told = Link.objects.filter(entry__action__in=[Action.HOLD_PLACED, Action.HOLD_RELEASED])
-    seqs = dict(told.order_by("seq").values_list("entry_id", "seq"))
+    """Check that every hold that was placed, and not released, is as it was placed."""
+    recorded = Link.objects.filter(entry__action__in=[Action.HOLD_PLACED, Action.HOLD_RELEASED])
+    seqs = dict(recorded.order_by("seq").values_list("entry_id", "seq"))
     entries, placed = readable(Entry, list(seqs)), dict[int, tuple[int, dict[str, Any]]]()
     for number, seq in seqs.items():
         with suppress(*ODD):  # what is no such entry is named by its hash

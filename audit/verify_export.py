@@ -38,7 +38,7 @@ CONTENT = (
 
 # --- canonical JSON (RFC 8785) ----------------------------------------------------------------------------------------
 def canonical(value: Any) -> bytes:
-    """The one way to write a JSON value. Raises ValueError for numbers that do not survive JSON."""
+    """Write a JSON value in its only form. Raises ValueError for numbers that do not survive JSON."""
     return _written(value).encode()
 
 
@@ -56,7 +56,7 @@ def _written(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """As ECMAScript prints a double, which is how JSON means numbers."""
+    """Write a number as ECMAScript prints a double, which is how JSON means numbers."""
     if isinstance(value, int) and abs(value) <= 2**53:
         return str(int(value))
     text = _double(float(value)) if abs(value) <= sys.float_info.max else ""
@@ -84,17 +84,17 @@ def _double(number: float) -> str:
 
 # --- hashes -----------------------------------------------------------------------------------------------------------
 def content_hash(entry: Mapping[str, Any]) -> bytes:
-    """SHA-256 of what an entry says. entry: exactly the fields of CONTENT; `at` as text, `personal` as {field: hex}."""
+    """Return the SHA-256 of an entry's content. entry: exactly the fields of CONTENT; `at` as text, `personal` as {field: hex}."""
     return hashlib.sha256(canonical({"v": VERSION} | {name: entry[name] for name in CONTENT})).digest()
 
 
 def commitment(text: str, salt: str) -> str:
-    """What the chain holds of a name or an address. salt: 32 hexadecimal digits of its own for each text."""
+    """Return what the chain holds of a name or an address. salt: 32 hexadecimal digits of its own for each text."""
     return hashlib.sha256(bytes.fromhex(salt) + text.encode()).hexdigest()
 
 
 def link_hash(before: bytes, seq: int, content: bytes) -> bytes:
-    """The hash at place `seq`; before: the hash at `seq - 1`."""
+    """Return the hash at place `seq`; before: the hash at `seq - 1`."""
     return hashlib.sha256(before + seq.to_bytes(8, "big") + content).digest()
 
 
@@ -107,7 +107,7 @@ Point = tuple[int, int, int, int]  # extended coordinates: x/z, y/z, t = xy/z
 
 
 def _recovered(data: bytes) -> Point | None:
-    """The point that 32 bytes stand for, or None."""
+    """Return the point that 32 bytes stand for, or None."""
     sign, y = divmod(int.from_bytes(data, "little"), 2**255)
     if len(data) != 32 or y >= _P:
         return None
@@ -140,7 +140,7 @@ _BASE = _recovered((4 * pow(5, -1, _P) % _P).to_bytes(32, "little"))
 
 
 def is_signed(message: bytes, signature: str, key: str) -> bool:
-    """Whether `signature` is an Ed25519 signature of the message by `key`; both in hexadecimal, as kept."""
+    """Tell whether `signature` is an Ed25519 signature of the message by `key`; both in hexadecimal, as kept."""
     try:
         raw, public = bytes.fromhex(signature), bytes.fromhex(key)
     except (TypeError, ValueError):
@@ -193,12 +193,12 @@ class Export:
 
     @property
     def first_bad(self) -> int | None:
-        """The smallest sequence number with a fault."""
+        """Return the smallest sequence number with a fault."""
         return min((seq for _line, seq, _what in self.faults if seq is not None), default=None)
 
     @property
     def unshown(self) -> str:
-        """What is not shown although nothing is wrong; "" for nothing."""
+        """Return what the check cannot show although nothing is wrong; "" for nothing."""
         gone = "" if self.is_complete or not self.gone else GONE.format(len(self.gone))
         return NO_KEY if not self.trusted else OLD if self.header["v"] < FORMAT else gone
 
@@ -253,11 +253,11 @@ class Export:
         if self.signed.get(seq, found["hash"]) != found["hash"]:
             self.bad(seq, "the chain differs from a signed checkpoint: it was rewritten here or before")
         if entry["action"] == ERASURE and isinstance(entry["detail"], dict):
-            self.gone = [each for each in self.gone if each[1] is None or each[1] != entry["detail"].get("person")]
+            self.gone = [gone for gone in self.gone if gone[1] is None or gone[1] != entry["detail"].get("person")]
         self.first, self.last, self.before = self.first or seq, seq, bytes.fromhex(found["hash"])
 
     def _place(self, seq: int, before: str) -> None:
-        """Does this number stand where the header and the numbers before it say?"""
+        """Check that this number stands where the header and the numbers before it say."""
         if self.last and seq <= self.last:
             self.bad(seq, f"it stands behind number {self.last}")
         elif self.is_complete and seq != (expected := self.last + 1 if self.last else self.header["first_seq"]):
@@ -275,7 +275,7 @@ class Export:
             self.bad(seq, f"{field} is not what was recorded")
 
     def _signed(self, seq: int | None, what: str, found: dict[str, Any], name: str) -> None:
-        """Whether the statement `name` of this line is signed, and by whom."""
+        """Check the signature of the statement `name` of this line."""
         signature = shaped(found, {name: dict, "signature": str | None})["signature"]
         key = found[name].get("key")
         if signature is None or key is None:
@@ -324,7 +324,7 @@ class Export:
 
 
 def whose(entry: Mapping[str, Any], field: str) -> int | None:
-    """The number of the person whose name or address this is; None where the entry does not say."""
+    """Return the number of the person whose name or address this is; None where the entry does not say."""
     target = str(entry["target_id"]) if entry["target_type"] == "user" else ""
     named = int(target) if target.isdecimal() else None
     own = entry["actor_id"] if field == "actor_name" or entry["actor_id"] else named
@@ -333,7 +333,7 @@ def whose(entry: Mapping[str, Any], field: str) -> int | None:
 
 
 def shaped(found: Any, shape: Shape) -> dict[str, Any]:
-    """An object with exactly these names and types. Raises ValueError."""
+    """Check that an object has exactly these names and types, and return it. Raises ValueError."""
     if not isinstance(found, dict) or found.keys() != shape.keys():
         raise ValueError(f"it should have exactly {', '.join(shape)}")
     for name, wanted in shape.items():
@@ -359,7 +359,7 @@ def check(lines: Iterator[bytes], trusted: Collection[str] = ()) -> Export:
 
 
 def main(arguments: list[str]) -> int:
-    """The command line; returns the exit code."""
+    """Run the command line; return the exit code."""
     parser = ArgumentParser(description=__doc__, formatter_class=RawTextHelpFormatter, allow_abbrev=False)
     parser.add_argument("file", type=Path)
     parser.add_argument("--key", type=str.lower, action="append", default=[])
@@ -375,16 +375,16 @@ def main(arguments: list[str]) -> int:
         return 2
     ok = not export.faults and not export.unshown
     if given.json:
-        told = {name: getattr(export, name) for name in ("first_bad", "entries", "erased", "header", "unshown")}
+        summary = {name: getattr(export, name) for name in ("first_bad", "entries", "erased", "header", "unshown")}
         faults = [fault._asdict() for fault in export.faults]
-        print(json.dumps(told | {"ok": ok, "faults": faults, "signed_by": sorted(export.keys)}))
+        print(json.dumps(summary | {"ok": ok, "faults": faults, "signed_by": sorted(export.keys)}))
     else:
         _print(export)
     return 0 if ok else 1 if export.faults else 3
 
 
 def _print(export: Export) -> None:
-    """For people. What the file says is written in ASCII: it may be anybody's."""
+    """Print for people, in ASCII: the file may be anybody's."""
     header, erased, at = export.header, f"{export.erased} erased names or addresses", export.header["exported_at"]
     part = f"a part of the log, {json.dumps(header['filter'])}" if header["filter"] else "the whole log, without a gap"
     print(f"{export.entries} entries, {export.first} to {export.last}; {part}; {erased}; exported {at!a}.")

@@ -35,7 +35,7 @@ _WELL_KNOWN = "/.well-known/"
 
 
 def issuers(request: HttpRequest) -> list[str]:
-    """The issuers that are set up, as they call themselves; one that does not answer as it is called here."""
+    """Return the issuers that are set up, as they call themselves; one that does not answer as it is called here."""
     named = []
     for app in sign_ins(request):
         try:
@@ -46,7 +46,7 @@ def issuers(request: HttpRequest) -> list[str]:
 
 
 def bearer_of_access_token(request: HttpRequest, token: str, *, audience: str) -> Bearer:
-    """Who sent this token. audience: the address of ours that it must be for.
+    """Return who sent this token. audience: the address of ours that it must be for.
 
     Raises TokenRefused, Unavailable where its issuer does not answer.
     """
@@ -65,7 +65,7 @@ def bearer_of_access_token(request: HttpRequest, token: str, *, audience: str) -
 
 
 def _app_of(request: HttpRequest, token: str) -> SocialApp:
-    """The sign-in whose issuer a token names. Raises TokenRefused."""
+    """Return the sign-in whose issuer a token names. Raises TokenRefused."""
     try:
         named = str(jwt.decode(token, options={"verify_signature": False}).get("iss", ""))
     except jwt.PyJWTError as problem:
@@ -77,16 +77,16 @@ def _app_of(request: HttpRequest, token: str) -> SocialApp:
 
 
 def _claims(request: HttpRequest, app: SocialApp, token: str, audience: str) -> dict[str, Any]:
-    """What a token says, once its signature, issuer, audience and end are right. Raises TokenRefused, Unavailable."""
-    said = _published(request, app)
+    """Return what a token says, once its signature, issuer, audience and end are right. Raises TokenRefused, Unavailable."""
+    issuer = _published(request, app)
     try:
         try:
-            return verified(token, said["keys"], audience=audience, issuer=said["issuer"])
+            return verified(token, issuer["keys"], audience=audience, issuer=issuer["issuer"])
         except UnknownKey:
-            if time.time() - said["read_at"] < KEYS_READ_EVERY_S:
+            if time.time() - issuer["read_at"] < KEYS_READ_EVERY_S:
                 raise
-        said = _published(request, app, is_anew=True)
-        return verified(token, said["keys"], audience=audience, issuer=said["issuer"])
+        issuer = _published(request, app, is_anew=True)
+        return verified(token, issuer["keys"], audience=audience, issuer=issuer["issuer"])
     except jwt.ExpiredSignatureError as problem:
         raise TokenRefused(_("This token has expired. Sign in again.")) from problem
     except jwt.InvalidAudienceError as problem:
@@ -97,14 +97,14 @@ def _claims(request: HttpRequest, app: SocialApp, token: str, audience: str) -> 
 
 
 def _published(request: HttpRequest, app: SocialApp, *, is_anew: bool = False) -> dict[str, Any]:
-    """issuer, keys and read_at of a sign-in, kept for a while, as is that it does not answer. Raises Unavailable."""
+    """Return issuer, keys and read_at of a sign-in, kept for a while, as is that it does not answer. Raises Unavailable."""
     key = f"issuer:{hashlib.sha256(_address(app).encode()).hexdigest()}"
     found: dict[str, Any] | None = None if is_anew else cache.get(key)
     if found is None:
         adapter = IssuerAdapter(request, app.provider_id)
         try:
-            said = {"issuer": str(adapter.openid_config["issuer"]), "keys": adapter.keys()}
-            found, kept = {**said, "read_at": time.time()}, KEPT_S
+            answer = {"issuer": str(adapter.openid_config["issuer"]), "keys": adapter.keys()}
+            found, kept = {**answer, "read_at": time.time()}, KEPT_S
         except (RequestException, ValueError, KeyError, TypeError):
             log.warning("access_token.issuer_unreachable", provider=app.provider_id, exc_info=True)
             found, kept = {}, KEPT_FAILURE_S
@@ -115,9 +115,9 @@ def _published(request: HttpRequest, app: SocialApp, *, is_anew: bool = False) -
 
 
 def _scopes(claims: dict[str, Any]) -> tuple[str, ...]:
-    """What a token is for: those of ours that it names; else what reads."""
-    said = claims.get("scope") or claims.get("scp") or ""
-    named = {str(each) for each in (said if isinstance(said, list) else str(said).split())}
+    """Return what a token is for: those of ours that it names; else what reads."""
+    given = claims.get("scope") or claims.get("scp") or ""
+    named = {str(scope) for scope in (given if isinstance(given, list) else str(given).split())}
     return tuple(scope.value for scope in TokenScope if scope in OPENED and scope.value in named) or tuple(
         scope.value for scope in DEFAULT_SCOPES
     )

@@ -88,7 +88,7 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
             set_permissions(Principal.of(request.user), form.instance, form.cleaned_data["user_permissions"])
 
     def response_add(self, request: HttpRequest, obj: User, post_url_continue: str | None = None) -> HttpResponse:
-        """Who was added by the plain button is shown with what they may now see."""
+        """Show the new person with what they may now see, after the plain button."""
         if {"_addanother", "_continue", IS_POPUP_VAR} & request.POST.keys():
             return super().response_add(request, obj, post_url_continue)
         messages.success(
@@ -101,7 +101,7 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
         return super().add_view(request, form_url, {"title": _("Add a person")} | (extra_context or {}))
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
-        """Of the permissions those that something here asks for."""
+        """Offer only permissions that something here asks for."""
         field: Any = super().formfield_for_manytomany(db_field, request, **kwargs)
         if db_field.name == "user_permissions" and field is not None:
             field.queryset = field.queryset.exclude(content_type__app_label__in=UNASKED)

@@ -57,7 +57,7 @@ def delete_account(by: Principal, user: User) -> None:
 
 @transaction.atomic
 def set_permissions(by: Principal, holder: User | Group, permissions: Iterable[Permission]) -> None:
-    """Which pages of the admin somebody may use, such as the audit log; none of them gives a right on documents."""
+    """Set which pages of the admin somebody may use, such as the audit log; none gives a right on documents."""
     _govern(by)
     held = holder.user_permissions if isinstance(holder, User) else holder.permissions
     before, after = set(held.all()), set(permissions)
@@ -74,7 +74,7 @@ def password_was_set(by: Principal, user: User) -> None:
 
 @contextmanager
 def _somebody_left(user: User) -> Iterator[None]:
-    """A change of an account after which its places still have a manager, and the system an administrator."""
+    """Run a change of an account; refuse it where a place loses its last manager or the system its last administrator."""
     administrators = User.objects.filter(is_active=True, is_superuser=True)
     with managers_kept(lambda: managed_by_person(user)):
         had_one = administrators.exists()

@@ -19,25 +19,25 @@ _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 def verified_address(documents: Sequence[dict[str, Any]], *, trusts_issuer: bool) -> str:
-    """The first address that a document gives together with the word that it is verified; "" where none does.
+    """Return the first address that a document gives together with the word that it is verified; "" where none does.
 
     documents: ID token and userinfo. The word of one says nothing of the address in the other. trusts_issuer: where no document
     has such a word, their address counts all the same. Source: OpenID Connect Core 1.0, 5.1.
     """
-    trusts_silence = trusts_issuer and not any("email_verified" in each for each in documents)
-    said = (each.get("email") for each in documents if trusts_silence or each.get("email_verified") is True)
-    return next((str(address) for address in said if _is_address(address)), "")
+    trusts_silence = trusts_issuer and not any("email_verified" in document for document in documents)
+    found = (one.get("email") for one in documents if trusts_silence or one.get("email_verified") is True)
+    return next((str(address) for address in found if _is_address(address)), "")
 
 
 def folded(address: str) -> str:
-    """As two addresses are compared: in small letters, of ASCII alone. In Unicode's small letters the Kelvin sign is a k, and what
+    """Fold an address for comparison: small letters, of ASCII alone. In Unicode's small letters the Kelvin sign is a k, and what
     databases call upper case makes an i of the Turkish one without a dot.
     """
     return address.strip().translate(_SMALL)
 
 
 def accounts_with(addresses: Iterable[str], among: QuerySet[User]) -> dict[str, User]:
-    """{folded address: the account that has it}. An address that two of these accounts have is nobody's."""
+    """Return {folded address: the account that has it}. An address that two of these accounts have is nobody's."""
     wanted = sorted({address.strip().lower() for address in addresses} - {""})
     found: dict[str, list[User]] = {}
     for part in range(0, len(wanted), PART):

@@ -49,7 +49,7 @@ class GuardedModelAdmin(admin.ModelAdmin[M]):
         return (rows.filter(pk=obj.pk) if obj else rows).exists()
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Of other protected rows, those that this person finds in the admin: a field by itself takes every row there is."""
+        """Offer only the protected rows that this person finds in the admin: a field by itself takes every row there is."""
         model = db_field.remote_field.model
         others = self.admin_site.get_model_admin(model) if self.admin_site.is_registered(model) else None
         if isinstance(others, GuardedModelAdmin):

@@ -24,7 +24,7 @@ M = TypeVar("M", bound=models.Model)
 def admin_page(
     view: Callable[Concatenate[HttpRequest, Principal, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """A page for staff, behind the admin's own sign-in; it gets the principal as second argument."""
+    """Make a page for staff, behind the admin's own sign-in; it gets the principal as second argument."""
 
     @wraps(view)
     def page(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -34,7 +34,7 @@ def admin_page(
 
 
 def staff_only(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """The admin's sign-in, which tells whoever is signed in and no staff what is missing: managing a folder is not enough."""
+    """Return the admin's sign-in, which tells whoever is signed in and no staff what is missing: managing a folder is not enough."""
 
     @wraps(login)
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -51,12 +51,12 @@ def staff_only(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 
 @admin_page
 def on_site(_request: HttpRequest, _principal: Principal, /, **_row: str) -> HttpResponse:
-    """Django's way from a content type and an id to the page of a row: nothing here links to it, and rows have doors of their own."""
+    """Close Django's way from a content type and an id to the page of a row: nothing here links to it."""
     raise NotFound(_("There is no such page, or you may not see it."))
 
 
 def with_ids_only(initial_data: Callable[[Any, HttpRequest], dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """What the address of a form of the admin fills in, without what names no row because it is no id."""
+    """Drop from the initial values of an admin form what is no id of a row."""
 
     @wraps(initial_data)
     def usable(options: Any, request: HttpRequest) -> dict[str, Any]:
@@ -69,15 +69,15 @@ def with_ids_only(initial_data: Callable[[Any, HttpRequest], dict[str, Any]]) ->
 
 def _are_ids(field: Any, value: str | list[str]) -> bool:
     try:
-        for each in value if isinstance(value, list) else [value]:
-            field.target_field.to_python(each)
+        for item in value if isinstance(value, list) else [value]:
+            field.target_field.to_python(item)
     except ValidationError:
         return False
     return True
 
 
 def show(request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
-    """A template of ours within the admin's frame."""
+    """Render a template of ours within the admin's frame."""
     return render(request, template, admin.site.each_context(request) | dict(context), status=status)
 
 
@@ -89,12 +89,12 @@ class FromOutside:
     model: Any
 
     def ways(self) -> list[tuple[Any, str, bool]]:
-        """(name, address, whether it is this one) of each."""
+        """Return (name, address, whether it is this one) of each list."""
         found = []
         for name in ("directoryaccount", "directorygroup", "claimmapping", "unmappedclaim", "claimmembership"):
             model = apps.get_model("authz", name)
-            said = capfirst(model._meta.verbose_name_plural)
-            found.append((said, reverse(f"admin:authz_{name}_changelist"), model is self.model))
+            label = capfirst(model._meta.verbose_name_plural)
+            found.append((label, reverse(f"admin:authz_{name}_changelist"), model is self.model))
         return found
 
 
@@ -131,7 +131,7 @@ class SuperusersOnly(admin.ModelAdmin[M]):
 
 
 def _or_message(request: HttpRequest, view: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    """Django runs these views in a transaction: what a service refuses leaves nothing behind."""
+    """Show what a service refuses as a message; Django's transaction leaves nothing behind."""
     try:
         return view()
     except InvalidInput as problem:

@@ -19,7 +19,7 @@ class PeopleBackend(ModelBackend):
         return super().user_can_authenticate(user) and not hasattr(user, "service_account")
 
     def get_user(self, user_id: Any) -> User | None:
-        """The person of a session, asked at each request; None ends it for a disabled account."""
+        """Return the person of a session, asked at each request; None ends it for a disabled account."""
         user = User.objects.select_related("service_account").filter(pk=user_id).first()
         return user if self.user_can_authenticate(user) else None
 

@@ -20,7 +20,7 @@ M = TypeVar("M", bound=models.Model)
 
 
 def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
-    """The one row that matches and that this person may see; raises NotFound, the same for missing and forbidden."""
+    """Return the one row that matches and that this person may see; raise NotFound, the same for missing and forbidden."""
     try:
         row = door(model).permitted(principal, Right.VIEW, **lookup).first()
         if row is None:
@@ -33,7 +33,7 @@ def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
 
 
 def missing(model: type[models.Model]) -> NotFound:
-    """The error for a row that is not there or not theirs: the same words for both."""
+    """Return the error for a row that is not there or not theirs: the same words for both."""
     return NotFound(_("There is no such %(what)s, or you may not see it.") % {"what": model._meta.verbose_name})
 
 
@@ -53,7 +53,7 @@ def equalise_timing(principal: Principal, right: Right, rows: models.QuerySet[M]
 
 
 def can(principal: Principal, right: Right, row: models.Model) -> bool:
-    """Does this person hold `right` on this row now?"""
+    """Tell whether this person holds `right` on this row now."""
     return door(type(row)).reachable_by(principal, right).filter(pk=row.pk).exists()
 
 
@@ -78,5 +78,5 @@ def require_manage(by: Principal | None, row: models.Model) -> None:
 
 
 def door(model: type[M]) -> GuardedManager[M]:
-    """The manager that opens the rows of a protected model."""
+    """Return the manager that opens the rows of a protected model."""
     return model.objects  # type: ignore[attr-defined, no-any-return]

@@ -157,7 +157,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
         return url
 
     def clean(self) -> dict[str, Any]:
-        """A secret that is stored goes to the issuer that made it: for another one it is asked for again."""
+        """Ask for the secret again for another issuer: a stored one goes only to the issuer that made it."""
         given: dict[str, Any] = super().clean() or {}
         row = self.instance
         is_same = (given.get("server_url"), given.get("client_id")) == (row.settings.get("server_url"), row.client_id)
@@ -180,7 +180,7 @@ class SignInAdmin(SuperusersOnly[SocialApp]):
     list_display = ("name", "provider_id", "client_id")
 
     def get_form(self, request: HttpRequest, obj: SocialApp | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """With the address that the issuer is told beforehand, which nobody can guess."""
+        """Show the redirect address that is registered at the issuer, which nobody can guess."""
         form = super().get_form(request, obj, change, **kwargs)
         place = reverse("openid_connect_callback", args=[(obj and obj.provider_id) or "PROVIDER-ID"])
         form.base_fields["provider_id"].help_text = _(

@@ -11,14 +11,14 @@ from audit.actions import Action
 from audit.record import record
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
 
-MOST_VALUES = 1_000  # of one claim; the rest is not read
+MAX_VALUES = 1_000  # of one claim; the rest is not read
 VALUE_LENGTH = 250  # characters
 
 
 def claim_values(claim: Any) -> set[str]:
-    """The names in a groups claim: a list of texts, one text, or nothing (no claim: no group)."""
+    """Return the names in a groups claim: a list of texts, one text, or nothing (no claim: no group)."""
     listed = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
-    return {text for text in listed[:MOST_VALUES] if isinstance(text, str) and 0 < len(text) <= VALUE_LENGTH}
+    return {text for text in listed[:MAX_VALUES] if isinstance(text, str) and 0 < len(text) <= VALUE_LENGTH}
 
 
 @transaction.atomic
@@ -32,14 +32,14 @@ def apply_claims(user: User, *, provider: str, values: Iterable[str]) -> None:
 
 
 def note_unmapped(provider: str, values: Iterable[str]) -> None:
-    """For the administrator, who may give them a meaning."""
+    """Note values for the administrator, who may map them."""
     for value in sorted(values):
         UnmappedClaim.objects.update_or_create(provider=provider, value=value, defaults={"seen_at": timezone.now()})
 
 
 @transaction.atomic
 def follow_claims(user: User, *, provider: str, values: Iterable[str]) -> set[str]:
-    """The memberships of `apply_claims`; returns the values that no mapping knows."""
+    """Set memberships as `apply_claims` does; return the values that no mapping knows."""
     User.objects.select_for_update().get(pk=user.pk)  # two sign-ins at once: one after the other
     named = set(values)
     mappings = ClaimMapping.objects.filter(provider__in=("", provider), value__in=named)

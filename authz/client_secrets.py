@@ -13,13 +13,13 @@ log = structlog.get_logger(__name__)
 
 
 def store_secret(app: SocialApp, secret: str) -> None:
-    """For the issuer and client that the row has now; saving it is the caller's."""
+    """Seal the secret for the row's present issuer and client; the caller saves."""
     app.secret = ""
     app.settings = app.settings | {"sealed_secret": seal(secret, purpose=_purpose(app), secrets=[settings.SECRET_KEY])}
 
 
 def stored_secret(app: SocialApp) -> str:
-    """The secret again; "" where none is stored, or one for another issuer or client or under another COPILOT_SECRET_KEY."""
+    """Return the stored secret; "" where none is stored, or one for another issuer or client or under another COPILOT_SECRET_KEY."""
     try:
         return unseal(app.settings.get("sealed_secret", ""), purpose=_purpose(app), secrets=[settings.SECRET_KEY])
     except SealBroken:
@@ -28,7 +28,7 @@ def stored_secret(app: SocialApp) -> str:
 
 
 def sign_ins_without_secret() -> list[str]:
-    """Names of those in the admin that cannot prove themselves to their issuer."""
+    """Return the names of sign-ins in the admin that cannot prove themselves to their issuer."""
     return [app.name for app in SocialApp.objects.order_by("name") if not stored_secret(app)]
 
 

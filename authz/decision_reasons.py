@@ -1,7 +1,7 @@
-"""The rows that decide about rights in some knowledge bases, read at once, and what they make of one person, with the reason.
+"""The rows behind rights in some knowledge bases, read at once, with the reason of each decision.
 
-The statement in `authz.folders` decides who sees what. This says why, for pages that explain, compare and export; a property test
-holds the two together.
+The statement in `authz.folders` decides (`authz.held_rights` asks it); the rows here tell why, for pages that explain and export. A
+property test holds the two together.
 """
 
 from collections import defaultdict
@@ -9,18 +9,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
 from typing import Any, Self
 from uuid import UUID
 
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 
+from authz.held_rights import Held, held_by_groups, held_by_people
 from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant
 from authz.people import Person
 from authz.permissions import Right
-
-Held = frozenset[tuple[Right, UUID]]
 
 
 @dataclass(frozen=True)
@@ -86,22 +84,17 @@ class Considered:
 
 @dataclass(frozen=True)
 class Decision:
-    """May this person do this here, and because of which row? way: the place asked about, then upwards, its base last."""
+    """The answer of the rule with the rows that concern it. way: the place asked about, then upwards, its base last."""
 
     person: Person
     right: Right
     way: tuple[Place, ...]
     considered: tuple[Considered, ...]
+    is_allowed: bool
 
-    @property
-    def winner(self) -> Considered | None:
-        """The nearest denial, else the nearest grant that counts; None where nothing decides."""
-        by_fate = {fate: next((each for each in self.considered if each.fate is fate), None) for fate in Fate}
-        return by_fate[Fate.DENIES] or by_fate[Fate.ALLOWS]
-
-    @property
-    def is_allowed(self) -> bool:
-        return self.person.is_active and self.winner is not None and self.winner.fate is Fate.ALLOWS
+    def nearest(self, fate: Fate) -> Considered | None:
+        """Return the nearest row with this fate; None where there is none."""
+        return next((row for row in self.considered if row.fate is fate), None)
 
 
 @dataclass
@@ -112,18 +105,18 @@ class Rulebook:
     rows: Mapping[tuple[Right, UUID], Sequence[Row]]
     _ways: dict[UUID, tuple[Place, ...]] = field(default_factory=dict)
     _considered: dict[tuple[Right, UUID], tuple[Considered, ...]] = field(default_factory=dict)
-    _held: dict[frozenset[tuple[str, int]], Held] = field(default_factory=dict)
+    _held: dict[tuple[int, int | None], Held] = field(default_factory=dict)
 
     @classmethod
     def read(cls, places: Iterable[Place], *, base_ids: Collection[UUID]) -> Self:
-        """places: the bases and every place in them; what is missing there is missing in the decisions."""
+        """Read the rows. places: the bases and every place in them; a missing place is missing in the decisions."""
         rows: defaultdict[tuple[Right, UUID], list[Row]] = defaultdict(list)
         for row in (*_grants(base_ids), *_denials(base_ids)):
             rows[row.right, row.place_id].append(row)
         return cls({place.id: place for place in places}, rows)
 
     def way(self, place_id: UUID) -> tuple[Place, ...]:
-        """The place, then those above it, its knowledge base last."""
+        """Return the place, then those above it, its knowledge base last."""
         if place_id not in self._ways:
             place = self.places[place_id]
             above = self.way(place.parent_id) if place.parent_id else ()
@@ -131,44 +124,39 @@ class Rulebook:
         return self._ways[place_id]
 
     def names(self, place_id: UUID) -> tuple[str, ...]:
-        """Names from the base down to the place, as people say where it is: without the root folder on the way."""
+        """Return names from the base down to the place, as people say where it is: without the root folder on the way."""
         way = self.way(place_id)
-        return tuple(each.name for each in reversed(way) if each.id == place_id or not each.is_root)
+        return tuple(place.name for place in reversed(way) if place.id == place_id or not place.is_root)
 
     def decide(self, person: Person, right: Right, place_id: UUID) -> Decision:
-        """What the rows make of this person at this place, nearest rows first, by name before by group."""
-        concerning = tuple(each for each in self.considered(right, place_id) if each.row.holder in person.holders)
-        return Decision(person, right, self.way(place_id), concerning)
+        """Ask the rule about this person at this place, with the rows that concern them: nearest first, by name before by group."""
+        concerning = tuple(row for row in self.considered(right, place_id) if row.row.holder in person.holders)
+        return Decision(person, right, self.way(place_id), concerning, (right, place_id) in self.held(person))
 
     def considered(self, right: Right, place_id: UUID) -> tuple[Considered, ...]:
-        """Every row that bears on a place, of whomever, from the place upwards."""
+        """Return every row that bears on a place, of whomever, from the place upwards."""
         key = right, place_id
         if key not in self._considered:
             self._considered[key] = tuple(self._consider(right, self.way(place_id)))
         return self._considered[key]
 
     def held(self, person: Person) -> Held:
-        """Every right that this person holds, with the place. People who hold the same rows share the work."""
-        if not person.is_active:
-            return frozenset()
-        concerned = person.holders & self._holders
-        if concerned not in self._held:
-            rights = {row.right for rows in self.rows.values() for row in rows if row.holder in concerned}
-            self._held[concerned] = frozenset(
-                (right, place_id)
-                for right in rights
-                for place_id in self.places
-                if self.decide(person, right, place_id).is_allowed
-            )
-        return self._held[concerned]
+        """Return every right that this person holds, with the place."""
+        if (person.id, person.group_id) not in self._held:
+            self.ask([person])
+        return self._held[person.id, person.group_id]
+
+    def ask(self, people: Collection[Person]) -> None:
+        """Ask the rule for these people at once, and keep the answers."""
+        by_person = held_by_people([person.id for person in people if person.group_id is None], self.places)
+        by_group = held_by_groups([person.group_id for person in people if person.group_id is not None], self.places)
+        for person in people:
+            held = by_person.get(person.id) if person.group_id is None else by_group[person.group_id]
+            self._held[person.id, person.group_id] = held or frozenset()
 
     def holders_on(self, place_ids: Collection[UUID]) -> set[tuple[str, int]]:
-        """Whoever has a row on one of these places."""
+        """Return the holders of rows on these places."""
         return {row.holder for (_right, pk), rows in self.rows.items() if pk in place_ids for row in rows}
-
-    @cached_property
-    def _holders(self) -> frozenset[tuple[str, int]]:
-        return frozenset(self.holders_on(self.places))
 
     def _consider(self, right: Right, way: Sequence[Place]) -> Iterator[Considered]:
         cut_by: Place | None = None

@@ -73,18 +73,18 @@ class Explanation:
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence."""
+        """Return the answer in one sentence."""
         return SENTENCES[self.reason] % self._words()
 
     @property
     def path(self) -> list[Step]:
-        """The person, the groups in between, the row, and the places it came down through; only the person without a row."""
+        """Return the person, the groups in between, the row, and the places it came down through; only the person without a row."""
         return list(path_of(self.decision, self.decisive))
 
     @property
     def others(self) -> list[Considered]:
-        """The further rows that concern this person here, nearest first."""
-        return [each for each in self.decision.considered if each is not self.decisive]
+        """Return the further rows that concern this person here, nearest first."""
+        return [row for row in self.decision.considered if row is not self.decisive]
 
     def _words(self) -> dict[str, object]:
         row = self.decisive.row if self.decisive else None
@@ -121,16 +121,14 @@ SENTENCES = {
 
 
 def explain(decision: Decision) -> Explanation:
-    """Why this was decided so. For a no: what forbids it, else what comes nearest to a yes."""
+    """Give the reason of a decision. For a no: what forbids it, else what comes nearest to a yes."""
     if not decision.person.is_active:
         return Explanation(decision, Reason.INACTIVE, None)
-    winner = decision.winner
-    if winner is not None:
-        return Explanation(decision, Reason.DENIED if winner.fate is Fate.DENIES else Reason.GRANTED, winner)
-    for reason, fate in ((Reason.CUT, Fate.CUT), (Reason.ENDED, Fate.ENDED)):
-        near = next((each for each in decision.considered if each.fate is fate), None)
-        if near is not None:
-            return Explanation(decision, reason, near)
+    if decision.is_allowed:
+        return Explanation(decision, Reason.GRANTED, decision.nearest(Fate.ALLOWS))
+    for reason, fate in ((Reason.DENIED, Fate.DENIES), (Reason.CUT, Fate.CUT), (Reason.ENDED, Fate.ENDED)):
+        if row := decision.nearest(fate):
+            return Explanation(decision, reason, row)
     return Explanation(decision, Reason.MISSING, None)
 
 
@@ -152,7 +150,7 @@ def path_of(decision: Decision, considered: Considered | None) -> Iterator[Step]
 
 
 def row_text(considered: Considered) -> str:
-    """A row in words, with since when and by whom."""
+    """Return a row in words, with since when and by whom."""
     row = considered.row
     words = {"right": row.right.word, "place": considered.place.name, "since": _day(row.since), "by": row.by}
     if row.is_denial:
@@ -167,7 +165,7 @@ def row_text(considered: Considered) -> str:
 
 
 def _groups(membership: Membership) -> Iterator[Step]:
-    """The person's own group first, the one that holds the row last."""
+    """Yield the person's own group first, the one that holds the row last."""
     for name in reversed(membership.below):
         yield Step(StepKind.UNIT, name, _("member of the unit %(name)s") % {"name": name})
     if membership.kind is GroupKind.ROLE:

@@ -102,23 +102,25 @@ SELECT d.knowledge_base_id FROM authz_denial d WHERE {_DENIED}"""  # noqa: S608
 
 # In front of others: what the rule gives for each of them, as far as it gives it for all. Those who are in the same groups and have
 # no grants or denials of their own are asked for once. One who is not active leaves nothing.
-_ALL = """
-WITH person AS MATERIALIZED (
+_PERSON = """
     SELECT u.id, ARRAY(SELECT m.group_id FROM auth_user_groups m WHERE m.user_id = u.id ORDER BY 1) AS groups, CASE WHEN
         EXISTS (SELECT 1 FROM authz_folderusergrant g WHERE g.user_id = u.id)
         OR EXISTS (SELECT 1 FROM authz_knowledgebaseusergrant g WHERE g.user_id = u.id)
         OR EXISTS (SELECT 1 FROM authz_denial d WHERE d.user_id = u.id)
     THEN u.id END AS alone
-    FROM auth_user u WHERE u.id = ANY({people}) AND u.is_active
+    FROM auth_user u WHERE u.id = ANY({people}) AND u.is_active"""
+ALIKE = f"SELECT array_agg(id ORDER BY id) FROM ({_PERSON}) AS person GROUP BY groups, alone"  # noqa: S608
+_ALL = f"""
+WITH person AS MATERIALIZED ({_PERSON}
 ), one AS MATERIALIZED (SELECT min(id) AS id FROM person GROUP BY groups, alone
 )
-SELECT each.id AS <column> FROM one CROSS JOIN LATERAL (SELECT DISTINCT rule.id FROM (<rule>) AS rule(id)) AS each
-WHERE (SELECT count(*) FROM person) = cardinality({people})
-GROUP BY each.id HAVING count(*) = (SELECT count(*) FROM one)"""
+SELECT held.id AS <column> FROM one CROSS JOIN LATERAL (SELECT DISTINCT rule.id FROM (<rule>) AS rule(id)) AS held
+WHERE (SELECT count(*) FROM person) = cardinality({{people}})
+GROUP BY held.id HAVING count(*) = (SELECT count(*) FROM one)"""  # noqa: S608
 
 
 def folder_ids_with(principal: Principal, right: Right, *, among: str = "") -> Ids:
-    """Ids of the folders, and of the nodes of documents with exceptions, on which `principal` holds `right`.
+    """Return the ids of the folders, and of the nodes of documents with exceptions, on which `principal` holds `right`.
 
     Held is what is granted there, on a folder above or on the knowledge base, unless the folder itself or one on the way down to
     it does not inherit; and what is denied neither there, nor on a folder above, nor on the knowledge base. In a conversation, its
@@ -130,25 +132,25 @@ def folder_ids_with(principal: Principal, right: Right, *, among: str = "") -> I
 
 
 def knowledge_base_ids_with(principal: Principal, right: Right) -> Ids:
-    """Ids of the knowledge bases on which `principal` holds `right` as a whole; a token for a folder reaches a whole base
+    """Return ids of the knowledge bases on which `principal` holds `right` as a whole; a token for a folder reaches a whole base
     only where that folder is its root.
     """
     return _subquery(_for_all(principal, BASES, "id"), principal, right)
 
 
 def knowledge_base_ids_around(principal: Principal, right: Right) -> Ids:
-    """Ids of the knowledge bases in which `principal` holds `right` on a folder, or on a document with exceptions."""
+    """Return ids of the knowledge bases in which `principal` holds `right` on a folder, or on a document with exceptions."""
     held = _for_all(principal, FOLDERS, "descendant_id")
     return _subquery(f"SELECT f.knowledge_base_id FROM {{folders}} f WHERE f.id IN ({held})", principal, right)  # noqa: S608
 
 
 def group_ids_of(principal: Principal) -> Ids:
-    """Ids of the groups of this active person: their own, and those of the units above the units they are in."""
+    """Return ids of the groups of this active person: their own, and those of the units above the units they are in."""
     return _subquery(_for_all(principal, GROUPS, "group_id"), principal, Right.VIEW)
 
 
 def _for_all(principal: Principal, rule: str, column: str) -> str:
-    """The rule as it is for this person; in front of others, for each of them. column: its only one."""
+    """Return the rule as it is for this person; in front of others, for each of them. column: its only one."""
     if not principal.audience:
         return rule
     return _ALL.replace("<column>", column).replace("<rule>", rule.replace("{user}", "one.id"))
@@ -171,6 +173,6 @@ def _subquery(statement: str, principal: Principal, right: Right) -> Ids:
 
 @cache
 def _prepared(statement: str) -> tuple[str, list[str]]:
-    """The statement with its tables and with places for its values, and the names of these in order."""
+    """Return the statement with its tables and with places for its values, and the names of these in order."""
     tables = tree().tables()
     return statement.format(**PLACES, **tables), [name for name in NAMES.findall(statement) if name not in tables]

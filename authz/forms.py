@@ -20,12 +20,12 @@ class OwnTokenForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        said = gettext("Give the number of days as a whole number between 1 and %(most)s.") % {"most": MAX_DAYS}
-        self.fields["days"].error_messages |= {"required": said, "invalid": said, "min_value": said}
+        sentence = gettext("Give the number of days as a whole number between 1 and %(most)s.") % {"most": MAX_DAYS}
+        self.fields["days"].error_messages |= {"required": sentence, "invalid": sentence, "min_value": sentence}
 
 
 def clean_name(name: str) -> str:
-    """The name of a new account, on a form. Raises ValidationError."""
+    """Return the name of a new account, on a form. Raises ValidationError."""
     try:
         require_usable(name)
     except InvalidInput as problem:

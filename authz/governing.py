@@ -20,7 +20,7 @@ M = TypeVar("M", bound=models.Model)
 
 
 def governed(model: type[M], principal: Principal) -> QuerySet[M]:
-    """The rows of a protected model whose rights this person may see and change."""
+    """Return the rows of a protected model whose rights this person may see and change."""
     doors: Any = model
     return _of_people(
         model, doors.unscoped.all() if principal.is_superuser else doors.objects.reachable_by(principal, Right.MANAGE)
@@ -28,13 +28,13 @@ def governed(model: type[M], principal: Principal) -> QuerySet[M]:
 
 
 def _of_people(model: type[M], rows: QuerySet[M]) -> QuerySet[M]:
-    """Without those that a model calls its `OF_THE_SYSTEM`: nobody governs them, a superuser neither."""
+    """Leave out the rows that a model calls its `OF_THE_SYSTEM`: nobody governs them, not even a superuser."""
     kept = getattr(model, "OF_THE_SYSTEM", None)
     return rows if kept is None else rows.exclude(kept)
 
 
 def is_reviewer(principal: Principal) -> bool:
-    """May this person see all rights, without changing any? Whoever reads the audit log may, but no token for one folder."""
+    """Tell whether this person may see all rights, without changing any. Whoever reads the audit log may, but no token for one folder."""
     if principal.is_superuser or principal.is_nobody or principal.folder_id is not None:
         return principal.is_superuser
     user = User.objects.filter(pk=principal.user_id, is_active=True).first()
@@ -42,29 +42,29 @@ def is_reviewer(principal: Principal) -> bool:
 
 
 def reviewed(model: type[M], principal: Principal) -> QuerySet[M]:
-    """The rows of a protected model whose rights this person may see: those they govern, and all for reviewers."""
+    """Return the rows of a protected model whose rights this person may see: those they govern, and all for reviewers."""
     doors: Any = model
     return _of_people(model, doors.unscoped.all()) if is_reviewer(principal) else governed(model, principal)
 
 
 def get_reviewed(model: type[M], principal: Principal, **lookup: Any) -> M:
-    """The one reviewed row that matches; raises NotFound, the same for missing and not reviewed."""
+    """Return the one reviewed row that matches; raises NotFound, the same for missing and not reviewed."""
     return _get(model, principal, lookup, sees_all=is_reviewer(principal))
 
 
 def get_governed(model: type[M], principal: Principal, **lookup: Any) -> M:
-    """The one governed row that matches; raises NotFound, the same for missing and not governed."""
+    """Return the one governed row that matches; raises NotFound, the same for missing and not governed."""
     return _get(model, principal, lookup, sees_all=principal.is_superuser)
 
 
 def _get(model: type[M], principal: Principal, lookup: dict[str, Any], *, sees_all: bool) -> M:
     try:
-        every: QuerySet[M] = _of_people(model, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
+        rows: QuerySet[M] = _of_people(model, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
         row = (
-            every if sees_all else _of_people(model, door(model).permitted(principal, Right.MANAGE, **lookup))
+            rows if sees_all else _of_people(model, door(model).permitted(principal, Right.MANAGE, **lookup))
         ).first()
         if row is None and not sees_all:
-            equalise_timing(principal, Right.MANAGE, every)
+            equalise_timing(principal, Right.MANAGE, rows)
     except (ValueError, ValidationError):  # an id that is no UUID names nothing
         row = None
     if row is None:
@@ -73,7 +73,7 @@ def _get(model: type[M], principal: Principal, lookup: dict[str, Any], *, sees_a
 
 
 def may_oversee(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Who may look through another person's eyes and replay answers: superusers and holders of `authz.oversee`."""
+    """Tell whether this user may impersonate and replay answers: superusers and holders of `authz.oversee`."""
     return isinstance(user, User) and user.has_perm("authz.oversee")
 
 

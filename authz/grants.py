@@ -56,7 +56,7 @@ def give(
     expires_at: datetime | None = None,
     about: models.Model | None = None,
 ) -> None:
-    """Give rights on a folder or knowledge base until `expires_at`; what is held with the same end is not recorded again.
+    """Give rights on a folder or knowledge base until `expires_at`; an unchanged grant is not audited again.
 
     by: who gives; None for commands that set a system up. The caller has checked `manage`.
     about: the row that the audit log names, when it is not `row`: the document of an exception.
@@ -104,7 +104,7 @@ def take_back(
     wanted = list(rights)
     with _kept(wanted, row):
         for right in wanted:
-            gone, _each = _grants(row, of).filter(permission__codename=codename(right, type(row))).delete()
+            gone, _by_model = _grants(row, of).filter(permission__codename=codename(right, type(row))).delete()
             if gone:
                 record(by, Action.GRANT_REVOKED, about or row, detail=_detail(right, of))
 
@@ -142,7 +142,7 @@ def undeny(
 ) -> None:
     """Take back denials on this very row; those above stay. The caller has checked `manage`."""
     for right in rights:
-        gone, _each = Denial.objects.filter(**{_place(row): row, _kind(of): of}, right=right.value).delete()
+        gone, _by_model = Denial.objects.filter(**{_place(row): row, _kind(of): of}, right=right.value).delete()
         if gone:
             record(by, Action.DENIAL_REMOVED, about or row, detail=_detail(right, of))
 
@@ -155,13 +155,13 @@ def copy_from_above(by: Principal | None, folder: models.Model, *, about: models
 
 
 def is_bare(row: models.Model) -> bool:
-    """Is nothing granted and nothing denied on this very row?"""
+    """Tell whether nothing is granted and nothing denied on this very row."""
     granted = any(model.objects.filter(content_object=row).exists() for model in _models(row).values())
     return not granted and not Denial.objects.filter(**{_place(row): row}).exists()
 
 
 def grants_on(row: models.Model) -> list[Grant]:
-    """The rights given on this very row, groups first, by name; those whose end has passed included."""
+    """Return the rights given on this very row, groups first, by name; those whose end has passed included."""
     rows = [
         Grant(name, kind == "group", _right(code), expires_at, by or origin, at)
         for kind, model in _models(row).items()
@@ -178,29 +178,29 @@ def grants_on(row: models.Model) -> list[Grant]:
 
 
 def denials_on(row: models.Model) -> list[Denied]:
-    """The denials on this very row, groups first, by name."""
+    """Return the denials on this very row, groups first, by name."""
     rows = Denial.objects.filter(**{_place(row): row}).select_related("user", "group", "denied_by")
     shown = [
         Denied(
-            each.group.name if each.group else each.user.username if each.user else "",
-            each.group is not None,
-            Right(each.right),
-            each.reason,
-            each.denied_by.username if each.denied_by else "",
-            each.denied_at,
+            row.group.name if row.group else row.user.username if row.user else "",
+            row.group is not None,
+            Right(row.right),
+            row.reason,
+            row.denied_by.username if row.denied_by else "",
+            row.denied_at,
         )
-        for each in rows
+        for row in rows
     ]
     return sorted(shown, key=_order)
 
 
 def _grants(row: models.Model, holder: Holder) -> Any:
-    """The grants of this holder on this very row."""
+    """Return the grants of this holder on this very row."""
     return _models(row)[_kind(holder)].objects.filter(**{"content_object": row, _kind(holder): holder})
 
 
 def _models(row: models.Model) -> dict[str, Any]:
-    """{kind of holder: model of the grants on rows such as this one}."""
+    """Return {kind of holder: model of the grants on rows such as this one}."""
     return {"group": get_group_obj_perms_model(row), "user": get_user_obj_perms_model(row)}
 
 

@@ -22,7 +22,7 @@ COUNTS = Q(expires_at=None) | Q(expires_at__gt=Now())  # grants that have not en
 
 
 def people_with(right: Right, place: models.Model, *, without_end: bool = False) -> QuerySet[User]:
-    """The active people who hold `right` on a folder or knowledge base.
+    """Return the active people who hold `right` on a folder or knowledge base.
 
     without_end: only by grants that have no end.
     """
@@ -38,7 +38,7 @@ def people_with(right: Right, place: models.Model, *, without_end: bool = False)
 
 
 def granted_above(folder: models.Model) -> dict[tuple[Holder, Right], datetime | None]:
-    """Who is granted which right on a folder by grants above it, each with its last end; None where it has no end."""
+    """Return who is granted which right on a folder by grants above it, each with its last end; None where it has no end."""
     found: dict[tuple[Holder, Right], datetime | None] = {}
     for model, reaches, kind in _reaching(folder):
         right_of = {f"{right.value}_{kind}": right for right in Right}
@@ -51,63 +51,62 @@ def granted_above(folder: models.Model) -> dict[tuple[Holder, Right], datetime |
 
 
 def managed_by(group: Group) -> list[models.Model]:
-    """The folders and knowledge bases on which this group, or a unit above it, has been given `manage`."""
-    return [
-        grant.content_object
-        for model in (FolderGroupGrant, KnowledgeBaseGroupGrant)
-        for grant in model.objects.filter(
-            _to(group), permission__codename__startswith=f"{Right.MANAGE.value}_"
-        ).distinct()
-    ]
+    """Return the folders and knowledge bases on which this group, or a unit above it, has been given `manage`."""
+    return _managed(FolderGroupGrant, KnowledgeBaseGroupGrant, _to(group))
 
 
 def managed_by_person(user: User) -> list[models.Model]:
-    """The folders and knowledge bases on which this person, or one of their groups, has been given `manage`."""
-    own = [
-        grant.content_object
-        for model in (FolderUserGrant, KnowledgeBaseUserGrant)
-        for grant in model.objects.filter(user=user, permission__codename__startswith=f"{Right.MANAGE.value}_")
-    ]
+    """Return the folders and knowledge bases on which this person, or one of their groups, has been given `manage`."""
+    own = _managed(FolderUserGrant, KnowledgeBaseUserGrant, Q(user=user))
     return list(dict.fromkeys([*own, *(place for group in user.groups.all() for place in managed_by(group))]))
 
 
+def _managed(on_folders: Any, on_bases: Any, holder: Q) -> list[models.Model]:
+    """Return the folders and knowledge bases on which these kinds of grants give a holder `manage`."""
+    manages = Q(permission__codename__startswith=f"{Right.MANAGE.value}_")
+    return [
+        grant.content_object
+        for model in (on_folders, on_bases)
+        for grant in model.objects.filter(holder, manages).distinct()
+    ]
+
+
 def management_denied_to(group: Group) -> list[models.Model]:
-    """The folders and knowledge bases on which `manage` is denied to this group, or to a unit above it."""
+    """Return the folders and knowledge bases on which `manage` is denied to this group, or to a unit above it."""
     rows = Denial.objects.filter(_to(group), right=Right.MANAGE.value).distinct()
     places = ((row.folder or row.knowledge_base) for row in rows.select_related("folder", "knowledge_base"))
     return [place for place in places if place is not None]
 
 
 def bases_about(group: Group) -> set[UUID]:
-    """The knowledge bases in which something is granted or denied to this group, or to a unit above it."""
-    denied = Denial.objects.filter(_to(group))
-    return {
-        *FolderGroupGrant.objects.filter(_to(group)).values_list("content_object__knowledge_base_id", flat=True),
-        *KnowledgeBaseGroupGrant.objects.filter(_to(group)).values_list("content_object_id", flat=True),
-        *denied.filter(knowledge_base=None).values_list("folder__knowledge_base_id", flat=True),
-        *denied.filter(folder=None).values_list("knowledge_base_id", flat=True),
-    }
+    """Return the knowledge bases in which something is granted or denied to this group, or to a unit above it."""
+    return _bases_of(FolderGroupGrant, KnowledgeBaseGroupGrant, _to(group))
 
 
 def bases_about_person(user: User) -> set[UUID]:
-    """The knowledge bases in which something is granted or denied to this person, or to a group that counts for them."""
-    denied = Denial.objects.filter(user=user)
+    """Return the knowledge bases in which something is granted or denied to this person, or to a group that counts for them."""
+    by_name = _bases_of(FolderUserGrant, KnowledgeBaseUserGrant, Q(user=user))
+    return by_name.union(*(bases_about(group) for group in user.groups.all()))
+
+
+def _bases_of(on_folders: Any, on_bases: Any, holder: Q) -> set[UUID]:
+    """Return the knowledge bases in which these kinds of grants, or denials, concern a holder."""
+    denied = Denial.objects.filter(holder)
     return {
-        *FolderUserGrant.objects.filter(user=user).values_list("content_object__knowledge_base_id", flat=True),
-        *KnowledgeBaseUserGrant.objects.filter(user=user).values_list("content_object_id", flat=True),
+        *on_folders.objects.filter(holder).values_list("content_object__knowledge_base_id", flat=True),
+        *on_bases.objects.filter(holder).values_list("content_object_id", flat=True),
         *denied.filter(knowledge_base=None).values_list("folder__knowledge_base_id", flat=True),
         *denied.filter(folder=None).values_list("knowledge_base_id", flat=True),
-        *(base_id for group in user.groups.all() for base_id in bases_about(group)),
     }
 
 
 def _to(group: Group) -> Q:
-    """What is held by this group, or by a unit above it."""
+    """Return the condition for rows held by this group or a unit above it."""
     return Q(group=group) | Q(group__org_unit__descendant_links__descendant__group=group)
 
 
 def _reaching(place: models.Model) -> list[tuple[Any, Q, str]]:
-    """The kinds of grants, with the condition under which one reaches this place, and the kind in its codenames."""
+    """Return the kinds of grants, with the condition under which one reaches this place, and the kind in its codenames."""
     if place._meta.model_name != "folder":
         return [(model, Q(content_object=place.pk), "knowledgebase") for model in BASE_GRANTS]
 
@@ -133,7 +132,7 @@ def _is_by_group(model: Any) -> bool:
 
 
 def _members(rows: QuerySet[Any]) -> Q:
-    """People in the groups of these grants or denials, or in a unit below such a group's unit."""
+    """Return the condition for people in the groups of these grants or denials, or in a unit below such a group's unit."""
     groups = rows.values("group_id")
     through = User.groups.through.objects
     inside = through.filter(group_id__in=groups)
@@ -143,7 +142,7 @@ def _members(rows: QuerySet[Any]) -> Q:
 
 @contextmanager
 def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None]:
-    """A transaction around a change of rights, one at a time in the system.
+    """Run a change of rights in a transaction, one at a time in the system.
 
     places: which folders and knowledge bases it concerns, asked when no other such change is under way. Raises InvalidInput,
     and nothing of the change stays, when some of them had somebody who may manage it without an end and have nobody any more; it
@@ -155,12 +154,12 @@ def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None
         managed = [place for place in places() if _is_managed(place)]
         yield
         if left := [str(place) for place in managed if not _is_managed(place)]:
-            said = ngettext(
+            sentence = ngettext(
                 "Nobody could manage “%(names)s” any more. Give somebody else the right to manage it first.",
                 "Nobody could manage “%(names)s” any more. Give somebody else the right to manage them first.",
                 len(left),
             )
-            raise InvalidInput(said % {"names": "”, “".join(sorted(set(left)))})
+            raise InvalidInput(sentence % {"names": "”, “".join(sorted(set(left)))})
 
 
 def _is_managed(place: models.Model) -> bool:

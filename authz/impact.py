@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from authz.decision_reasons import Held, Rulebook
+from authz.decision_reasons import Rulebook
+from authz.held_rights import Held
 from authz.people import Person
 from authz.permissions import Right
 
@@ -18,6 +19,9 @@ class RightsTables:
     rules: Rulebook
     people: Mapping[int, Person]
     documents: Mapping[UUID, frozenset[UUID]]
+
+    def __post_init__(self) -> None:
+        self.rules.ask(self.people.values())  # now: what is compared later was held at this moment
 
     def held(self, user_id: int) -> Held:
         person = self.people.get(user_id)
@@ -48,38 +52,38 @@ class Effects:
 
     @property
     def gaining(self) -> list[PersonEffect]:
-        return [each for each in self.people if each.gains]
+        return [effect for effect in self.people if effect.gains]
 
     @property
     def losing(self) -> list[PersonEffect]:
-        return [each for each in self.people if each.losses]
+        return [effect for effect in self.people if effect.losses]
 
     @property
     def gained_documents(self) -> frozenset[UUID]:
-        """The documents that somebody may be answered from, and could not before."""
-        return _documents(delta for each in self.people for delta in each.gains)
+        """Return the documents that somebody may be answered from, and could not before."""
+        return _documents(delta for effect in self.people for delta in effect.gains)
 
     @property
     def lost_documents(self) -> frozenset[UUID]:
-        return _documents(delta for each in self.people for delta in each.losses)
+        return _documents(delta for effect in self.people for delta in effect.losses)
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same effects: what was confirmed is what is carried out."""
+        """Return a hash of the effects: only confirmed effects are carried out."""
         lines = sorted(
-            f"{sign} {each.person.id} {delta.right} {sorted(delta.documents)} {sorted(delta.places)}"
-            for each in self.people
-            for sign, deltas in (("+", each.gains), ("-", each.losses))
+            f"{sign} {effect.person.id} {delta.right} {sorted(delta.documents)} {sorted(delta.places)}"
+            for effect in self.people
+            for sign, deltas in (("+", effect.gains), ("-", effect.losses))
             for delta in deltas
         )
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def compare(before: RightsTables, after: RightsTables) -> Effects:
-    """Exact, person by person; people who hold the same before and after share the work."""
+    """Compare person by person, exactly; people who hold the same before and after share the work."""
     known: dict[tuple[Held, Held], tuple[tuple[Delta, ...], tuple[Delta, ...]]] = {}
     found: list[PersonEffect] = []
-    for person in sorted({**before.people, **after.people}.values(), key=lambda each: each.username):
+    for person in sorted({**before.people, **after.people}.values(), key=lambda person: person.username):
         pair = before.held(person.id), after.held(person.id)
         if pair not in known:
             old, new = _by_right(pair[0], before), _by_right(pair[1], after)

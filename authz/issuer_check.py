@@ -23,7 +23,7 @@ ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 def fault_of(issuer: str) -> str:
-    """What keeps people from signing in with this issuer, in one sentence with what to do; "" where nothing does."""
+    """Return why nobody can sign in with this issuer, with what to do; "" where people can."""
     session = get_adapter().get_requests_session()
     address = f"{issuer.rstrip('/')}/{DISCOVERY}"
     try:
@@ -57,7 +57,7 @@ def _has_keys(session: Any, address: str) -> bool:
 @require_POST
 @admin_page
 def try_issuer(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """What the form says. Nothing is saved, and the secret is sent nowhere: an issuer tells at the first sign-in whether it is right.
+    """Check what the form says. Nothing is saved, and the secret is sent nowhere: an issuer tells at the first sign-in whether it is right.
 
     Raises PermissionDenied for whoever is no superuser.
     """
@@ -70,9 +70,9 @@ def try_issuer(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         issuer = form.cleaned_data["server_url"]
         record(principal, Action.SIGN_IN_TESTED, detail={"issuer": issuer})
         sentence = fault_of(issuer)
-    told = sentence or _("The issuer answers. Enter this address there as the one to return to: %(address)s") % {
+    shown = sentence or _("The issuer answers. Enter this address there as the one to return to: %(address)s") % {
         "address": request.build_absolute_uri(
             reverse("openid_connect_callback", args=[request.POST.get("provider_id") or "NAME"])
         )
     }
-    return render(request, "admin/_tried.html", {"ok": not sentence, "sentence": told})
+    return render(request, "admin/_tried.html", {"ok": not sentence, "sentence": shown})

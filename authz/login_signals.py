@@ -16,7 +16,7 @@ LDAP_BACKEND = "authz.directory.backend.DirectoryBackend"  # as the settings nam
 
 
 def connect() -> None:
-    """Announcements of Django and allauth: there is no service of ours around a sign-in to record it in."""
+    """Listen to signals of Django and allauth: no service of ours surrounds a sign-in."""
     user_logged_in.connect(_signed_in, dispatch_uid="audit.signed_in")
     user_logged_out.connect(_signed_out, dispatch_uid="audit.signed_out")
     user_login_failed.connect(_failed, dispatch_uid="audit.sign_in_failed")
@@ -26,8 +26,9 @@ def connect() -> None:
 
 
 def _signed_in(sender: object, request: Any, user: Any, **kwargs: object) -> None:
-    """by: how they proved who they are, in order, such as ["password", "mfa"]; empty where a program signed them in. directory: whose
-    password it was, where it is none of ours.
+    """Record a sign-in.
+
+    by: the proofs in order, such as ["password", "mfa"]; empty for a program. directory: named where the password was its own.
     """
     by = [entry["method"] for entry in get_authentication_records(request, user)]
     directory = {"directory": "ldap"} if getattr(user, "backend", "") == LDAP_BACKEND else {}
@@ -40,7 +41,7 @@ def _signed_out(sender: object, user: Any, **kwargs: object) -> None:
 
 
 def _failed(sender: object, credentials: dict[str, Any], **kwargs: object) -> None:
-    """Names of nobody are not kept: they are slips, and now and then a password."""
+    """Record a failed sign-in without unknown names: they are slips, and now and then a password."""
     user = User.objects.filter(username=str(credentials.get("username", ""))).first()
     record(None, Action.SIGN_IN_FAILED, user, outcome=Outcome.DENY, reason="wrong password" if user else "unknown name")
 

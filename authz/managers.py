@@ -30,16 +30,16 @@ class GuardedManager(models.Manager[M], Generic[M]):
         raise MissingPrincipal(f"{self.model.__name__}.objects needs .visible_to(principal)")
 
     def visible_to(self, principal: Principal) -> QuerySet[M]:
-        """The rows this person may be answered from."""
+        """Return the rows this person may be answered from."""
         return self.reachable_by(principal, Right.VIEW)
 
     def reachable_by(self, principal: Principal, right: Right) -> QuerySet[M]:
-        """The rows on which this person holds `right`."""
+        """Return the rows on which this person holds `right`."""
         model: Any = self.model
         return super().get_queryset().filter(model.reach(principal, right))
 
     def permitted(self, principal: Principal, right: Right, **lookup: Any) -> QuerySet[M]:
-        """The rows that match, of those on which this person holds `right`, which is looked for after a row is found.
+        """Return the rows that match, of those on which this person holds `right`, which is looked for after a row is found.
 
         As a plain condition PostgreSQL may plan it as a join that begins with the rights, or ask for it before the id.
         """

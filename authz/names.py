@@ -16,7 +16,7 @@ NAME_LENGTH = 150  # of Django's column
 
 
 def resembled(name: str, *, besides: int = 0) -> str:
-    """The name of an account that this one is, in whatever case, or looks like; "" for none. besides: the id of the account itself.
+    """Return the name of an account that this one is, in whatever case, or looks like; "" for none. besides: the id of the account itself.
 
     Whoever governs here is compared by all that a name looks like, everybody else by the Latin name that it may stand for.
     """
@@ -46,8 +46,8 @@ def require_usable(name: str, *, besides: int = 0) -> None:
     if other.casefold() == User.normalize_username(name).casefold():
         raise Conflict(_("There is an account “%(name)s” already. Choose another name.") % {"name": other})
     if other:
-        said = _("“%(name)s” looks like the account “%(other)s”. Choose another name.")
-        raise Conflict(said % {"name": name, "other": other})
+        sentence = _("“%(name)s” looks like the account “%(other)s”. Choose another name.")
+        raise Conflict(sentence % {"name": name, "other": other})
 
 
 @cache

@@ -73,7 +73,7 @@ class UnknownKey(jwt.PyJWTError):
 
 
 def verified(token: str, published: dict[str, Any], *, audience: str, issuer: str) -> dict[str, Any]:
-    """What a token says. published: the issuer's keys. Raises jwt.PyJWTError for a wrong signature, issuer, audience or time."""
+    """Return what a token says. published: the issuer's keys. Raises jwt.PyJWTError for a wrong signature, issuer, audience or time."""
     kid = jwt.get_unverified_header(token).get("kid")
     keys = jwt.PyJWKSet.from_dict(published).keys
     key = next((key for key in keys if key.key_id == kid), keys[0] if len(keys) == 1 and not kid else None)
@@ -104,18 +104,18 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
             raise OAuth2Error("the answer has no id_token")
         if "userinfo" in found and found["userinfo"].get("sub") != found["id_token"]["sub"]:
             raise OAuth2Error("userinfo speaks of somebody else than the id_token")
-        said = [found[name] for name in ("id_token", "userinfo") if name in found]
-        address = verified_address(said, trusts_issuer=app.settings.get("addresses_verified") is True)
+        documents = [found[name] for name in ("id_token", "userinfo") if name in found]
+        address = verified_address(documents, trusts_issuer=app.settings.get("addresses_verified") is True)
         login.user.email = address
         login.email_addresses = [EmailAddress(email=address, verified=True, primary=True)] if address else []
         return login
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         try:
-            said = verified(id_token, self.keys(), audience=app.client_id, issuer=self.openid_config["issuer"])
+            payload = verified(id_token, self.keys(), audience=app.client_id, issuer=self.openid_config["issuer"])
         except (jwt.PyJWTError, RecursionError) as problem:
             raise OAuth2Error(f"the id_token cannot be used: {problem}") from problem
-        claims: dict[str, Any] = cleaned(require_shallow(said))
+        claims: dict[str, Any] = cleaned(require_shallow(payload))
         return claims
 
     @property
@@ -127,7 +127,7 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         return found
 
     def keys(self) -> dict[str, Any]:
-        """What the issuer signs with, as it publishes it. Raises RequestException."""
+        """Return the keys that the issuer publishes. Raises RequestException."""
         with get_adapter().get_requests_session() as session:
             answer = session.get(self.openid_config["jwks_uri"])
             answer.raise_for_status()
@@ -139,7 +139,7 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
     """Whom the company's sign-in names is let in under that name, and is what its groups say."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        """As allauth does, from texts alone, and no longer than they are stored."""
+        """Fill in as allauth does, from texts alone, cut to the columns."""
         user: User = super().populate_user(request, sociallogin, {n: v for n, v in data.items() if isinstance(v, str)})
         for name, most in NAMES.items():
             setattr(user, name, getattr(user, name)[:most])
@@ -149,7 +149,7 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         return True
 
     def get_requests_session(self) -> Session:
-        """What every question to an issuer goes through: to allowed addresses, among them that of COPILOT_OIDC_ISSUER."""
+        """Return the session for every question to an issuer: to allowed addresses, among them that of COPILOT_OIDC_ISSUER."""
         provider: dict[str, Any] = settings.SOCIALACCOUNT_PROVIDERS.get("openid_connect", {})
         apps: list[dict[str, Any]] = provider.get("APPS", [])
         ours = entries_of(",".join(parsed_url(app["settings"]["server_url"])[0] for app in apps))
@@ -161,7 +161,7 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """As allauth lists them, rows with the secret that is stored for their issuer."""
+        """List as allauth does, rows with the secret that is stored for their issuer."""
         apps: list[SocialApp] = super().list_apps(request, provider=provider, client_id=client_id)
         for app in apps:
             if app.pk:
@@ -169,7 +169,7 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         return apps
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Before anything is stored: an account of that name which is not linked is not handed over."""
+        """Link or refuse before anything is stored: an unlinked account of that name is not handed over."""
         if not sociallogin.is_existing:
             self._meet(request, sociallogin)
         if sociallogin.is_existing:
@@ -182,7 +182,7 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         return user
 
     def _meet(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Somebody comes for the first time: linked to the account that SCIM made for them, or to the one with their verified address,
+        """Take in a newcomer: linked to the account that SCIM made for them, or to the one with their verified address,
         where that is switched on; or new.
         """
         claims = claims_of(sociallogin)
@@ -206,8 +206,8 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
                 % {"name": name},
             )
         if other:
-            said = _("Your name there, “%(name)s”, looks like the account “%(other)s” here. Ask an administrator.")
-            _refuse(request, said % {"name": name, "other": other})
+            sentence = _("Your name there, “%(name)s”, looks like the account “%(other)s” here. Ask an administrator.")
+            _refuse(request, sentence % {"name": name, "other": other})
         sociallogin.user.username = name
 
     def _apply(self, sociallogin: SocialLogin) -> None:
@@ -218,13 +218,13 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
 
 @require_GET
 def begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """Off to the company's sign-in."""
+    """Redirect to the company's sign-in."""
     return _view(OAuth2LoginView, request, provider_id)
 
 
 @require_GET
 def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """Back from it."""
+    """Return from the company's sign-in."""
     return _view(OAuth2CallbackView, request, provider_id)
 
 
@@ -241,24 +241,24 @@ def _view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase
 
 
 def sign_ins(request: HttpRequest) -> list[SocialApp]:
-    """The company sign-ins that are set up, by name: from COPILOT_OIDC_* and from the admin."""
+    """Return the company sign-ins that are set up, by name: from COPILOT_OIDC_* and from the admin."""
     return sorted(get_adapter().list_apps(request, provider="openid_connect"), key=lambda app: app.name)
 
 
 def claims_of(sociallogin: SocialLogin) -> dict[str, Any]:
-    """What is said of the person; userinfo wins over the ID token, which it completes."""
+    """Return all claims about the person; userinfo wins over the ID token, which it completes."""
     found = sociallogin.account.extra_data
     return {**found.get("id_token", {}), **found.get("userinfo", {})}
 
 
 def username_from(claims: dict[str, Any]) -> str:
-    """A sign-in name: the preferred one, else the verified address, else the subject; letters that no name may have become `_`."""
+    """Return a sign-in name: the preferred one, else the verified address, else the subject; letters that no name may have become `_`."""
     text = next(str(claims[name]) for name in ("preferred_username", "email", "sub") if claims.get(name))
     return re.sub(r"[^\w.@+-]", "_", User.normalize_username(text))[:NAME_LENGTH]
 
 
 def _provisioned_for(request: HttpRequest, sociallogin: SocialLogin) -> User | None:
-    """The account that the company's SCIM made under the id by which its sign-in knows the person, too; Entra ID calls it `oid`.
+    """Return the account that the company's SCIM made under the id by which its sign-in knows the person, too; Entra ID calls it `oid`.
 
     An id says something with its issuer alone: with several sign-ins nobody can tell whose it is.
     """
@@ -271,7 +271,7 @@ def _provisioned_for(request: HttpRequest, sociallogin: SocialLogin) -> User | N
 
 
 def _unlinked_with(address: str) -> User | None:
-    """The one person with this verified address. Nobody governs by their mail alone: superusers are linked by hand."""
+    """Return the one person with this verified address. Nobody governs by their mail alone: superusers are linked by hand."""
     if not address:
         return None
     people = User.objects.filter(

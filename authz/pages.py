@@ -18,7 +18,7 @@ P = ParamSpec("P")
 def signed_in(
     view: Callable[Concatenate[HttpRequest, Principal, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """A view for signed-in people: it gets their principal as second argument.
+    """Return a view for signed-in people: it gets their principal as second argument.
 
     Everybody else is sent to the sign-in page and back; a script of our pages gets 401 as JSON.
     """

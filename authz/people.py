@@ -31,22 +31,23 @@ class Membership:
 
 @dataclass(frozen=True)
 class Person:
-    """An account, active or not, with everything that rights can hang on."""
+    """An account, active or not, with everything that rights can hang on; of `as_members`, somebody in this one group alone."""
 
     id: int
     username: str
     name: str
     is_active: bool
     memberships: Mapping[int, Membership]
+    group_id: int | None = None
 
     @cached_property
     def holders(self) -> frozenset[tuple[str, int]]:
-        """Whoever's grants and denials concern this person: ("user", id) and ("group", id) of each group."""
+        """Return the holders whose rows concern this person: ("user", id) and ("group", id) of each group."""
         return frozenset({("user", self.id), *(("group", pk) for pk in self.memberships)})
 
 
 def people(users: QuerySet[User]) -> list[Person]:
-    """These accounts by sign-in name, read with five statements however many they are."""
+    """Return these accounts by sign-in name, read with five statements however many they are."""
     reach = _reach()
     own: defaultdict[int, list[int]] = defaultdict(list)
     for user_id, group_id in User.groups.through.objects.filter(user__in=users).values_list("user_id", "group_id"):
@@ -58,22 +59,22 @@ def people(users: QuerySet[User]) -> list[Person]:
 
 
 def as_members(group_ids: Iterable[int]) -> list[Person]:
-    """For each group, by name, somebody who is in it and in no other: what the group itself is worth."""
+    """Return for each group, by name, an invented member of it alone, who shows what the group itself gives."""
     reach = _reach()
-    members = [Person(0, reach[pk][0].name, "", True, _memberships([pk], reach)) for pk in group_ids if pk in reach]
+    members = [Person(0, reach[pk][0].name, "", True, _memberships([pk], reach), pk) for pk in group_ids if pk in reach]
     return sorted(members, key=lambda member: member.username)
 
 
 def _memberships(group_ids: Iterable[int], reach: Mapping[int, list[Membership]]) -> dict[int, Membership]:
-    """Their own groups, and what lies above them; the shortest way to a group counts."""
+    """Return their own groups, and what lies above them; the shortest way to a group counts."""
     found: dict[int, Membership] = {}
-    for each in sorted((each for pk in group_ids for each in reach[pk]), key=lambda each: len(each.below)):
-        found.setdefault(each.group_id, each)
+    for membership in sorted((one for pk in group_ids for one in reach[pk]), key=lambda one: len(one.below)):
+        found.setdefault(membership.group_id, membership)
     return found
 
 
 def _reach() -> dict[int, list[Membership]]:
-    """Group → the memberships that being in it makes: itself, and for a unit every unit above."""
+    """Return the memberships that each group gives: itself, and for a unit every unit above."""
     units = {unit.pk: unit for unit in OrgUnit.objects.all()}
     unit_of_group = {unit.group_id: unit for unit in units.values()}
     reach: dict[int, list[Membership]] = {}
@@ -88,7 +89,7 @@ def _reach() -> dict[int, list[Membership]]:
 
 
 def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
-    """This unit and those above it, each with the names on the way."""
+    """Return this unit and those above it, with the names on the way."""
     way: list[Membership] = []
     below: tuple[str, ...] = ()
     step: OrgUnit | None = unit
@@ -100,13 +101,13 @@ def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
 
 
 def known_as(user: User) -> str:
-    """The full name with the sign-in name behind it, which alone is one of a kind."""
+    """Return the full name with the sign-in name behind it, which alone is one of a kind."""
     full = user.get_full_name()
     return f"{full} ({user.username})" if full else user.username
 
 
 def called(name: str) -> QuerySet[User]:
-    """Accounts, disabled ones included: that with this sign-in name, else all with this full name, in either order of its parts."""
+    """Return accounts, disabled ones included: that with this sign-in name, else all with this full name, in either order of its parts."""
     name = name.strip()
     if not name or User.objects.filter(username=name).exists():
         return User.objects.filter(username=name)
@@ -119,7 +120,7 @@ def called(name: str) -> QuerySet[User]:
 
 
 def full_names() -> list[str]:
-    """The names of active accounts, given name first and family name first: both are written."""
+    """Return the names of active accounts, given name first and family name first: both are written."""
     rows = (
         User.objects.filter(is_active=True).exclude(first_name="", last_name="").values_list("first_name", "last_name")
     )
@@ -128,5 +129,5 @@ def full_names() -> list[str]:
 
 
 def unit_names() -> list[str]:
-    """The names of all org units."""
+    """Return the names of all org units."""
     return sorted(OrgUnit.objects.values_list("name", flat=True))

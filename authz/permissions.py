@@ -15,7 +15,7 @@ class Right(models.TextChoices):
 
     @property
     def word(self) -> str:
-        """The right in a word, for tables and sentences."""
+        """Return the right in a word, for tables and sentences."""
         return gettext(WORDS[self])
 
 
@@ -30,10 +30,10 @@ RIGHT_PERMISSIONS = [("download", "Can download the original from"), ("manage", 
 
 
 def codename(right: Right, model: type[models.Model]) -> str:
-    """The name of Django's permission row, e.g. `view_folder`."""
+    """Return the name of Django's permission row, e.g. `view_folder`."""
     return f"{right.value}_{model._meta.model_name}"
 
 
 def extra_permissions(model_name: str, name: str) -> list[tuple[str, StrOrPromise]]:
-    """The permission rows that Django does not make by itself, for `Meta.permissions`."""
+    """Return the permission rows that Django does not make by itself, for `Meta.permissions`."""
     return [(f"{verb}_{model_name}", f"{text} {name}") for verb, text in RIGHT_PERMISSIONS]

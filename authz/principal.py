@@ -79,41 +79,39 @@ class Principal:
 
     @classmethod
     def of(cls, user: AbstractBaseUser | AnonymousUser | None) -> Self:
-        """The principal of a Django user; whoever is not an active user is nobody."""
+        """Return the principal of a Django user; whoever is not an active user is nobody."""
         if not isinstance(user, User) or not user.is_active:
             return cls.nobody()
         return cls._of_rows(_read(user.pk)) or cls.nobody()
 
     def signed_in(self, session_key: str | None) -> Self:
-        """The same person as long as this sign-in lasts."""
+        """Return the same person as long as this sign-in lasts."""
         return replace(self, session_key=session_key)
 
     def in_conversation(self, conversation_id: UUID | None) -> Self:
-        """The same person in a conversation; the files of one that is another's stay closed to them (`authz.folders`)."""
+        """Return the same person in a conversation; the files of one that is another's stay closed to them (`authz.folders`)."""
         return replace(self, conversation_id=conversation_id)
 
     def narrowed(self, *, scopes: frozenset[str], folder_id: UUID | None) -> Self:
-        """The same person through a token for less. Raises ValueError when they come through one already."""
+        """Return the same person through a token for less. Raises ValueError when they come through one already."""
         if self.scopes is not None:
             raise ValueError("a principal is narrowed once")
         return replace(self, scopes=scopes, folder_id=folder_id)
 
     def may_use(self, scope: str) -> bool:
-        """Does the token, if there is one, open this scope?"""
+        """Tell whether the token, if there is one, opens this scope."""
         return self.scopes is None or scope in self.scopes
 
     def through(self, token: ApiToken) -> Self:
-        """The same person, coming with this token: less may be done, never more. Nobody governs through one folder."""
+        """Return the same person, coming with this token: less may be done, never more. Nobody governs through one folder."""
         return self._through(token.pk, frozenset(token.scopes), token.folder_id)
 
     def before(self, user_ids: Iterable[int]) -> Self:
-        """The same person in front of these others, who read along. Raises NotFound when one of them is gone or disabled."""
+        """Return the same person in front of these others, who read along. Raises NotFound when one of them is gone or disabled."""
         return replace(self, audience=frozenset(user_ids) - {self.user_id}).again()
 
     def again(self) -> Self:
-        """The same, read anew: today's groups, the token or the sign-in if there is one. Raises NotFound when one is gone or disabled;
-        one of the audience, too.
-        """
+        """Read the same person anew: today's groups, token, sign-in and audience. Raises NotFound when one is gone or disabled."""
         rows = _read(self.user_id, self.token_id, self.session_key)
         if self.audience:
             common = _common_groups([self.user_id, *self.audience])
@@ -141,7 +139,7 @@ class Principal:
 
     @classmethod
     def named(cls, username: str) -> Self:
-        """The person with this sign-in name; raises NotFound, naming it."""
+        """Return the person with this sign-in name; raises NotFound, naming it."""
         user = User.objects.filter(username=username, is_active=True).first()
         if user is None:
             raise NotFound(f"There is no active user {username!r}: name an account that may sign in.")
@@ -157,7 +155,7 @@ class Principal:
 
     @classmethod
     def _of_rows(cls, rows: Rows) -> Self | None:
-        """The person these rows of `_read` tell of; None where there are none."""
+        """Return the person these rows of `_read` tell of; None where there are none."""
         if not rows:
             return None
         user_id, username, is_superuser = rows[0][:3]
@@ -173,7 +171,7 @@ class Principal:
 
 
 def _common_groups(user_ids: Sequence[int]) -> set[int]:
-    """The groups that all of them are in. Raises NotFound when one is gone or disabled."""
+    """Return the groups that all of them are in. Raises NotFound when one is gone or disabled."""
     with prepared_cursor(connection) as cursor:
         cursor.execute(_COMMON, {"users": list(user_ids)})
         count, groups = cursor.fetchone()
@@ -183,7 +181,7 @@ def _common_groups(user_ids: Sequence[int]) -> set[int]:
 
 
 def _read(user_id: int, token_id: int | None = None, session_key: str | None = None) -> Rows:
-    """An active person, one row for each group (see _READ); nothing where there is no such person."""
+    """Return an active person, one row for each group (see _READ); nothing where there is no such person."""
     with prepared_cursor(connection) as cursor:
         cursor.execute(_READ, {"user": user_id, "token": token_id, "session": session_key})
         return list(cursor.fetchall())

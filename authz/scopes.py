@@ -25,7 +25,7 @@ DEFAULT_SCOPES = (TokenScope.SEARCH, TokenScope.CHAT)  # what reads; whoever nee
 
 
 def checked_scopes(names: Iterable[str]) -> list[str]:
-    """These scopes in the order of their definition, each once; raises InvalidInput for none and for an unknown one."""
+    """Return these scopes in the order of their definition, each once; raises InvalidInput for none and for an unknown one."""
     asked = set(names)
     for name in sorted(asked - set(TokenScope.values)):
         raise InvalidInput(

@@ -31,17 +31,17 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no ty
         return False
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """What limits by address go by; whoever comes without one shares a limit."""
+        """Return the key of limits by address; visitors without one share a limit."""
         return client_address(request) or "unknown"
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """The last look before a sign-in goes on, however it began; a disabled account and a service account end here."""
+        """Check every sign-in last, however it began; refuse disabled accounts and service accounts."""
         if PeopleBackend().user_can_authenticate(user):
             return None
         return refusal(request, str(_("This account cannot sign in. Ask an administrator.")))
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """The password is asked again before a second factor changes, unless the sign-in is minutes old."""
+        """Ask the password again before a second factor changes, unless the sign-in is minutes old."""
         records = get_authentication_records(context.request, context.request.user)
         newest = max((record["at"] for record in records), default=0.0)
         return time.time() - newest > settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
@@ -96,7 +96,7 @@ class NewPasswordForm(PasswordChangeForm):
 
 
 def refusal(request: HttpRequest, sentence: str, *, status: int = 403) -> HttpResponse:
-    """The page for whoever is not let in. sentence: why, and what to do."""
+    """Return the page for whoever is not let in. sentence: why, and what to do."""
     return render(request, "authz/sign_in_refused.html", {"sentence": sentence}, status=status)
 
 

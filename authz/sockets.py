@@ -13,7 +13,7 @@ from copilot_site.lib.sockets import address_of, bearer_token
 
 
 def principal_of(scope: Mapping[str, Any]) -> Principal:
-    """The person whose session opened the socket, as the database has both now; where it came with a token, that and nothing else.
+    """Return the person whose session opened the socket, as the database has both now; where it came with a token, that and nothing else.
 
     Nobody when the token does not open conversations, or not any more; when the account was disabled, when they signed out, and when
     their password was changed since.

@@ -9,7 +9,7 @@ log = structlog.get_logger(__name__)
 
 @shared_task(name="authz.sync_directory", ignore_result=True)
 def sync_directory() -> None:
-    """Sent by beat where a directory is set up: who is gone there is disabled here, and groups are followed."""
+    """Disable who is gone from the directory, and follow its groups; sent by beat where one is set up."""
     if not settings.LDAP:
         return
     from authz.directory.ldap_client import LdapSettings

@@ -129,7 +129,7 @@ class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
         return never_cache(self._token)(request, account_id)
 
     def _token(self, request: HttpRequest, account_id: int) -> HttpResponse:
-        """A form for a token of the account; the secret is in the answer to its POST and in no page after that."""
+        """Show a form for a token of the account; the secret is in the answer to its POST and in no page after that."""
         account = get_object_or_404(ServiceAccount, pk=account_id)
         if not self.has_change_permission(request, account):
             raise PermissionDenied

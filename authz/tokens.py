@@ -26,7 +26,7 @@ from copilot_site.lib.errors import InvalidInput, NotFound
 
 DEFAULT_DAYS = 90
 MAX_DAYS = 366
-MOST_FOLDERS = 500  # offered on the page; any folder leads to it by its address
+MAX_FOLDERS = 500  # offered on the page; any folder leads to it by its address
 PREFIX_LENGTH = 12  # "ekc_" and eight hexadecimal digits: what a page shows of a token
 SEEN_EVERY = timedelta(minutes=1)  # last_used_at is for people; writing it on each request would cost a write a call
 # What a token does is recorded where it is done. That it was used, and from where, is recorded once an hour and address: a
@@ -95,24 +95,24 @@ def issue_token(
 
 
 def tokens_of(principal: Principal) -> QuerySet[ApiToken]:
-    """The person's tokens that are not revoked, the newest first."""
+    """Return the person's tokens that are not revoked, the newest first."""
     return ApiToken.objects.filter(user_id=principal.user_id, revoked_at=None)
 
 
 def folder_named(holder: Principal, folder_id: UUID) -> Any:
-    """The folder that a token is narrowed to; raises NotFound."""
+    """Return the folder that a token is narrowed to; raises NotFound."""
     return get_visible(tree().folder, holder, pk=folder_id)
 
 
 def folder_choices(principal: Principal) -> list[tuple[UUID, str]]:
-    """The folders that a token of this person can be narrowed to, with the names of their bases; the first MOST_FOLDERS."""
+    """Return the folders that a token of this person can be narrowed to, with the names of their bases; the first MAX_FOLDERS."""
     rows = tree().folder.objects.visible_to(principal).order_by("knowledge_base__name", "name", "pk")
-    found = rows.values_list("pk", "knowledge_base__name", "name", "parent_id")[:MOST_FOLDERS]
+    found = rows.values_list("pk", "knowledge_base__name", "name", "parent_id")[:MAX_FOLDERS]
     return [(pk, f"{base} › {name}" if parent_id else base) for pk, base, name, parent_id in found]
 
 
 def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID, str]:
-    """Names of those folders the tokens are narrowed to that the person may see, by id."""
+    """Return the names of those folders the tokens are narrowed to that the person may see, by id."""
     rows = (
         tree()
         .folder.objects.visible_to(principal)
@@ -137,7 +137,7 @@ def withdraw_token(by: Principal | None, token: ApiToken) -> None:
 
 
 def bearer_of(secret: str, *, address: str = "") -> Bearer:
-    """Who sent this secret; notes the use, and in the audit log once an hour for each address.
+    """Return who sent this secret; note the use, and in the audit log once an hour for each address.
 
     Raises TokenRefused. Only the right secret is told what is wrong with its token; every other one is just unknown.
     """
@@ -156,7 +156,7 @@ def bearer_of(secret: str, *, address: str = "") -> Bearer:
 
 
 def owner_of(secret: str) -> int | None:
-    """The id of the account that this secret opens; None where it opens nothing. Notes nothing."""
+    """Return the id of the account that this secret opens; None where it opens nothing. Notes nothing."""
     found = ApiToken.objects.filter(
         prefix=secret[:PREFIX_LENGTH], revoked_at=None, expires_at__gt=timezone.now()
     ).first()
@@ -164,7 +164,7 @@ def owner_of(secret: str) -> int | None:
 
 
 def _why_dead(token: ApiToken, now: datetime) -> str:
-    """Why this token opens nothing, in one sentence; "" while it lives."""
+    """Tell why this token opens nothing, in one sentence; "" while it lives."""
     if token.revoked_at is not None:
         return _("This token was revoked on %(day)s. Make a new one on your tokens page.") % {
             "day": date_format(timezone.localtime(token.revoked_at))
@@ -199,5 +199,5 @@ def _sha256(secret: str) -> str:
 
 
 def living_tokens_for(folder_id: UUID) -> int:
-    """How many API tokens that reach this folder, and nothing outside it, work now."""
+    """Return how many API tokens that reach this folder, and nothing outside it, work now."""
     return ApiToken.objects.filter(folder=folder_id, revoked_at=None, expires_at__gt=timezone.now()).count()

@@ -20,7 +20,7 @@ class Tree:
     link: type[Any]
 
     def tables(self) -> dict[str, str]:
-        """What the statements call their tables, and what the database does."""
+        """Return the tables' names in the database, by their names in the statements."""
         models = {"bases": self.base, "folders": self.folder, "links": self.link}
         return {name: model._meta.db_table for name, model in models.items()}
 
@@ -36,7 +36,7 @@ def use_tree(tree: Tree) -> None:
 
 
 def tree() -> Tree:
-    """The tree in use; raises ImproperlyConfigured where no app has one."""
+    """Return the tree in use; raise ImproperlyConfigured where no app has one."""
     if not _trees:
         raise ImproperlyConfigured("no app has said what rights stand on")
     return _trees[0]

@@ -96,7 +96,7 @@ def rename(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) ->
 
 
 def set_name(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) -> None:
-    """`rename` for whoever was found to may. Raises InvalidInput, Conflict."""
+    """Rename without checking rights. Raises InvalidInput, Conflict."""
     group = _group_of(place)
     before, place.name = place.name, _free(name, besides=group)
     place.save(update_fields=["name"])
@@ -107,7 +107,7 @@ def set_name(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) 
 
 @transaction.atomic
 def join(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> None:
-    """Make a person a member; who is one already stays one, and it is not recorded again.
+    """Make a person a member; an existing member is not recorded again.
 
     Raises PermissionDenied, InvalidInput (the group is denied to manage a place whose last manager this person is).
     """
@@ -135,12 +135,12 @@ def _group_of(place: OrgUnit | Role | Group) -> Group:
 
 
 def new_group(name: str) -> Group:
-    """The group that is to carry a unit or a role. Raises InvalidInput (no name), Conflict (it is taken)."""
+    """Return the group that is to carry a unit or a role. Raises InvalidInput (no name), Conflict (it is taken)."""
     return Group.objects.create(name=_free(name))
 
 
 def _free(name: str, *, besides: Group | None = None) -> str:
-    """The name as it is stored, if a group may bear it. Raises InvalidInput, Conflict."""
+    """Return the name as it is stored, if a group may bear it. Raises InvalidInput, Conflict."""
     name = " ".join(name.split())
     if not name or len(name) > NAME_LENGTH:
         raise InvalidInput(_("A name has 1 to %(most)s characters.") % {"most": NAME_LENGTH})
@@ -168,6 +168,6 @@ def _link(unit: OrgUnit, parent: OrgUnit) -> None:
 
 
 def _lock_units() -> None:
-    """Two moves at once could close a circle that neither sees: one at a time."""
+    """Allow one move at a time: two at once could close a circle that neither sees."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('org units', 0))")

@@ -107,7 +107,7 @@ def cancelled(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """The person's tokens. A new one is in the answer to its POST and in no page after that.
+    """Show the person's tokens. A new one is in the answer to its POST and in no page after that.
 
     `?folder=` (and the same field of the form) narrows the new token to a folder.
     """
@@ -144,7 +144,7 @@ def revoke(request: HttpRequest, principal: Principal, token_id: int) -> HttpRes
 
 
 def offered_scopes(principal: Principal) -> list[tuple[str, str]]:
-    """Values and labels of the scopes that do something for this person."""
+    """Return the values and labels of the scopes that do something for this person."""
     left_out = set() if may_provision(principal) else {TokenScope.PROVISION.value}
     return [(value, str(label)) for value, label in TokenScope.choices if value not in left_out]
 

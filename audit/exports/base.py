@@ -53,12 +53,12 @@ class ExportFormat(Protocol):
     def extension(self) -> str: ...
 
     def write(self, extract: Extract) -> Iterator[bytes]:
-        """The file, piece by piece."""
+        """Yield the file, piece by piece."""
         ...
 
 
 def written(write: Callable[[Placed], T], entries: Iterable[Placed]) -> Iterator[T]:
-    """`write` of each; of one that holds what cannot be written, of an entry in its place that says so."""
+    """Yield each entry as written; in place of one that cannot be written, an entry that says so."""
     for placed in entries:
         try:
             made = write(placed)

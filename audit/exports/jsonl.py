@@ -20,7 +20,7 @@ class JSONL:
     extension = "jsonl"
 
     def write(self, extract: Extract) -> Iterator[bytes]:
-        """Header, checkpoints, entries, and a last line that signs all of it, where this host has the key.
+        """Yield header, checkpoints, entries, and a last line that signs all of it, where this host has the key.
 
         Without the last line the file is no export: it is left away, by Conflict, where other entries came than the header names.
         """
@@ -39,7 +39,7 @@ class JSONL:
 
 
 def _key() -> Ed25519PrivateKey | None:
-    """None on a host without the key: header and last line are unsigned there; the checkpoints inside are signed all the same."""
+    """Return the signing key; None on a host without it, where header and last line stay unsigned."""
     try:
         return signing_key()
     except KeyUnusable:
@@ -47,7 +47,7 @@ def _key() -> Ed25519PrivateKey | None:
 
 
 def _line(name: str, statement: dict[str, Any], key: Ed25519PrivateKey | None) -> bytes:
-    """A statement that names who signs it, and the signature."""
+    """Return a line with a statement, the key that signs it, and the signature."""
     statement = statement | {"key": public_key(key) if key else None}
     signature = key.sign(canonical(statement)).hex() if key else None
     return canonical({name: statement, "signature": signature}) + b"\n"
@@ -69,7 +69,7 @@ def _before(extract: Extract, key: Ed25519PrivateKey | None) -> Iterator[bytes]:
 
 
 def _entry_line(placed: Placed) -> bytes:
-    """Raises any of ODD for what the verifier would take for no entry, and with it the whole file for no export."""
+    """Write one entry. Raises any of ODD for what the verifier would take for no entry, and with it the whole file for no export."""
     made = _entry(placed)
     reading = Export()
     reading.is_complete = False

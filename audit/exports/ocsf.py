@@ -68,7 +68,7 @@ def _line(placed: Placed) -> bytes:
 
 
 def event(placed: Placed) -> dict[str, Any]:
-    """One entry as an OCSF event."""
+    """Return one entry as an OCSF event."""
     entry = placed.entry
     kind, activity = SPECIAL.get(entry.action) or (API_ACTIVITY, ACTIVITY.get(entry.action.rpartition(".")[2], OTHER))
     failed = entry.outcome in {Outcome.DENY, Outcome.ERROR}
@@ -99,7 +99,7 @@ def event(placed: Placed) -> dict[str, Any]:
 
 
 def _of_class(kind: Class, entry: Entry) -> dict[str, Any]:
-    """What a class asks for beside the base."""
+    """Return the fields that a class needs in addition to the base."""
     if kind is API_ACTIVITY:
         resource = {"type": entry.target_type, "uid": entry.target_id, "name": entry.target_name}
         api = {"operation": entry.action, "request": {"uid": entry.request_id}}
@@ -113,7 +113,7 @@ def _of_class(kind: Class, entry: Entry) -> dict[str, Any]:
 
 
 def _user(number: int | None, name: str) -> dict[str, Any]:
-    """A person; the system where there is no number and no name."""
+    """Return a person; the system where there is no number and no name."""
     if not number and not name:
         return {"name": "system", "type_id": 3}
     return {"uid": str(number or ""), "name": name, "type_id": 1}

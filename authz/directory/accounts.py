@@ -44,13 +44,13 @@ class Known:
 
 
 def kept_by(directory: Directory) -> QuerySet[DirectoryAccount]:
-    """What this directory may change: superusers were made here, whoever they were before."""
+    """Return the accounts that this directory may change: superusers were made here, whoever they were before."""
     rows = DirectoryAccount.objects.filter(directory=directory).select_related("user")
     return rows.filter(user__is_superuser=False, user__service_account=None)
 
 
 def may_provision(principal: Principal) -> bool:
-    """May a token of this person keep accounts and groups? Superusers, and holders of `authz.provision`; not through a folder's token."""
+    """Tell whether a token of this person keeps accounts and groups: superusers and holders of `authz.provision`."""
     if principal.is_nobody or principal.folder_id is not None:
         return False
     user = User.objects.filter(pk=principal.user_id, is_active=True).first()
@@ -66,7 +66,7 @@ def create(by: Principal | None, directory: Directory, known: Known, *, is_activ
     """
     with connection.cursor() as cursor:  # two first sign-ins of one person: one after the other
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('directory accounts', 0))")
-    _require_fits(known)
+    require_fitting_id(known.external_id)
     require_usable(known.username)
     user = User(**known.fields(), is_active=is_active)
     user.set_unusable_password()
@@ -82,7 +82,7 @@ def create(by: Principal | None, directory: Directory, known: Known, *, is_activ
 def update(by: Principal | None, account: DirectoryAccount, known: Known) -> bool:
     """Make name and address what the directory says; were they different? Raises InvalidInput, Conflict as `create`."""
     user = _locked(account)
-    _require_fits(known)
+    require_fitting_id(known.external_id)
     if user.username != known.username:
         require_usable(known.username, besides=user.pk)
     changed = [name for name, value in known.fields().items() if getattr(user, name) != value]
@@ -142,14 +142,14 @@ def remove(by: Principal | None, account: DirectoryAccount) -> None:
 
 
 def _locked(account: DirectoryAccount) -> User:
-    """The account as it is now. Raises NotFound where somebody made it an administrator of the system meanwhile."""
+    """Return the account as it is now. Raises NotFound where somebody made it an administrator of the system meanwhile."""
     user = User.objects.select_for_update().filter(pk=account.user_id, is_superuser=False).first()
     if user is None:
         raise NotFound(_("There is no such account, or the directory does not keep it."))
     return user
 
 
-def _require_fits(known: Known) -> None:
+def require_fitting_id(external_id: str) -> None:
     """Raises InvalidInput for an id that no column takes: cut short, it would be another one's."""
-    if len(known.external_id) > ID_LENGTH:
+    if len(external_id) > ID_LENGTH:
         raise InvalidInput(_("An id has at most %(most)s characters.") % {"most": ID_LENGTH})

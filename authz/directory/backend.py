@@ -19,7 +19,7 @@ class DirectoryBackend(BaseBackend):
     def authenticate(
         self, request: Any, username: str | None = None, password: str | None = None, **credentials: Any
     ) -> User | None:
-        """The account that this password opens in the directory, as it is there now. Raises DirectoryUnavailable."""
+        """Return the account that this password opens in the directory, as it is there now. Raises DirectoryUnavailable."""
         given = LdapSettings.read()
         if given is None or not username or not password:
             return None
@@ -31,5 +31,5 @@ class DirectoryBackend(BaseBackend):
         return user if PeopleBackend().user_can_authenticate(user) else None
 
     def get_user(self, user_id: Any) -> User | None:
-        """The person of a session, as for a password of ours."""
+        """Return the person of a session, as for a password of ours."""
         return PeopleBackend().get_user(user_id)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.directory.accounts import ID_LENGTH, kept_by
+from authz.directory.accounts import kept_by, require_fitting_id
 from authz.models import ClaimMembership, Directory, DirectoryGroup
 from authz.principal import Principal
 from authz.units import new_group, remove_group, set_name
@@ -25,7 +25,7 @@ KEPT = {"directory": Directory.SCIM.value}
 @transaction.atomic
 def create(by: Principal, *, name: str, external_id: str) -> DirectoryGroup:
     """Make a group with nobody in it and no right. Raises InvalidInput (no name), Conflict (it is taken)."""
-    _require_fits(external_id)
+    require_fitting_id(external_id)
     group = new_group(name)
     row = DirectoryGroup.objects.create(group=group, external_id=external_id, is_made=True)
     record(by, Action.GROUP_CREATED, group, detail=KEPT)
@@ -40,7 +40,7 @@ def update(by: Principal, row: DirectoryGroup, *, name: str, external_id: str) -
             raise InvalidInput(_("“%(name)s” was made here, and is renamed here.") % {"name": row.group.name})
         set_name(by, row.group, name=name)
         row.save(update_fields=["changed_at"])
-    _require_fits(external_id)
+    require_fitting_id(external_id)
     if row.external_id != external_id:
         row.external_id = external_id
         row.save(update_fields=["external_id", "changed_at"])
@@ -89,11 +89,6 @@ def _removed(by: Principal, group: Group) -> bool:
     except InvalidInput:
         return False
     return True
-
-
-def _require_fits(external_id: str) -> None:
-    if len(external_id) > ID_LENGTH:
-        raise InvalidInput(_("An id has at most %(most)s characters.") % {"most": ID_LENGTH})
 
 
 def _uuids(texts: Collection[str]) -> list[UUID]:

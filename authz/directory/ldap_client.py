@@ -23,7 +23,7 @@ from copilot_site.lib.errors import Unavailable
 
 CONNECT_S = 5
 ANSWER_S = 10
-MOST_LEVELS = 10  # of groups in groups
+MAX_LEVELS = 10  # of groups in groups
 # the certificates that this system trusts, where Debian and Red Hat keep them
 SYSTEM_CAS = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
 # how a directory says that a password is not right, or that its account may not come in now
@@ -58,7 +58,7 @@ class LdapSettings:
 
     @classmethod
     def read(cls) -> Self | None:
-        """The directory that is set up; None where there is none."""
+        """Return the directory that is set up; None where there is none."""
         return cls(**settings.LDAP) if settings.LDAP else None
 
 
@@ -84,7 +84,7 @@ class LdapDirectory:
         self._parents: dict[str, dict[str, str]] = {}  # DN of a group → DN and name of the groups it is in itself
 
     def named(self, username: str) -> Entry | None:
-        """The one person whose name this is.
+        """Return the one person whose name this is.
 
         None, too, where the directory takes another name for the same: it leaves out spaces and accents, and each way to write a
         name would have a limit on guessing of its own.
@@ -93,12 +93,12 @@ class LdapDirectory:
         return found if found and found.username.lower() == username.lower() else None
 
     def known_as(self, external_id: str) -> Entry | None:
-        """The person whom the directory calls so for ever; None when they are gone, or no longer among those who may sign in."""
+        """Return the person whom the directory calls so for ever; None when they are gone, or no longer among those who may sign in."""
         raw = UUID(external_id).bytes_le if self._is_ad else external_id.encode()
         return self._person(self._given.id_attribute, "".join(f"\\{byte:02x}" for byte in raw))
 
     def groups_of(self, entry: Entry) -> set[str]:
-        """Names of the groups the person is in, and of those that these are in."""
+        """Return names of the groups the person is in, and of those that these are in."""
         if not self._given.groups_base:
             return set()
         names = MEMBER.format(
@@ -106,7 +106,7 @@ class LdapDirectory:
         )
         found = self._groups(names)
         newest = found
-        for _level in range(MOST_LEVELS):
+        for _level in range(MAX_LEVELS):
             above = {dn: name for group in newest for dn, name in self._above(group).items()}
             newest = {dn: name for dn, name in above.items() if dn not in found}
             if not newest:
@@ -115,10 +115,10 @@ class LdapDirectory:
         return set(found.values())
 
     def counts(self) -> tuple[bool, bool]:
-        """Does the people's base hold anybody, and the groups' base any group? True for groups where none are set up."""
+        """Tell whether the people's base holds anybody, and the groups' base any group. True for groups where none are set up."""
         given = self._given
-        has_people = bool(self._search(given.people_base, given.people_filter, [given.username_attribute], most=1))
-        groups = not given.groups_base or self._search(given.groups_base, GROUPS, [GROUP_NAME], most=1)
+        has_people = bool(self._search(given.people_base, given.people_filter, [given.username_attribute], limit=1))
+        groups = not given.groups_base or self._search(given.groups_base, GROUPS, [GROUP_NAME], limit=1)
         return has_people, bool(groups)
 
     @property
@@ -132,9 +132,9 @@ class LdapDirectory:
         return [name for name in names if name]
 
     def _person(self, attribute: str, escaped: str) -> Entry | None:
-        """The entry with this value; None for none, and for several: nobody can tell who of them is meant."""
+        """Return the entry with this value; None for none, and for several: nobody can tell who of them is meant."""
         text = f"(&{self._given.people_filter}({attribute}={escaped}))"
-        rows = self._search(self._given.people_base, text, self._attributes, most=2)
+        rows = self._search(self._given.people_base, text, self._attributes, limit=2)
         return self._entry(*rows[0]) if len(rows) == 1 else None
 
     def _entry(self, dn: str, values: dict[str, list[bytes]]) -> Entry | None:
@@ -142,7 +142,7 @@ class LdapDirectory:
         held = {name.lower(): value for name, value in values.items()}
 
         def texts(attribute: str | None) -> list[str]:
-            return [each.decode(errors="replace") for each in held.get((attribute or "").lower(), [])]
+            return [value.decode(errors="replace") for value in held.get((attribute or "").lower(), [])]
 
         def first(attribute: str) -> str:
             return (texts(attribute) or [""])[0].strip()
@@ -176,13 +176,13 @@ class LdapDirectory:
         return {dn: name for dn, name in named.items() if name}
 
     def _search(
-        self, base: str, text: str, attributes: list[str], *, most: int = 0
+        self, base: str, text: str, attributes: list[str], *, limit: int = 0
     ) -> list[tuple[str, dict[str, list[bytes]]]]:
-        """Entries below `base`; most: that many are enough. Raises DirectoryUnavailable, for an answer that was cut short, too."""
-        with _told():
-            message = self._connection.search_ext(base, ldap.SCOPE_SUBTREE, text, attributes, sizelimit=most)
+        """Return entries below `base`; limit: that many are enough. Raises DirectoryUnavailable, for an answer that was cut short, too."""
+        with _one_sentence():
+            message = self._connection.search_ext(base, ldap.SCOPE_SUBTREE, text, attributes, sizelimit=limit)
             rows: list[Any] = []
-            with suppress(*([ldap.SIZELIMIT_EXCEEDED] if most else [])):
+            with suppress(*([ldap.SIZELIMIT_EXCEEDED] if limit else [])):
                 while True:
                     kind, part = self._connection.result(message, all=0, timeout=ANSWER_S)
                     rows += part
@@ -193,22 +193,22 @@ class LdapDirectory:
 
 @contextmanager
 def opened(given: LdapSettings) -> Iterator[LdapDirectory]:
-    """The directory, bound to the account that reads. Raises DirectoryUnavailable."""
+    """Open the directory, bound to the account that reads. Raises DirectoryUnavailable."""
     with _connected(given) as connection:
-        with _told():
+        with _one_sentence():
             connection.simple_bind_s(given.bind_dn, given.bind_password)
         yield LdapDirectory(given, connection)
 
 
 def proves(given: LdapSettings, entry: Entry | None, password: str) -> bool:
-    """Is this the person's password there? Without an entry somebody is asked about who is not there, so that it takes as long.
+    """Tell whether this is the person's password. Without an entry an unknown name is tried, so that it takes as long.
 
     Raises DirectoryUnavailable.
     """
     if not password:
         return False
     nobody = f"{given.username_attribute}={secrets.token_hex(8)},{given.people_base}"
-    with _connected(given) as connection, _told():
+    with _connected(given) as connection, _one_sentence():
         try:
             connection.simple_bind_s(entry.dn if entry else nobody, password)
         except REFUSED:
@@ -218,8 +218,8 @@ def proves(given: LdapSettings, entry: Entry | None, password: str) -> bool:
 
 @contextmanager
 def _connected(given: LdapSettings) -> Iterator[Any]:
-    """A connection with TLS and a checked certificate, bound to nobody. Raises DirectoryUnavailable."""
-    with _told():
+    """Open a connection with TLS and a checked certificate, bound to nobody. Raises DirectoryUnavailable."""
+    with _one_sentence():
         connection = ldap.initialize(given.url)
         for option, value in _options(given):
             connection.set_option(option, value)
@@ -233,7 +233,7 @@ def _connected(given: LdapSettings) -> Iterator[Any]:
 
 
 def _options(given: LdapSettings) -> list[tuple[int, Any]]:
-    """In the order in which they are set: the last makes a TLS context of those before."""
+    """Return the options in the order they are set: the last makes a TLS context of those before."""
     return [
         (ldap.OPT_PROTOCOL_VERSION, ldap.VERSION3),
         (ldap.OPT_REFERRALS, 0),
@@ -250,11 +250,11 @@ def _trusted() -> str:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """What keeps a directory from answering, in one sentence."""
+def _one_sentence() -> Iterator[None]:
+    """Raise DirectoryUnavailable, with the cause in one sentence."""
     try:
         yield
     except ldap.LDAPError as error:
         found: dict[str, Any] = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
-        said = ": ".join(str(found[name]) for name in ("desc", "info") if found.get(name)) or str(error)
-        raise DirectoryUnavailable(_("The company directory cannot be asked: %(why)s.") % {"why": said}) from error
+        cause = ": ".join(str(found[name]) for name in ("desc", "info") if found.get(name)) or str(error)
+        raise DirectoryUnavailable(_("The company directory cannot be asked: %(why)s.") % {"why": cause}) from error

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action, Outcome
 from audit.record import record
-from authz.claims import MOST_VALUES, VALUE_LENGTH, apply_claims, follow_claims, note_unmapped
+from authz.claims import MAX_VALUES, VALUE_LENGTH, apply_claims, follow_claims, note_unmapped
 from authz.directory.accounts import Known, create, end, kept_by, resume, update
 from authz.directory.ldap_client import Entry, LdapDirectory, LdapSettings, opened, proves
 from authz.models import Directory, DirectoryAccount
@@ -39,7 +39,7 @@ class Synced:
 
 
 def person_of_password(given: LdapSettings, username: str, password: str) -> User | None:
-    """Who signs in with this; made at the first time, and brought to what the directory says at every one.
+    """Return the account of this password: made at the first sign-in, updated from the directory at every one.
 
     None for a wrong password, for nobody, and for a name that an account of ours has. Raises DirectoryUnavailable.
     """
@@ -59,9 +59,9 @@ def person_of_password(given: LdapSettings, username: str, password: str) -> Use
 
 
 def values_of(directory: LdapDirectory, entry: Entry) -> set[str]:
-    """What the mapping of claims is asked for: the names of the person's groups, and `unit=` with each department."""
+    """Return the values for claim mappings: the names of the person's groups, and `unit=` with each department."""
     found = directory.groups_of(entry) | {f"unit={unit}" for unit in entry.units}
-    return set(sorted(value for value in found if len(value) <= VALUE_LENGTH)[:MOST_VALUES])
+    return set(sorted(value for value in found if len(value) <= VALUE_LENGTH)[:MAX_VALUES])
 
 
 def sync(given: LdapSettings, *, even_if_most_are_gone: bool = False) -> Synced | None:
@@ -88,7 +88,7 @@ Seen = tuple[DirectoryAccount, Entry | None, set[str]]
 
 
 def _seen(given: LdapSettings) -> Iterator[Seen]:
-    """Each account, with its entry and values; all are read before the first is changed."""
+    """Yield each account with its entry and values; all are read before the first is changed."""
     with opened(given) as directory:
         for account in kept_by(Directory.LDAP):
             entry = directory.known_as(account.external_id)
@@ -121,13 +121,13 @@ def _brought(seen: list[Seen]) -> Synced:
 
 
 def known(entry: Entry) -> Known:
-    """What of an entry an account has; letters that no name may have become `_`, as at the company's sign-in."""
+    """Return the part of an entry that an account has; letters that no name may have become `_`, as at the company's sign-in."""
     username = re.sub(r"[^\w.@+-]", "_", entry.username)
     return Known(entry.external_id, username, entry.first_name, entry.last_name, entry.email)
 
 
 def _account_of(entry: Entry) -> DirectoryAccount:
-    """The account of this entry, brought to it, or a new one. Raises InvalidInput, Conflict."""
+    """Return the account of this entry, updated, or a new one. Raises InvalidInput, Conflict."""
     rows = DirectoryAccount.objects.filter(directory=Directory.LDAP).select_related("user")
     account = rows.filter(external_id=entry.external_id).first()
     if account is None:
@@ -141,7 +141,7 @@ def _account_of(entry: Entry) -> DirectoryAccount:
 
 @contextmanager
 def _alone() -> Iterator[bool]:
-    """Is this the only look at the directory? As long as the block lasts no other one begins."""
+    """Yield whether this is the only look at the directory; no other begins while the block lasts."""
     key = "SELECT {}(hashtextextended('directory sync', 0))"
     with connection.cursor() as cursor:
         cursor.execute(key.format("pg_try_advisory_lock"))

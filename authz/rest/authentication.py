@@ -16,7 +16,7 @@ from copilot_site.lib.client_address import client_address
 
 class TokenAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User, Bearer] | None:
-        """Who sent a bearer token, with the token as `request.auth`; None when the request carries none.
+        """Return who sent a bearer token, with the token as `request.auth`; None when the request carries none.
 
         Raises AuthenticationFailed for a bad one.
         """

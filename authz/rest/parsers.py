@@ -20,12 +20,12 @@ class BoundedJSONParser(JSONParser):
 
 
 def body_of(data: bytes) -> Any:
-    """The JSON of a request. Raises ParseError."""
+    """Return the JSON of a request. Raises ParseError."""
     try:
         return loads(data)
     except NestedTooDeeply:
-        said = _("The JSON of this request is nested too deeply: at most %(most)s levels are read.")
-        raise ParseError(said % {"most": MOST_LEVELS}) from None
+        sentence = _("The JSON of this request is nested too deeply: at most %(most)s levels are read.")
+        raise ParseError(sentence % {"most": MOST_LEVELS}) from None
     except HalfCharacter:
         raise ParseError(
             _("A text of this request holds half of a character (one surrogate of a pair) and cannot be kept.")

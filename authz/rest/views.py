@@ -36,11 +36,11 @@ class PrincipalView(GenericAPIView[Any]):
         return Principal.of(self.request.user).signed_in(self.request.session.session_key)
 
     def get_serializer_context(self) -> dict[str, Any]:
-        """principal: who reads what is shown."""
+        """Add the principal who reads."""
         return {**super().get_serializer_context(), "principal": self.principal}
 
     def scoped(self, method: str) -> str:
-        """What `token_scopes` calls a request with this method."""
+        """Return the name of a request with this method in `token_scopes`."""
         return "get" if method == "head" else method
 
     def check_permissions(self, request: Request) -> None:

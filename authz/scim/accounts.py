@@ -11,8 +11,7 @@ from django.db.models import QuerySet
 from authz.directory.accounts import Known, create, end, kept_by, remove, resume, update
 from authz.models import Directory, DirectoryAccount, DirectoryGroup
 from authz.principal import Principal
-from authz.scim.resources import Email, GroupMembership, Name, User
-from authz.scim.versions import meta_of
+from authz.scim.resources import Email, GroupMembership, Name, User, meta_of
 
 Row = DirectoryAccount
 
@@ -29,7 +28,7 @@ class Accounts:
         return kept_by(Directory.SCIM).order_by("pk")
 
     def resources(self, rows: Collection[Row], left_out: Collection[str]) -> list[User]:
-        """left_out: attributes that nobody asks for."""
+        """Show rows as resources. left_out: attributes that nobody asks for."""
         groups = {} if "groups" in left_out else _groups_of([row.user_id for row in rows])
         return [_resource(row, groups.get(row.user_id, [])) for row in rows]
 
@@ -94,7 +93,7 @@ def _membership(pk: UUID, shown: str) -> GroupMembership:
 
 
 def _groups_of(user_ids: Collection[int]) -> dict[int, list[tuple[UUID, str]]]:
-    """Id of a person → ids and names of the groups they are in, of those that SCIM keeps."""
+    """Return, by id of a person, ids and names of the groups they are in, of those that SCIM keeps."""
     kept = dict(DirectoryGroup.objects.values_list("group_id", "pk"))
     rows = Person.groups.through.objects.filter(user_id__in=user_ids, group_id__in=kept).order_by("group_id")
     found: defaultdict[int, list[tuple[UUID, str]]] = defaultdict(list)

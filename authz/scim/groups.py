@@ -11,8 +11,7 @@ from authz.directory import groups
 from authz.directory.accounts import kept_by
 from authz.models import Directory, DirectoryGroup
 from authz.principal import Principal
-from authz.scim.resources import Group, GroupMember
-from authz.scim.versions import meta_of
+from authz.scim.resources import Group, GroupMember, meta_of
 
 Row = DirectoryGroup
 
@@ -29,7 +28,7 @@ class Groups:
         return DirectoryGroup.objects.select_related("group").order_by("pk")
 
     def resources(self, rows: Collection[Row], left_out: Collection[str]) -> list[Group]:
-        """left_out: attributes that nobody asks for."""
+        """Show rows as resources. left_out: attributes that nobody asks for."""
         members = {} if "members" in left_out else _members_of([row.group_id for row in rows])
         return [_resource(row, members.get(row.group_id, [])) for row in rows]
 
@@ -62,7 +61,7 @@ def _resource(row: Row, members: list[UUID]) -> Group:
 
 
 def _members_of(group_ids: Collection[int]) -> dict[int, list[UUID]]:
-    """Id of a group → ids of the people in it, of those that SCIM keeps."""
+    """Return, by id of a group, ids of the people in it, of those that SCIM keeps."""
     rows = Person.groups.through.objects.filter(group_id__in=group_ids, user__in=kept_by(Directory.SCIM).values("user"))
     found: defaultdict[int, list[UUID]] = defaultdict(list)
     for group_id, account_id in rows.order_by("user_id").values_list("group_id", "user__directory_account"):

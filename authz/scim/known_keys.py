@@ -32,7 +32,7 @@ def with_known_operations(kind: ResourceType, body: Any) -> Any:
     name = next((name for name in body if name.lower() == "operations"), "")
     if not isinstance(body.get(name), list):
         return body
-    return body | {name: [made for each in body[name] for made in _operations(str(kind.name), each)]}
+    return body | {name: [made for operation in body[name] for made in _operations(str(kind.name), operation)]}
 
 
 def _operations(kind: str, operation: Any) -> Iterator[Any]:
@@ -58,11 +58,11 @@ def _operations(kind: str, operation: Any) -> Iterator[Any]:
 
 
 def _require_keys(kind: str, path: str, value: Any) -> None:
-    """path: what the keys of the value are relative to, "" for the resource."""
-    for each in value if isinstance(value, list) else [value]:
-        if not isinstance(each, dict):
+    """Check the keys of a value. path: what the keys of the value are relative to, "" for the resource."""
+    for entry in value if isinstance(value, list) else [value]:
+        if not isinstance(entry, dict):
             continue
-        for key, item in each.items():
+        for key, item in entry.items():
             if key == "$ref":
                 continue
             text = key if not path else f"{path}:{key}" if _is_schema(kind, path) else f"{path}.{key}"

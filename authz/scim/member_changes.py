@@ -17,8 +17,8 @@ from authz.scim.known_keys import require_known, with_known_operations
 from authz.scim.resources import Group, GroupMember
 from copilot_site.lib.json_input import loads
 
-MOST_OPERATIONS = 1_000  # of one PATCH; Entra ID and Okta send one, or some tens
-MOST_COMPARED = 100_000  # operations times members, where the library compares them: five seconds
+MAX_OPERATIONS = 1_000  # of one PATCH; Entra ID and Okta send one, or some tens
+MAX_COMPARED = 100_000  # operations times members, where the library compares them: five seconds
 _ONE = re.compile(r'members\[value eq "([^"\\]{1,200})"\]', re.IGNORECASE)
 
 
@@ -34,10 +34,10 @@ class BoundedService(ScimService):
         return super().read_replacement(resource_type, body, content_type)
 
     def read_patch(self, resource_type: ResourceType, body: bytes, content_type: str | None) -> "PatchOp[Any]":
-        """As of the base class. Raises PayloadTooLargeException before anything is checked that would take long."""
+        """Read a PATCH as the base class does. Raises PayloadTooLargeException before anything is checked that would take long."""
         given = _json(body)
-        if (count := _operations_in(given)) > MOST_OPERATIONS:
-            raise _too_large(count, MOST_OPERATIONS)
+        if (count := _operations_in(given)) > MAX_OPERATIONS:
+            raise _too_large(count, MAX_OPERATIONS)
         if (known := with_known_operations(resource_type, given)) != given:
             body = json.dumps(known).encode()
         return super().read_patch(resource_type, body, content_type)
@@ -48,13 +48,13 @@ class BoundedService(ScimService):
         operations = patch_op.operations or []
         if not isinstance(current, Group):
             return super().apply_patch(current, patch_op, conditions)
-        changes = [_change(each) for each in operations]
+        changes = [_change(operation) for operation in operations]
         if all(change is not None for change in changes):
             self.check_preconditions(current, "PATCH", conditions)
             return _with(current, (change for change in changes if change))
         members = len(current.members or ())
-        if members * len(operations) > MOST_COMPARED:
-            raise _too_large(len(operations), max(1, MOST_COMPARED // members))
+        if members * len(operations) > MAX_COMPARED:
+            raise _too_large(len(operations), max(1, MAX_COMPARED // members))
         return super().apply_patch(current, patch_op, conditions)
 
 
@@ -73,7 +73,7 @@ def _change(operation: "PatchOperation[Any]") -> Change | None:
 
 
 def _ids(values: Iterable[Any]) -> Iterator[str]:
-    """An id of each; "" for what has none, or something else beside it."""
+    """Yield an id of each; "" for what has none, or something else beside it."""
     for value in values:
         pk = (
             value.get("value")
@@ -84,7 +84,7 @@ def _ids(values: Iterable[Any]) -> Iterator[str]:
 
 
 def _with(group: Group, changes: Iterable[Change]) -> Group | None:
-    """The group after all changes; None where it is as before."""
+    """Return the group after all changes; None where it is as before."""
     members = {member.value: member for member in group.members or ()}
     before = set(members)
     for is_added, ids in changes:
@@ -98,7 +98,7 @@ def _with(group: Group, changes: Iterable[Change]) -> Group | None:
 
 
 def _json(body: bytes) -> Any:
-    """A body as JSON; None for what is none, which the library refuses."""
+    """Return a body as JSON; None for what is none, which the library refuses."""
     try:
         return loads(body.decode())
     except ValueError:
@@ -108,9 +108,9 @@ def _json(body: bytes) -> Any:
 def _operations_in(given: Any) -> int:
     """Count the operations of a body; 0 for what is no PATCH, which the library refuses."""
     found = [value for name, value in given.items() if name.lower() == "operations"] if isinstance(given, dict) else []
-    return max((len(each) for each in found if isinstance(each, list)), default=0)
+    return max((len(value) for value in found if isinstance(value, list)), default=0)
 
 
-def _too_large(count: int, most: int) -> PayloadTooLargeException:
+def _too_large(count: int, limit: int) -> PayloadTooLargeException:
     sentence = _("This PATCH has %(count)s operations; at most %(most)s are taken here at once. Nothing was changed.")
-    return PayloadTooLargeException(detail=sentence % {"count": count, "most": most})
+    return PayloadTooLargeException(detail=sentence % {"count": count, "most": limit})

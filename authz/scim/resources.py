@@ -3,6 +3,9 @@
 What an identity provider sends besides (telephone numbers, titles, passwords) is left out unread.
 """
 
+import hashlib
+import json
+from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -10,6 +13,7 @@ from scim2_models import (
     URN,
     CaseExact,
     ComplexAttribute,
+    Meta,
     Mutability,
     Reference,
     Required,
@@ -99,3 +103,10 @@ class Group(Resource[Any]):
     """People in the group, as far as this service keeps them."""
 
     Members: ClassVar[type[ComplexAttribute]] = GroupMember
+
+
+def meta_of(resource: Resource[Any], kind: str, created_at: datetime, changed_at: datetime) -> Meta:
+    """Return the times of a resource, and as version a hash of its content: changes made here count, too."""
+    content = json.dumps(resource.model_dump(mode="json", exclude={"meta"}), sort_keys=True)
+    version = f'W/"{hashlib.sha256(content.encode()).hexdigest()[:24]}"'
+    return Meta(resource_type=kind, created=created_at, last_modified=changed_at, version=version)

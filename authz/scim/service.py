@@ -29,12 +29,12 @@ from authz.scim.member_changes import BoundedService
 from authz.scim.resources import Group, User
 from authz.scim.storage import RowStorage
 
-MOST_RESULTS = 200  # of one page
+MAX_RESULTS = 200  # of one page
 
 
 @cache
 def service() -> ScimService:
-    """Entra ID names attributes that are not kept, sends values with `remove` and writes to entries that are not there yet."""
+    """Set up the protocol, lenient to Entra ID: it names unknown attributes, removes by value and writes to missing entries."""
     token = AuthenticationScheme(
         type=AuthenticationScheme.Type.oauthbearertoken,
         name="API token",
@@ -44,7 +44,7 @@ def service() -> ScimService:
     config = ServiceProviderConfig(
         patch=Patch(supported=True),
         bulk=Bulk(supported=False, max_operations=0, max_payload_size=0),
-        filter=Filter(supported=True, max_results=MOST_RESULTS),
+        filter=Filter(supported=True, max_results=MAX_RESULTS),
         change_password=ChangePassword(supported=False),
         sort=Sort(supported=False),
         etag=ETag(supported=True),
@@ -68,7 +68,7 @@ def answer(
     headers: Mapping[str, str],
     body: bytes,
 ) -> ScimResponse:
-    """The answer to one request; refusals are answers, too."""
+    """Return the answer to one request; refusals are answers, too."""
     request = ScimRequest(method, base_url, f"/{path}", query, headers, body)
     try:
         return ScimHandler(service(), RowStorage(by)).handle(request)

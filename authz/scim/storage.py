@@ -64,19 +64,19 @@ class RowStorage(ScimStorage):
         self, resource_types: list[ResourceType], search_request: SearchRequest[Any], *, position: Any = None
     ) -> SearchPage:
         """Read page by page where nothing is filtered; a filter narrows what is read as far as the database can tell."""
-        kinds = [self._kind(each) for each in resource_types]
+        kinds = [self._kind(name) for name in resource_types]
         start, count = search_request.start_index_0 or 0, search_request.count
         stop = None if count is None else start + count
         left_out = _left_out(search_request)
         if len(kinds) == 1 and search_request.filter is None:
             rows = kinds[0].rows()
             return SearchPage(rows.count(), kinds[0].resources(rows[start:stop], left_out))
-        found = [each for kind in kinds for each in _matching(kind, search_request.filter, left_out)]
+        found = [resource for kind in kinds for resource in _matching(kind, search_request.filter, left_out)]
         return SearchPage(len(found), found[start:stop])
 
     def create(self, resource_type: ResourceType, resource: Resource[Any]) -> Resource[Any]:
         kind = self._kind(resource_type)
-        with _told():
+        with _scim_errors():
             row = kind.create(_kept(resource))
         return _shown(kind, row)
 
@@ -84,13 +84,13 @@ class RowStorage(ScimStorage):
         self, resource_type: ResourceType, resource: Resource[Any], *, expected_version: str | None = None
     ) -> Resource[Any]:
         kind = self._kind(resource_type)
-        with _told():
+        with _scim_errors():
             kind.update(_at(kind, resource.id or "", expected_version), _kept(resource))
         return _shown(kind, _row(kind, resource.id or ""))
 
     def delete(self, resource_type: ResourceType, resource_id: str, *, expected_version: str | None = None) -> None:
         kind = self._kind(resource_type)
-        with _told():
+        with _scim_errors():
             kind.delete(_at(kind, resource_id, expected_version))
 
     def _kind(self, resource_type: ResourceType) -> Kind:
@@ -110,7 +110,7 @@ def _row(kind: Kind, resource_id: str, *, locked: bool = False) -> Any:
 
 
 def _kept(resource: Resource[Any]) -> Resource[Any]:
-    """The resource itself; a path with a filter brings texts of its own. Raises InvalidInput for one that no database keeps."""
+    """Check a resource and return it; a path with a filter brings texts of its own. Raises InvalidInput for one that no database keeps."""
     given = resource.model_dump()
     if cleaned(given) != given:
         raise InvalidInput(_("A text of this request holds a character that cannot be kept."))
@@ -118,7 +118,7 @@ def _kept(resource: Resource[Any]) -> Resource[Any]:
 
 
 def _at(kind: Kind, resource_id: str, version: str | None) -> Any:
-    """The row to change, locked, still at this version. Raises NotFoundException, PreconditionFailedException."""
+    """Return the row to change, locked, still at this version. Raises NotFoundException, PreconditionFailedException."""
     row = _row(kind, resource_id, locked=True)
     meta = _shown(kind, row).meta
     if version is not None and meta is not None and meta.version != version:
@@ -142,11 +142,11 @@ def _matching(kind: Kind, wanted: ScimFilter[Any] | None, left_out: set[str]) ->
     # no row holds what no database keeps
     rows = kind.rows().filter(**narrowed) if cleaned(narrowed) == narrowed else kind.rows().none()
     read = kind.resources(rows, {name for name in left_out if name not in asked})
-    return [each for each in read if wanted.match(each)]
+    return [resource for resource in read if wanted.match(resource)]
 
 
 def _narrowed(kind: Kind, node: FilterNode) -> dict[str, str]:
-    """What every row that matches must have, as far as it stands in columns."""
+    """Return the conditions on columns that every matching row meets."""
     if isinstance(node, LogicalExpr) and node.op == LogicalOperator.and_:
         return {name: value for term in node.terms for name, value in _narrowed(kind, term).items()}
     if isinstance(node, Comparison) and node.op == CompareOperator.eq and isinstance(node.value, str):
@@ -157,8 +157,8 @@ def _narrowed(kind: Kind, node: FilterNode) -> dict[str, str]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Our errors in the words of SCIM."""
+def _scim_errors() -> Iterator[None]:
+    """Raise our errors as those of SCIM."""
     try:
         yield
     except Conflict as problem:

@@ -69,6 +69,7 @@ def matrix(base_id: UUID, shown: Collection[UUID], *, most_rows: int) -> Matrix:
     places = [place for place in in_order(rules) if place.id in shown]
     bearing = {above.id for place in places for above in rules.way(place.id)}
     groups = tuple(as_members({pk for kind, pk in rules.holders_on(bearing) if kind == "group"}))
+    rules.ask(groups)
     rows = tuple(
         MatrixRow(place, len(rules.way(place.id)) - 1, tuple(_cell(rules, group, place) for group in groups))
         for place in places[:most_rows]
@@ -80,7 +81,7 @@ def _cell(rules: Rulebook, group: Person, place: Place) -> Cell:
     decisions = [rules.decide(group, right, place.id) for right in Right]
     return Cell(
         tuple(each.right for each in decisions if each.is_allowed),
-        tuple(each.right for each in decisions if each.winner and each.winner.fate is Fate.DENIES),
+        tuple(each.right for each in decisions if each.nearest(Fate.DENIES)),
     )
 
 
@@ -100,6 +101,7 @@ def effective_access(base_ids: Iterable[UUID], shown: Collection[UUID]) -> Itera
     everybody = people(User.objects.all())
     for base_id in base_ids:
         rules = rulebook_of([base_id])
+        rules.ask(everybody)
         places = [place for place in in_order(rules) if place.id in shown]
         for person in everybody:
             held = rules.held(person)

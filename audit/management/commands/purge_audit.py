@@ -10,13 +10,13 @@ from django.utils import timezone
 from audit.retention import purge
 from copilot_site.lib.commands import one_sentence
 
-MOST_DAYS = 36_525  # a hundred years
+MAX_DAYS = 36_525  # a hundred years
 
 
 def days_kept(text: str) -> int:
     days = int(text)
-    if not 0 <= days <= MOST_DAYS:
-        raise ArgumentTypeError(f"{text} is not a number of days from 0 to {MOST_DAYS}.")
+    if not 0 <= days <= MAX_DAYS:
+        raise ArgumentTypeError(f"{text} is not a number of days from 0 to {MAX_DAYS}.")
     return days
 
 

@@ -214,7 +214,7 @@ def test_the_rows_are_where_the_tests_think(logbook: Logbook) -> None:
 
 
 def test_many_faults_of_a_kind_do_not_hide_one_of_another(logbook: Logbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.verification.MOST_FAULTS", 1)
+    monkeypatch.setattr("audit.verification.MAX_FAULTS", 1)
     for file in settings.AUDIT_CHECKPOINTS.glob("*/*"):
         file.unlink()
     with logbook.as_ruler() as cursor:

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from authz.models import Directory, DirectoryAccount
 from authz.scim import member_changes
-from authz.scim.member_changes import MOST_OPERATIONS
+from authz.scim.member_changes import MAX_OPERATIONS
 from tests.integration.scim.program import Program
 
 pytestmark = pytest.mark.django_db
@@ -38,12 +38,12 @@ def shown(scim: Program, pk: str) -> set[str]:
 def test_a_patch_of_too_many_operations_is_refused_as_a_whole(scim: Program, path: str) -> None:
     (person,) = people(1)
     pk = scim.make_group("HR") if path == "Groups" else person
-    many = [{"op": "replace", "path": "externalId", "value": str(number)} for number in range(MOST_OPERATIONS + 1)]
+    many = [{"op": "replace", "path": "externalId", "value": str(number)} for number in range(MAX_OPERATIONS + 1)]
     refused = scim.patch(f"{path}/{pk}", *many)
     assert (refused.status_code, refused.data["status"]) == (413, "413")
     assert "at most 1000 are taken here at once" in refused.data["detail"]
     assert "externalId" not in scim.get(f"{path}/{pk}").data
-    unread = scim.send("PATCH", f"{path}/{pk}", '{"operations": [' + ", ".join(["{}"] * (MOST_OPERATIONS + 1)) + "]}")
+    unread = scim.send("PATCH", f"{path}/{pk}", '{"operations": [' + ", ".join(["{}"] * (MAX_OPERATIONS + 1)) + "]}")
     assert unread.status_code == 413, "before they are checked one by one"
 
 
@@ -81,7 +81,7 @@ def test_other_changes_of_a_large_group_are_refused_where_they_would_take_long(
 ) -> None:
     ids = people(10)
     pk = scim.make_group("HR", *ids)
-    monkeypatch.setattr(member_changes, "MOST_COMPARED", 25)
+    monkeypatch.setattr(member_changes, "MAX_COMPARED", 25)
     rename = {"op": "replace", "path": "displayName", "value": "People"}
     refused = scim.patch(f"Groups/{pk}", rename, *map(taken, ids[:2]))
     assert refused.status_code == 413

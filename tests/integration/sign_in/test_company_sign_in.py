@@ -13,7 +13,7 @@ from django.urls import reverse
 from audit.actions import Action
 from audit.models import Entry
 from authz.accounts import create_service_account
-from authz.claims import MOST_VALUES, claim_values
+from authz.claims import MAX_VALUES, claim_values
 from authz.directory.accounts import Known, create
 from authz.grants import deny, give
 from authz.models import ClaimMapping, ClaimMembership, Directory, DirectoryAccount, UnmappedClaim
@@ -127,7 +127,7 @@ def test_a_groups_claim_that_is_no_list_of_names_gives_no_group(issuer: Issuer, 
 
 
 def test_a_claim_without_end_is_read_as_far_as_its_limit() -> None:
-    assert claim_values([str(number) for number in range(MOST_VALUES + 1)]) == set(map(str, range(MOST_VALUES)))
+    assert claim_values([str(number) for number in range(MAX_VALUES + 1)]) == set(map(str, range(MAX_VALUES)))
 
 
 @pytest.mark.parametrize("name", ["mei", "MEI"])
