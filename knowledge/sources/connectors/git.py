@@ -206,7 +206,7 @@ def _fetched(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes
         head = _chosen(listed.refs, listed.symrefs, settings.branch)
         if head not in repo.object_store:
             _take(client, repo, head)
-    except NotGitRepository as error:
+    except (NotGitRepository, ValueError) as error:  # of another kind of server, what dulwich cannot read
         said = gettext("%(url)s is no git repository, or not one that this account sees.")
         raise Unreadable(said % {"url": settings.url}) from error
     except HTTPUnauthorized as error:
