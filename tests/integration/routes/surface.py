@@ -20,7 +20,7 @@ from tests.goldens import FOLDER
 from tests.integration.routes.addresses import Route
 from tests.integration.routes.table import rows, written
 
-OURS = ("agent", "audit", "authz", "business", "copilot_site", "demo", "knowledge")
+OURS = ("agent", "audit", "authz", "business", "copilot_site", "demo", "evals", "knowledge")
 SENT = re.compile(r"""(?:POST|FILES|GET|data)(?:\.get(?:list)?\(|\[)\s*["'](\w+)["']""")
 HEAD = """# Every door
 
