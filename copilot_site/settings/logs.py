@@ -1,11 +1,12 @@
 """Structured logs."""
 
-import sys
 from typing import Any
 
 import structlog
 
 from copilot_site.lib.logs import LEVELS, format_exception_without_values
+from copilot_site.settings.base import config
+from copilot_site.startup_checks import is_exposed
 
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = (
@@ -18,9 +19,9 @@ _shared: list[Any] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
 _renderer: Any = (
-    structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)
-    if sys.stderr.isatty()  # people read a terminal, collectors read JSON
-    else structlog.processors.JSONRenderer(ensure_ascii=False)
+    structlog.processors.JSONRenderer(ensure_ascii=False)
+    if is_exposed(config)  # collectors read JSON; people read a site of this machine alone
+    else structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)
 )
 LOGGING = {
     "version": 1,
