@@ -48,7 +48,7 @@ def test_a_question_that_found_no_room_waits_on_the_page_and_then_in_the_queue(c
     nina = make_user("nina", password=PASSWORD)
     allow(nina, people.base)
     asked = Message.objects.filter(role="user", session__user=nina)
-    with one_at_a_time(waiting=1) as (url, _process), ExitStack() as stack:
+    with one_at_a_time("tests.integration.load.queue_of_one") as (url, _process), ExitStack() as stack:
         working = Asking(stack, url, people, 0)
         assert working.next()["response_type"] == "agent_query"
         for done, (language, (busy, next_one)) in enumerate(SAID.items()):
