@@ -7,7 +7,7 @@ class AgentConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
-        """Register the tools, the removable parts, and who vouches for cited results."""
+        """Register the tools, the removable parts, and the visibility checks for cited results."""
         from agent.document_facts import vouched
         from agent.models.profiles import add_tool_check
         from agent.parts import part_modules

@@ -1,4 +1,4 @@
-"""What a question or a search is narrowed to besides ids, as clients and models write it."""
+"""Filters of a question or a search besides ids, as clients and models write them."""
 
 from collections.abc import Iterable, Sequence
 from uuid import UUID
@@ -19,7 +19,7 @@ Said = str | int | float | None
 
 
 class FieldSays(BaseModel):
-    """A condition on a field of the documents."""
+    """A condition on a document field."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -31,7 +31,7 @@ class FieldSays(BaseModel):
 
 
 class TableAsked(BaseModel):
-    """A table of a data source: a question is asked of those that are named, and of no other data."""
+    """A table of a data source. A question that names tables is asked of these and of no other data."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -44,8 +44,10 @@ class TableAsked(BaseModel):
 
 
 def require_tables(principal: Principal, names: Sequence[TableName]) -> None:
-    """Raises NotFound for the first one that this person may not ask, the same as for one that is missing, and PermissionDenied for a
-    token that asks no data.
+    """Require that this person may query each table.
+
+    Raises NotFound, in the same words for a hidden and a missing table, and PermissionDenied for a token without the
+    scope `sql`.
     """
     if names and not principal.may_use(TokenScope.SQL):
         raise PermissionDenied(_("To ask tables, a token needs the scope “sql”."))
@@ -59,5 +61,8 @@ def require_tables(principal: Principal, names: Sequence[TableName]) -> None:
 
 
 def conditions(principal: Principal, said: Iterable[FieldSays], base_ids: Sequence[UUID] = ()) -> tuple[Condition, ...]:
-    """Raises InvalidInput: no such field that they see in these bases, or a value that does not fit."""
+    """Return the conditions as the search takes them.
+
+    Raises InvalidInput for a field that this person does not see in these bases, and for a value that does not fit.
+    """
     return conditions_of(principal, (each.model_dump() for each in said), base_ids)

@@ -1,4 +1,4 @@
-"""The files of a conversation, as a run knows them."""
+"""The files of a conversation, as a run sees them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,10 @@ class Attached:
     names: Mapping[UUID, str] = field(default_factory=dict)
 
     def told(self, language: str, *, use: Callable[[Prompt], str]) -> str:
-        """Return what a model is told of them behind its other orders; "" where there is none. use: notes a prompt, gives its text."""
+        """Return the prompt that describes the files, appended to the model's other instructions.
+
+        "" where there are none. use: records a prompt and returns its text.
+        """
         if not self.names:
             return ""
         ordered = sorted(self.names, key=lambda pk: pk not in self.asked_with)

@@ -1,4 +1,4 @@
-"""How much one question may cost, all limits in one object, and what it has cost so far."""
+"""The limits on what one question may cost, in one object, and what it has cost so far."""
 
 import time
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Limit(StrEnum):
-    """Which limit a run has come to."""
+    """The limit that a run has reached."""
 
     STEPS = "steps"
     TOOL_CALLS = "tool_calls"
@@ -22,7 +22,7 @@ class Limit(StrEnum):
 class Budget:
     """Limits of one run. A step is one call of the model. cost: in the currency of the model's prices; None: no limit.
 
-    The numbers fit questions that need three or four searches; one that needs more is better asked in parts.
+    The defaults fit questions that need three or four searches; one that needs more is better split.
     """
 
     steps: int = 8
@@ -46,7 +46,7 @@ class ModelCall:
 
 @dataclass
 class Spent:
-    """What a run has used. cached_tokens: of the input, those that services had kept. began: on the monotonic clock."""
+    """Usage of a run. cached_tokens: input tokens that services had cached. began: on the monotonic clock."""
 
     steps: int = 0
     tool_calls: int = 0

@@ -1,4 +1,7 @@
-"""Settings of the agent in the admin, one file a subject. Django imports this at start; each file registers what it holds."""
+"""Admin pages for the agent's settings, one file per subject.
+
+Django imports this package at start; each file registers its own models.
+"""
 
 from agent.admin import language_models, profiles, verified_answers
 from agent.parts import part_modules

@@ -1,4 +1,4 @@
-"""What all settings of the agent share in the admin."""
+"""Base classes shared by the agent's settings in the admin."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -17,7 +17,9 @@ from copilot_site.lib.outgoing import AddressRefused
 
 
 class SettingsAdmin(admin.ModelAdmin[Any]):
-    """Settings of the agent: every change is recorded, by names of fields, never by their values."""
+    """Base admin for the agent's settings: every change is audited with the names of the changed fields, never their
+    values.
+    """
 
     action_recorded = Action.AGENT_CHANGED
 
@@ -35,7 +37,7 @@ class SettingsAdmin(admin.ModelAdmin[Any]):
 
 
 class KeyedForm(forms.ModelForm[Any]):
-    """A service with an address and a key. A key goes in and is never shown again."""
+    """Form for a service with an address and a key. The key is write-only."""
 
     api_key = forms.CharField(
         label=capfirst(_("key")),
@@ -54,7 +56,7 @@ class KeyedForm(forms.ModelForm[Any]):
 
 
 class KeyedAdmin(SettingsAdmin):
-    """save_keyed: one of `agent.service_keys`."""
+    """Admin for a service with a key. save_keyed: one of the functions of `agent.service_keys`."""
 
     save_keyed: ClassVar[Callable[..., bool]]
 

@@ -1,4 +1,4 @@
-"""Language models, and what people have used of them, in the admin. A key goes in and is never shown again."""
+"""Language models and their usage per person, in the admin. Keys are write-only."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class LanguageModelAdmin(KeyedAdmin):
     save_keyed = staticmethod(save_language_model)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """The first one is asked as soon as it is saved."""
+        """Make the first model the default."""
         is_first = not LanguageModel.objects.filter(is_default=True).exists()
         return {"is_default": is_first, **super().get_changeform_initial_data(request)}
 

@@ -1,4 +1,4 @@
-"""An agent profile on trial: one question, answered as the form says, under the rights of whom it is asked as. Nothing is saved."""
+"""Try an agent profile: answer one question as the form says, under the rights of the chosen person. Nothing is saved."""
 
 from typing import Any
 from uuid import UUID
@@ -27,9 +27,11 @@ from knowledge.governance.parameters import user_named
 @require_POST
 @admin_page
 def try_profile(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """`trial_question`, asked as `trial_person`; without a name as whoever tries it. Recorded like every look through another's eyes.
+    """Answer `trial_question` as `trial_person`, or as the current user where no name is given.
 
-    Raises PermissionDenied for whoever may not change profiles, and for another person without the right to oversee.
+    Audited like every impersonation.
+
+    Raises PermissionDenied without the right to change profiles, and for another person without the right to oversee.
     """
     if not request.user.has_perm("agent.change_agentprofile"):
         raise PermissionDenied(_("Only administrators of the system set up assistants."))
@@ -45,7 +47,7 @@ def try_profile(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 
 def _answered(request: HttpRequest, principal: Principal, user: User, question: str) -> dict[str, Any]:
-    """Answer the question with the profile of the form. Raises InvalidInput."""
+    """Answer the question with the profile in the form. Raises InvalidInput."""
     form = AgentProfileForm(request.POST, instance=_stored(request.POST.get("id", "")))
     if not form.is_valid():
         raise InvalidInput(first_fault(form))

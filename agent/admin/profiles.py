@@ -24,7 +24,7 @@ OPENINGS = ("questions_en", "questions_zh")
 
 
 def _tools() -> list[tuple[str, str]]:
-    """Return every tool with what it does, in the reader's language."""
+    """Return every tool with its description, in the reader's language."""
     language = get_language() or "en"
     return [
         (tool.name, f"{tool.label.within(language)} ({tool.name}): {tool.description.within(language)}")
@@ -120,7 +120,7 @@ class AgentProfileAdmin(SettingsAdmin):
     )
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer the bases that this person governs and those that the assistant has already; names of others stay hidden."""
+        """Offer the bases that this person governs and those already selected; the names of others stay hidden."""
         if db_field.name == "knowledge_bases":
             of_theirs = governed(KnowledgeBase, Principal.of(request.user)).values("pk")
             opened = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None

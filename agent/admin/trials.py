@@ -1,4 +1,4 @@
-"""A service is tried before it is saved: a button of its form says whether it answers, and if not, what is missing."""
+"""Try a service before saving it: a button in its form tells whether the service answers, and if not, what is missing."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -58,9 +58,10 @@ def tried(  # noqa: PLR0917  # one call of each kind
     action: Action,
     outcome: Callable[[Any], Mapping[str, object]],
 ) -> HttpResponseBase:
-    """Try what the form says, with the stored key of the row `id` where none is entered and the address is the same; save nothing.
+    """Try the values in the form without saving them, with the stored key of the row `id` where no key is entered and
+    the address is unchanged.
 
-    outcome: tries a row and returns ok, sentence, and detail, the service's own words in English.
+    outcome: tries a row and returns ok, a sentence, and detail, the service's own words in English.
     """
     given = request.POST.get("id", "")
     stored: Keyed | None = kind.objects.filter(pk=given).first() if given.isdecimal() else None

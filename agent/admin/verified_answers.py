@@ -1,4 +1,7 @@
-"""Verified answers in the admin: where they are and who stands behind them. What they say is on their keepers' pages."""
+"""Verified answers in the admin: where they are and who verified them.
+
+Their texts are shown on their keepers' pages only.
+"""
 
 from typing import Any
 
@@ -16,7 +19,7 @@ FIELDS = ("folder", "source", "verified_by", "verified_at", "expires_on", "flag"
 
 @admin.register(VerifiedAnswer)
 class VerifiedAnswerAdmin(GuardedModelAdmin[VerifiedAnswer]):
-    """A superuser governs all of them and reads none; one whose folder or sources are lost can be deleted here."""
+    """A superuser can manage all answers but read none; an answer whose folder or sources are lost can be deleted here."""
 
     list_display = ("id", *FIELDS)
     list_filter = ("flag",)

@@ -1,7 +1,7 @@
-"""Arithmetic as people write it, worked out over decimals: numbers, percentages, units and dates; nothing else is run.
+"""A safe calculator over decimals: numbers, percentages, units and dates. No other code is run.
 
-The text becomes a tree of Python's own grammar, and a walk over the few kinds of node that are arithmetic gives the value.
-Everything is bounded: length, nodes, digits, exponents and processor time.
+The text is parsed with Python's own grammar, and a walk over the few node types that are arithmetic computes the value.
+Length, nodes, digits, exponents and processor time are all bounded.
 """
 
 import ast
@@ -25,7 +25,7 @@ Value = Decimal | Quantity | date
 
 
 class Unworkable(Exception):
-    """The text is no arithmetic, or too much of it; the text of the error says what would be right."""
+    """The text is not arithmetic, or too long; the message tells the caller how to correct it."""
 
 
 def evaluate(text: str) -> Value:
@@ -49,7 +49,7 @@ def evaluate(text: str) -> Value:
 
 
 def show(value: Value) -> str:
-    """Return a value as people read it: no trailing zeros, at most 15 digits after a point comes in, with its unit."""
+    """Return a value for display: no trailing zeros, at most 15 significant digits with decimals, with its unit."""
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Quantity):
@@ -93,7 +93,7 @@ def _plain(text: str) -> str:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The expression and the unit it is wanted in, "" for none."""
+    """Split the text into the expression and its target unit, "" for none. Raises Unworkable for an unknown unit."""
     found = _TARGET.match(text)
     if not found:
         return text, ""
@@ -136,7 +136,7 @@ def _shown_in(value: Value, target: str) -> Quantity:
 
 
 def _floored(left: Decimal, right: Decimal) -> Decimal:
-    """Return the whole part downwards, as models and people who write // mean it; Decimal's own goes towards zero."""
+    """Return the floor of a number, as models and people mean by //; Decimal's own // truncates towards zero."""
     whole = left // right
     return whole - 1 if left % right and (left < 0) != (right < 0) else whole
 
@@ -164,7 +164,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Decimal]]] = {
 
 
 class _Walk:
-    """One evaluation: counts its nodes and its time."""
+    """One evaluation; counts its nodes and its time."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -226,7 +226,7 @@ class _Walk:
 
 
 def combine(left: Value, sign: str, right: Value) -> Value:
-    """Two values and a sign; raises Unworkable where they do not go together."""
+    """Apply an operator to two values. Raises Unworkable where they do not go together."""
     if isinstance(left, Decimal) and isinstance(right, Decimal):
         return _power(left, right) if sign == "**" else _NUMBERS[sign](left, right)
     if isinstance(left, date):
@@ -263,7 +263,7 @@ def _from_date(day: date, sign: str, other: Value) -> Value:
 
 
 def _workdays(first: Value, last: Value) -> Quantity:
-    """Mondays to Fridays from the first day to the last, both counted; holidays are not known."""
+    """Count the days from Monday to Friday between two dates, both included; holidays are not known."""
     if not isinstance(first, date) or not isinstance(last, date):
         raise Unworkable("workdays() takes two dates.")
     if abs((last - first).days) > 40_000:

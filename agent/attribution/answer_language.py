@@ -1,5 +1,5 @@
-"""Whether an answer is written in another language than the question: told by ordinary words of whole sentences, since names and code
-belong to none.
+"""Detect an answer written in another language than the question, by the ordinary words of whole sentences, since names
+and code belong to no language.
 """
 
 import re
@@ -15,7 +15,10 @@ _SENTENCE_ENDS = re.compile(r"[.!?。！？]\W*$", re.MULTILINE)
 
 
 def is_in_other_language(text: str, language: str) -> bool:
-    """Whether a text has a whole sentence and words enough to tell, of another language than this one, as `language_of` names them."""
+    """Return whether a text is in another language than this one, as `language_of` names them.
+
+    False where it has no whole sentence or too few words to tell.
+    """
     written = language_of(text)
     if not written or written == language or not _SENTENCE_ENDS.search(text):
         return False
@@ -25,6 +28,8 @@ def is_in_other_language(text: str, language: str) -> bool:
 
 
 def asked_in(run: Run) -> str:
-    """Return the language to answer in, zh or en: of what the asker wrote, where that tells, else of their pages."""
+    """Return the language to answer in, zh or en: that of the question where it can be detected, else that of the
+    person's pages.
+    """
     told = run.answers_in or language_of(run.question) or language_of(run.state.input.normalized_query)
     return told or run.language[:2]

@@ -1,8 +1,8 @@
-"""The model writes; each sentence is compared with what it cites before anybody sees it, and a judge reads beside the stream what facts
-leave open.
+"""Write an answer: each sentence of the model is compared with what it cites before it is shown, and a judge checks
+beside the stream what facts leave open.
 
-Each sentence has its slot (`agent.attribution.slots`). What facts settle leaves at once; of an open one nothing is said but its sources
-until the judge has read it.
+Each sentence has its slot (`agent.attribution.slots`). A sentence that facts settle is sent at once; of an open one
+only the sources are sent until the judge has read it.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ JUDGED = 0.9
 
 @dataclass(frozen=True)
 class _Said:
-    """What the judge says of a sentence; is_said: None at the end of a call that said nothing of it."""
+    """The judge's verdict on a sentence; is_said: None at the end of a call without a verdict on it."""
 
     part: Part
     is_said: bool | None
@@ -60,11 +60,11 @@ _STARTED_OVER: Final = object()
 
 @dataclass
 class Writer:
-    """One answer in the making, over as many streams of the model as a run has; evidence is read from the run at each sentence.
+    """One answer being written, over all model streams of a run; evidence is read from the run at each sentence.
 
-    dropped: sentences that were left out, by why; counts alone are kept. lost: the results of queries that they were about. abstains:
-    the model says that nothing answers, in the word that it was told or in its own; then a sentence may still follow that does.
-    is_in_other_language: its first sentence was not in the asker's; a second time it is taken as it is.
+    dropped: number of sentences left out, by reason. lost: the query results that these were about. abstains: the model
+    says that nothing answers, with the agreed word or in its own words; a sentence that answers may still follow.
+    is_in_other_language: the first sentence was not in the asker's language; a second attempt is accepted as it is.
     """
 
     run: Run
@@ -96,13 +96,15 @@ class Writer:
 
     @property
     def has_parts(self) -> bool:
-        """Return whether anything was taken, settled or not."""
+        """Return whether the answer has any sentence, settled or not."""
         return bool(self.slots.parts)
 
     async def written(self, deltas: AsyncIterator[Delta]) -> AsyncIterator[Together]:
-        """Yield the events of one stream, those of a slot together, and of what the judge settles meanwhile. Raises ModelError.
+        """Yield the events of one stream, those of a slot together, and of the judge's verdicts meanwhile.
 
-        It ends early, with nothing shown, where it begins in another language than the question's.
+        Raises ModelError.
+
+        The stream ends early, with nothing shown, where it begins in another language than the question.
         """
         self._begin()
         reading = asyncio.create_task(self._read(deltas))
@@ -122,7 +124,7 @@ class Writer:
             raise failure
 
     async def settled(self) -> AsyncIterator[Together]:
-        """Yield the events of the sentences that the judge still reads."""
+        """Yield the events of the sentences that the judge is still reading."""
         while self._calls:
             if events := await self._events_of(await self._heard.get()):
                 yield events
@@ -131,7 +133,7 @@ class Writer:
                 self.run.tell(str(texts.NOT_ALL_CHECKED))
 
     def results(self) -> Iterator[Together]:
-        """Yield the events of results whose sentence was left out: they stay, each with its own headline."""
+        """Yield the events of the results whose sentence was left out: each is shown with its own headline."""
         for number, finding in self.lost.items():
             if number not in self.citations.shown:
                 part = Part(CitedStatement(result_told(finding), (number,)), numbers=(number,))
@@ -140,14 +142,14 @@ class Writer:
                 yield tuple(self._shown(self.slots.add(part)))
 
     def compare_sources(self) -> None:
-        """Make what contradicts the cited passages a source, too."""
+        """Add the passages that contradict the cited ones to the sources."""
         found = [(one.passage, one.item.score or 0.0) for one in self.run.findings.values() if one.passage]
         compared = self.citations.compare(found, self.slots.kept, today=timezone.localdate())
         tell_disagreements(self.run, compared)
         tell_unapproved(self.run, compared, {passage.chunk_id: passage for passage, _score in found})
 
     def closing(self) -> Iterator[Together]:
-        """Yield what ends the answer's events; nothing where there is no answer."""
+        """Yield the closing events of the answer; none where there is no answer."""
         kept = self.slots.kept
         said = {
             texts.FROM_OUTSIDE: bool(self.citations.pages),
@@ -165,7 +167,7 @@ class Writer:
             yield self.citations.event(done=True), Answer(done=True, data=data)
 
     def record(self) -> None:
-        """Put what was written into the run and its trace."""
+        """Record the answer in the run and its trace."""
         kept, confidence = self.slots.kept, round(min(self.strengths, default=0.0), 4)
         if kept:
             self.run.deliver(self.citations.answer(kept), confidence)
@@ -181,13 +183,13 @@ class Writer:
         self._begins_at = len(self.slots.slots)
 
     def _forget_stream(self) -> None:
-        """Leave in the queue what the judge says, and nothing of a stream that was not read to its end."""
+        """Remove the items of an unfinished stream from the queue; keep the judge's verdicts."""
         for item in [self._heard.get_nowait() for _place in range(self._heard.qsize())]:
             if isinstance(item, _Said | asyncio.Task):
                 self._heard.put_nowait(item)
 
     async def _read(self, deltas: AsyncIterator[Delta]) -> None:
-        """Put what the model says into the queue: sentences and thoughts. Raises ModelError."""
+        """Put the model's sentences and thoughts into the queue. Raises ModelError."""
         sentences, finish, has_text, is_thinking = Sentences(), "", False, False
         async for delta in deltas:
             if delta.was_thought:
@@ -209,7 +211,7 @@ class Writer:
             raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
 
     async def _events_of(self, item: object) -> Together:
-        """Return what follows from something that was heard. Raises what a call of the judge broke with."""
+        """Return the events that follow from a queue item. Raises the error of a failed judge call."""
         if isinstance(item, CitedStatement):
             return await self._taken(item)
         if isinstance(item, Thinking):
@@ -226,7 +228,9 @@ class Writer:
         return self._started_over()
 
     async def _taken(self, statement: CitedStatement) -> Together:
-        """Return the events of a sentence: its own where facts settle it, else that it is checked."""
+        """Return the events of a new sentence: the sentence itself where facts settle it, else a notice that it is
+        being checked.
+        """
         if self._is_passed_over(statement):
             if statement.closes and self.slots.last:
                 self.slots.last.is_complete = True
@@ -249,7 +253,9 @@ class Writer:
         return (*self._checking(), *self._all_shown())
 
     def _is_passed_over(self, statement: CitedStatement) -> bool:
-        """Return whether a sentence is none of the answer: it says that there is none, is in another language, or was said before."""
+        """Return whether a sentence is not part of the answer: it says that there is no answer, is in another language,
+        or is a repetition.
+        """
         if NO_ANSWER in statement.text or is_no_answer(statement.text):
             self.abstains = not any(part.stands or not part.is_settled for part in self.slots.parts)
             self._is_enough = NO_ANSWER in statement.text
@@ -270,7 +276,7 @@ class Writer:
         )
 
     def _checking(self) -> Iterator[Event]:
-        """Send what waits to the judge, and say of each slot that it is checked."""
+        """Send the waiting sentences to the judge, and announce each slot as being checked."""
         waiting = list(self._waiting)
         self._ask()
         for slot in self.slots.slots[self._begins_at :]:
@@ -280,7 +286,9 @@ class Writer:
                 yield checking(slot, [self.run.numbered[number].item.source.title for number in numbers])
 
     def _ask(self) -> None:
-        """Send what waits to the judge: the first open sentence at once, later ones together, at most two calls at a time."""
+        """Send the waiting sentences to the judge: the first open one at once, later ones in batches, at most two calls
+        at a time.
+        """
         is_early = self._asked and self._is_writing and len(self._waiting) < BATCH
         if not self._waiting or is_early or self._calls == MOST_CALLS:
             return
@@ -292,7 +300,10 @@ class Writer:
         task.add_done_callback(self._heard.put_nowait)
 
     async def _judge(self, parts: Mapping[int, Part]) -> None:
-        """Put what the judge says into the queue as it comes; nothing of a sentence where it fails. parts: by their number in the run."""
+        """Put the judge's verdicts into the queue as they come; no verdict where a call fails.
+
+        parts: by their number in the run.
+        """
         run, today = self.run, timezone.localdate()
         assert run.judge is not None
         question = run.state.input.normalized_query
@@ -313,7 +324,7 @@ class Writer:
         return OpenSentence(number, part.statement.text, part.before, evidence)
 
     def _settle(self, part: Part, is_said: bool | None) -> None:
-        """Decide about a sentence. is_said: by the judge; None where it was not judged."""
+        """Decide about a sentence. is_said: the judge's verdict; None where there is none."""
         is_checked = is_said is True or part.verdict is not Verdict.UNSETTLED
         is_wrong = part.verdict is Verdict.CONTRADICTED or is_said is False
         if is_wrong or (not is_checked and (self.run.profile.is_strict or not part.numbers)):
@@ -325,13 +336,13 @@ class Writer:
         self.strengths.append(JUDGED if is_said else STRENGTHS[part.verdict])
 
     def _results_of(self, statement: CitedStatement) -> dict[int, Finding]:
-        """Return the results of queries that a sentence cites; of one that cites nothing, all."""
+        """Return the query results that a sentence cites; all results for a sentence without citations."""
         known = self.run.numbered
         cited = [number for number in statement.numbers if number in known] or list(known)
         return {number: known[number] for number in cited if known[number].is_result}
 
     def _closed(self, *, is_broken: bool) -> Together:
-        """Return the events of the end of a stream. What cites nothing is none of the answer where a tool is called after it."""
+        """Return the events of the end of a stream. A sentence without citations is dropped where a tool call follows."""
         self._is_writing = False
         if self.slots.last:
             self.slots.last.is_complete = True
@@ -350,7 +361,7 @@ class Writer:
         return (*self._checking(), *self._all_shown())
 
     def _started_over(self) -> Together:
-        """Take back what was written in this stream, which was thinking."""
+        """Take back the text of this stream, which turned out to be thinking."""
         slots = self.slots.slots[self._begins_at :]
         events = [each for slot in slots for each in self.slots.taken_back(slot)]
         self._waiting, self._uncited, self.abstains = [], [], False
@@ -361,7 +372,7 @@ class Writer:
         return tuple(events)
 
     def _all_shown(self) -> Together:
-        """Return the events of all slots that are settled and were not shown."""
+        """Return the events of all settled slots that were not shown yet."""
         return tuple(
             event
             for slot in self.slots.slots[self.slots.next :]
@@ -370,7 +381,7 @@ class Writer:
         )
 
     def _shown(self, slot: WrittenSlot) -> Iterator[Event]:
-        """Yield the events of a slot that is settled, with the sources that it is the first to cite."""
+        """Yield the events of a settled slot, with the sources that it cites first."""
         known, is_fresh = self.run.numbered, False
         slot.kept = []
         for part in slot.standing:

@@ -1,4 +1,4 @@
-"""Does a piece of evidence say this sentence? What can be compared fact by fact is; the rest is left open."""
+"""Check whether a piece of evidence supports a sentence. Facts are compared one by one; everything else is left open."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>（）()\[\]，。；、]+|[\w.
 
 @dataclass(frozen=True)
 class Evidence:
-    """text: as the model was given it; what talks to whoever answers is no evidence. is_result: of a query."""
+    """text: as the model was given it; instructions to the model are not evidence. is_result: of a query."""
 
     text: str
     is_result: bool = False
@@ -35,7 +35,10 @@ class Evidence:
 
 
 def check(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> Finding:
-    """Return what the evidence says of the sentence. also: calculations of the run; today: what relative times count from."""
+    """Return the evidence's verdict on the sentence.
+
+    also: calculations of the run; today: the reference date for relative times.
+    """
     found = _checked(sentence, evidence, question=question, today=today, also=also)
     if found.verdict is Verdict.CONTRADICTED or not (rows := _rows_like(sentence, evidence.says)):
         return found
@@ -66,19 +69,22 @@ def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, a
 
 
 def _digits(text: str) -> str:
-    """Return the text without what sets digits apart: 0571-555 0142 is 05715550142."""
+    """Return the text without separators between digits: 0571-555 0142 becomes 05715550142."""
     return re.sub(r"(?<=\d)[ ()/-]+(?=\d)|(?<=\d)\) ?(?=\d)", "", text)
 
 
 def _rows_like(sentence: str, text: str) -> list[list[tuple[str, str]]]:
-    """Return the rows of a text that begin as a row does that a model wrote ("City: Rome; Limit: 160"), as columns and values."""
+    """Return the rows of a text that begin like a row that a model wrote ("City:
+
+    Rome; Limit: 160"), as columns and values.
+    """
     (_name, first), *others = _written_cells(sentence)
     rows = [_written_cells(each.text) for each in split(text) if each.kind == "row"] if others else []
     return [row for row in rows if first in (value for _column, value in row)]
 
 
 def _written_cells(said: str) -> list[tuple[str, str]]:
-    """Columns and values of a row as it is said with its header; of what is no row its whole text alone."""
+    """Return the columns and values of a row said with its header; for other text, the whole text alone."""
     first, *others = said.split("; ")
     pairs = [part.partition(": ") for part in others]
     if not others or not all(colon for _name, colon, _value in pairs):
@@ -95,9 +101,11 @@ def _is_in(row: Sequence[tuple[str, str]], name: str, value: str) -> bool:
 def check_cited(
     sentence: str, cited: Sequence[int], evidence: Mapping[int, Evidence], *, question: str, today: date, also: str = ""
 ) -> tuple[tuple[int, ...], Finding]:
-    """Return what the evidence says of a sentence, and the numbers it stands on: those it cites, or another piece that says it.
+    """Return the verdict of the evidence on the sentence, and the numbers of its supporting pieces: the cited ones, or
+    another that says it.
 
-    One that cites nothing stands on the piece that has most of its words. Empty evidence settles nothing.
+    A sentence without citations is compared with the piece that shares most of its words. Empty evidence settles
+    nothing.
     """
     numbers = tuple(number for number in cited if number in evidence)
     ranked = sorted(evidence, key=lambda number: -share_said(sentence, evidence[number].text))

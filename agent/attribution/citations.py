@@ -1,4 +1,4 @@
-"""The sources of an answer as it grows: each piece of evidence gets a number with the first sentence that stands on it."""
+"""The sources of an answer as it grows: each piece of evidence is numbered at the first sentence that cites it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from knowledge.selectors import ShownPassage
 
 @dataclass
 class Citations:
-    """shown: the number that people see, by the number in the run. disagreements: as `CitedAnswer` has them."""
+    """shown: displayed number, by the number in the run. disagreements: as `CitedAnswer` has them."""
 
     provider: str
     shown: dict[int, int] = field(default_factory=dict)
@@ -36,7 +36,10 @@ class Citations:
     disagreements: tuple[tuple[int, int], ...] = ()
 
     def cite(self, number: int, finding: Finding, sentence: str) -> bool:
-        """Give a piece of evidence the next number, unless it has one; the cited span is its sentence that says most of this one."""
+        """Give a piece of evidence the next number, unless it has one.
+
+        The cited span is its sentence closest to this one.
+        """
         if number in self.shown:
             return False
         shown = self.shown[number] = len(self.shown) + 1
@@ -56,7 +59,7 @@ class Citations:
     def compare(
         self, found: Iterable[tuple[ShownPassage, float]], sentences: Iterable[CitedSentence], *, today: date
     ) -> CitedAnswer:
-        """Return the answer with the passages that contradict what it cites among its sources."""
+        """Return the answer with the passages that contradict its sources added to them."""
         found = list(found)
         compared = with_disagreements(self.answer(sentences), found, today=today)
         passages = {passage.chunk_id: passage for passage, _score in found}
@@ -77,7 +80,7 @@ class Citations:
         )
 
     def event(self, *, done: bool) -> References:
-        """Return all sources so far."""
+        """Return an event with all sources so far."""
         pages = [WebReference.model_validate(page, from_attributes=True) for page in self.pages.values()]
         return References(
             knowledge_references=list(self.passages),

@@ -1,4 +1,4 @@
-"""A sentence as it is compared: its clauses, each with its words of matter, its amounts and its classes of words."""
+"""A sentence prepared for comparison: its clauses, each with its content words, its amounts and its word classes."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,10 @@ BINDS = {"all", "only", "most", "least", "more", "fewer", "up", "down", "same", 
 
 
 def words_of(text: str) -> list[str]:
-    """The words of matter in a lower-case text: English ones, and of Chinese, which sets none apart, every two characters that meet."""
+    """Return the content words of a lower-case text:
+
+    English words and, for unsegmented Chinese, every pair of adjacent characters.
+    """
     bare = without_plain(text.replace("'s ", " "))
     words = _LATIN.findall(bare)
     for run in _HAN_RUN.findall(bare):
@@ -33,14 +36,14 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def unsaid(words: Iterable[str], text: str) -> list[str]:
-    """Return those of the words that a text does not have."""
+    """Return the words that a text does not contain."""
     stems = _stems(text)
     return [word for word in words if not (word in text if _HAN_RUN.match(word) else stems.issuperset(terms(word)))]
 
 
 @dataclass(frozen=True)
 class Clause:
-    """text: in the form that is compared."""
+    """text: normalised for comparison."""
 
     text: str
 
@@ -54,7 +57,7 @@ class Clause:
 
     @cached_property
     def words(self) -> list[str]:
-        """Return what it says besides numbers."""
+        """Return the words other than numbers."""
         return words_of(without_quantities(self.text))
 
     @cached_property
@@ -66,7 +69,7 @@ class Clause:
         return not self.classes.isdisjoint({"none", "not"})
 
     def share_in(self, text: str) -> float:
-        """Return the share of its words that a text has; 1 for a clause without words."""
+        """Return the share of its words that a text contains; 1 for a clause without words."""
         return 1 - len(unsaid(self.words, text)) / len(self.words) if self.words else 1.0
 
 

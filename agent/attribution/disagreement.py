@@ -1,7 +1,9 @@
-"""Two texts that say something else of the same: the same words around another amount, another day, or the opposite of it. Sources that
-contradict what an answer stands on become sources of it, too, so that the person sees both.
+"""Find contradictions between two texts: the same words with another amount, another day, or the opposite.
 
-Only what stands in the same words counts, so that two versions of one rule are seen and two rules are not taken for one.
+Sources that contradict an answer's sources become sources too, so that the person sees both.
+
+Only nearly identical wording is compared, so that two versions of one rule are found and two different rules are not
+confused.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +35,10 @@ Scored = tuple[ShownPassage, float]
 
 @dataclass(frozen=True)
 class Fact:
-    """One clause, after the one that its sentence begins with, and the days it names. own: the clause alone, with its amounts."""
+    """A clause, joined with the first clause of its sentence, and the days it names.
+
+    own: the clause alone, with its amounts.
+    """
 
     clause: Clause
     own: Clause
@@ -42,7 +47,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Stated:
-    """What a sentence states, and where it stands in its text."""
+    """The facts of a sentence, and where it stands in its text."""
 
     start: int
     end: int
@@ -51,7 +56,7 @@ class Stated:
 
 
 def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: date) -> CitedAnswer:
-    """Return the answer with the passages of other documents that say something else than what it cites, and the pairs of numbers."""
+    """Return the answer with the contradicting passages of other documents, and the pairs of numbers."""
     passages = [(passage, score) for passage, score in found]
     by_chunk = {passage.chunk_id: passage for passage, _score in passages}
     spans = list(answer.citations)
@@ -78,23 +83,23 @@ def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: d
 
 
 def tell_disagreements(run: Run, answer: CitedAnswer) -> None:
-    """One sentence for each pair; what both say, of when and where, the page shows."""
+    """Add a notice for each pair of contradicting sources."""
     with override(run.language):
         for one, other in answer.disagreements:
             run.tell(str(texts.SOURCES_DISAGREE) % {"one": one, "other": other})
 
 
 def _under(passage: ShownPassage) -> str:
-    """Return the heading next above a passage, other than its document's title."""
+    """Return the heading directly above a passage, other than its document's title."""
     heading = passage.heading_path[-1] if passage.heading_path else ""
     return "" if heading == passage.title else heading
 
 
 def disagreeing_span(said: str, under: str, text: str, heading: str, *, today: date) -> tuple[int, int] | None:
-    """Return where a text says something else of what is said here; None where it does not.
+    """Return the span of a text that contradicts the given one; None where there is none.
 
-    under, heading: the headings that they stand below, "" for none: what holds of one place says nothing of another. today: what
-    relative times count from.
+    under, heading: the headings above each, "" for none: a fact about one place says nothing about another. today: the
+    reference date for relative times.
     """
     if not _is_said(under, f"{heading} {text}") or not _is_said(heading, f"{under} {said}"):
         return None
@@ -108,7 +113,7 @@ def disagreeing_span(said: str, under: str, text: str, heading: str, *, today: d
 
 
 def differ(one: Fact, other: Fact) -> bool:
-    """Return whether both state something else of the same."""
+    """Return whether two facts contradict each other."""
     if len(one.clause.words) < FEWEST_WORDS or not (_covers(one, other) and _covers(other, one)):
         return False
     if one.clause.is_negative is not other.clause.is_negative:
@@ -124,7 +129,7 @@ def differ(one: Fact, other: Fact) -> bool:
 
 @lru_cache(maxsize=256)
 def stated(text: str, today: date) -> tuple[Stated, ...]:
-    """Return the sentences of a text with their facts; of a row of a table each cell with the first one."""
+    """Return the sentences of a text with their facts; each cell of a table row is joined with its first cell."""
     return tuple(
         Stated(piece.start, piece.end, piece.text, tuple(_facts(piece.text, today, is_row=piece.kind == "row")))
         for piece in split(text)

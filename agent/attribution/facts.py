@@ -1,6 +1,9 @@
-"""Whether a text says what a sentence says, as far as its facts tell: a sentence that repeats one of the evidence with its numbers, its
-polarity and its conditions is supported; one that names another amount, another unit or the opposite in the same place is contradicted.
-All else is left to whoever can read.
+"""Compare a sentence with a text, fact by fact.
+
+A sentence that repeats one of the evidence with its numbers, its polarity and its conditions is supported; one with
+another amount, another unit or the opposite in the same place is contradicted.
+
+Everything else is left to a judge.
 """
 
 import re
@@ -31,7 +34,7 @@ Span = tuple[date | None, date | None]
 
 
 def check_facts(sentence: str, text: str, *, also: str = "") -> Finding:
-    """Return what the text says of the sentence. also: calculations, whose numbers may be said."""
+    """Return the text's verdict on the sentence. also: calculations, whose numbers may be said."""
     claimed, evidence = clauses_of(sentence), statements(text)
     if not any(clause.words or clause.identifiers for clause in claimed):
         return unsettled("says nothing by itself")
@@ -48,7 +51,7 @@ def check_facts(sentence: str, text: str, *, also: str = "") -> Finding:
 
 
 def _repeats(claimed: Sequence[Clause], statement: Statement, also: str) -> bool:
-    """Return whether each clause stands in one of the statement, and nothing that limits these was lost."""
+    """Return whether the statement contains each clause, with no limiting condition dropped."""
     also = normalised(also)
     used = [
         next((each for each in statement.clauses if _says(each, clause, statement, also)), None) for clause in claimed
@@ -74,14 +77,17 @@ def _says(each: Clause, clause: Clause, statement: Statement, also: str) -> bool
 
 
 def _has_other_unit(amount: Quantity, said: Sequence[Quantity]) -> bool:
-    """Return whether the text has this number in other units alone."""
+    """Return whether the text has this number with other units only."""
     same = [fact for fact in said if fact.number == amount.number]
     is_there = not amount.dimension or any(amount.agrees(fact) for fact in said)
     return bool(same) and not is_there and all(fact.dimension for fact in same)
 
 
 def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quantity]) -> str:
-    """Another amount, or the opposite, where the evidence speaks of the same; "" where it does not."""
+    """Return how a clause contradicts evidence about the same thing: another amount, or the opposite.
+
+    "" where it does not.
+    """
     places = ((statement.clauses[0].text, each) for statement in evidence for each in statement.clauses)
     for subject, each in places if len(clause.words) > 1 else ():
         share = clause.share_in(each.text)
@@ -96,14 +102,16 @@ def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quan
 
 
 def _differs(amount: Quantity, there: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
-    """Return whether the place gives one other amount of this kind, and no amounts of the text could have become this one."""
+    """Return whether the place gives another amount of this kind that no calculation over the text could turn into this
+    one.
+    """
     return (
         len(_alike(there, amount)) == 1 and not any(amount.agrees(each) for each in said) and not is_made(amount, said)
     )
 
 
 def _is_worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity]) -> bool:
-    """Return whether it has numbers that come out of the text's: nobody hits such a number by accident."""
+    """Return whether the sentence's numbers can be calculated from the text's; a match is never accidental."""
     whole = Clause(" ".join(clause.text for clause in claimed))
     is_half, fresh = bool(_HALF.search(whole.text)), []
     for each in whole.quantities:
@@ -115,7 +123,10 @@ def _is_worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity
 
 
 def is_made(claimed: Quantity, said: Sequence[Quantity], *, is_half: bool = False) -> bool:
-    """Return a sum, a difference or a share of two amounts of the text; half of one where the sentence says half."""
+    """Return whether an amount is a sum, a difference or a share of two amounts of the text.
+
+    Or half of one where the sentence says half.
+    """
     alike = [each.value for each in _alike(said, claimed)]
     shares = [each.value / 100 for each in said if each.dimension == "percent"] + [Decimal("0.5")] * is_half
     results = {result for one, other in combinations(alike, 2) for result in (one + other, abs(one - other))}
@@ -124,10 +135,12 @@ def is_made(claimed: Quantity, said: Sequence[Quantity], *, is_half: bool = Fals
 
 
 def quoted_conflict(sentence: str, quote: str, evidence: str, *, question: str, today: date, also: str = "") -> str:
-    """Return what of the sentence stands against the words that a judge quotes for it, in a word of ours; "" where nothing does.
+    """Return how the sentence contradicts the words that a judge quotes for it, in a word of ours.
 
-    A judge may obey a document, or be a small model that believes what it reads. evidence: all of it. question: what it names may be
-    named. also: calculations of the run. today: what relative times count from.
+    "" where it does not.
+
+    A judge may obey a document, or be a small model that believes everything it reads. evidence: all of it. question:
+    names in it may be repeated. also: calculations of the run. today: the reference date for relative times.
     """
     checks = {
         "facts": check_facts(sentence, quote, also=also).verdict is Verdict.CONTRADICTED,
@@ -141,8 +154,10 @@ def quoted_conflict(sentence: str, quote: str, evidence: str, *, question: str, 
 
 
 def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> bool:
-    """Whether it says an amount that the quotation does not have or make, and one of that kind there is left over; in one language only
-    in the same words, in two beside an amount that both have.
+    """Return whether the sentence has an amount that the quotation neither has nor yields, while one of its kind is
+    left over there.
+
+    In one language the words around both must agree; across two languages, both must share another amount.
     """
     own, there, known = (_amounts(text, today) for text in (sentence, quote, given))
     left = [each for each in there if not any(said.agrees(each) for said in own)]
@@ -164,7 +179,7 @@ def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> boo
 
 
 def _amounts(text: str, today: date) -> list[Quantity]:
-    """Return the amounts of a text; the numbers of days are none."""
+    """Return the amounts of a text; numbers in dates are excluded."""
     return [each for part in clauses_of(mark_times(normalised(text), today, None)[0]) for each in part.quantities]
 
 
@@ -179,12 +194,12 @@ def _is_sum(amount: Quantity, said: Sequence[Quantity]) -> bool:
 
 
 def _is_near(one: Clause, other: Clause) -> bool:
-    """Return whether both speak of the same."""
+    """Return whether both are about the same thing."""
     return one.share_in(other.text) >= WHOLE and other.share_in(one.text) >= WHOLE
 
 
 def _has_other_day(sentence: str, quote: str, evidence: str, today: date) -> bool:
-    """Return whether it names a day or a time that the evidence does not have, and the quotation names others."""
+    """Return whether the sentence names a day or time that the evidence lacks, and the quotation names another."""
     known = list(days_in(evidence, today))
     own = days_in(sentence, today)
     return any(days_in(quote, today)) and any(not any(_overlap(day, other) for other in known) for day in own)
@@ -199,7 +214,7 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def _has_other_name(sentence: str, quote: str, known: str) -> bool:
-    """Return whether it names a code, or something by a capital, that is not known, and the quotation names another."""
+    """Return whether the sentence names an unknown code or capitalised name, and the quotation names another."""
     return any(
         bool(named(quote) - named(sentence)) and any(name not in known for name in named(sentence))
         for named in (identifiers_in, _names)
@@ -212,13 +227,13 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _is_opposite(sentence: str, quote: str) -> bool:
-    """Return whether both say the same words, of which one denies what the other affirms."""
+    """Return whether both have the same words but opposite polarity."""
     own, there = Clause(normalised(sentence)), Clause(normalised(quote))
     return own.is_negative is not there.is_negative and bool(own.words) and _is_near(own, there)
 
 
 def _is_generalised(sentence: str, quote: str) -> bool:
-    """Return whether it says of all, or of these alone, what the quotation says without that."""
+    """Return whether the sentence says “all” or “only” where the quotation does not."""
     text = normalised(_COUNTED.sub(" ", sentence))
     for each in reversed(quantities(text)):  # “only nine” says nothing of others
         text = f"{_JUST.sub(' ', text[: each.start])}{text[each.start :]}"
@@ -229,5 +244,5 @@ def _is_generalised(sentence: str, quote: str) -> bool:
 
 
 def _is_translated(sentence: str, text: str) -> bool:
-    """Return whether they are of two languages, so that no words can be compared."""
+    """Return whether both are in different languages, so that their words cannot be compared."""
     return bool(_HAN.search(sentence)) is not bool(_HAN.search(text))

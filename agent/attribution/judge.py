@@ -1,7 +1,8 @@
-"""A language model reads what facts cannot settle: open sentences, each with its own cited passages, one line of verdict for each.
+"""A language model judges what facts cannot settle: open sentences, each with its cited passages, one line of verdict
+for each.
 
-What it says counts only as far as the words that it copies stand in those passages, letter by letter, and no fact of the sentence stands
-against them; the evidence it is shown is fenced, and without what talks to whoever answers.
+A verdict counts only where its quotation stands in those passages, letter by letter, and does not contradict the facts
+of the sentence. The evidence is fenced, and stripped of instructions to the model.
 """
 
 import html
@@ -43,14 +44,14 @@ class OpenSentence:
 
 @dataclass
 class LooksFirst(WrappedModel):
-    """A model before each of whose calls rights are looked at."""
+    """A model that checks rights before each call."""
 
     run: Run
 
     async def stream(
         self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
     ) -> AsyncIterator[Delta]:
-        """Raises EvidenceGone, and what the model raises."""
+        """Check rights, then stream the reply. Raises EvidenceGone, and the model's errors."""
         await sync_to_async(require_visible)(self.run)
         async for delta in self.model.stream(messages, tools=tools, shape=shape):
             yield delta
@@ -59,10 +60,10 @@ class LooksFirst(WrappedModel):
 async def judged(
     model: ChatModel, system: str, question: str, sentences: Sequence[OpenSentence], *, today: date, also: str = ""
 ) -> AsyncIterator[tuple[int, bool]]:
-    """Yield each sentence's number with whether its evidence says it, as soon as its line is complete.
+    """Yield each sentence's number with whether its evidence supports it, as soon as its line is complete.
 
-    One is missing that was not judged, whose words are made up, or which a fact of those words speaks against. system: the prompt.
-    today: what relative times count from. also: calculations of the run. Raises ModelError.
+    A sentence is omitted where it was not judged, or where its quotation is made up or contradicts it. system: the
+    prompt. today: the reference date for relative times. also: calculations of the run. Raises ModelError.
     """
     asked = {each.number: each for each in sentences}
     content = "\n".join([*_shown(sentences), "", f"The question was: {escaped(question)}"])
@@ -88,7 +89,7 @@ def _shown(sentences: Sequence[OpenSentence]) -> list[str]:
 
 
 async def _lines(model: ChatModel, messages: Sequence[Mapping[str, Any]]) -> AsyncIterator[str]:
-    """Yield the lines of a reply, each when it is complete. Raises ModelError."""
+    """Yield the lines of a reply, each once it is complete. Raises ModelError."""
     rest, size = "", 0
     deltas: Any = model.stream(messages)
     async with aclosing(deltas):
@@ -104,7 +105,7 @@ async def _lines(model: ChatModel, messages: Sequence[Mapping[str, Any]]) -> Asy
 
 
 def _stands(sentence: OpenSentence, said: str, *, question: str, today: date, also: str) -> bool:
-    """Return whether the words that decide stand in the sentence's own evidence, and no fact of it against them."""
+    """Return whether the quotation is in the sentence's own evidence and does not contradict the sentence."""
     quote = html.unescape(said).strip().strip("\"“”「」'")
     text = "\n".join(each.says for each in sentence.evidence.values())
     return stands_quoted(quote, text) and not quoted_conflict(
@@ -118,19 +119,21 @@ def block(name: str, number: int, text: str) -> str:
 
 
 def stands_quoted(quote: str, text: str) -> bool:
-    """Return whether a quotation stands in a text, or all its parts do where it leaves out what is between them."""
+    """Return whether a text contains a quotation, or all its parts where it has ellipses."""
     parts = [part for part in _LEFT_OUT.split(quote) if part.strip()]
     return is_quoted(quote, text) or (len(parts) > 1 and all(is_quoted(part, text) for part in parts))
 
 
 def is_quoted(quote: str, text: str) -> bool:
-    """Return whether a quotation stands in a text in whole words and numbers, but for case, width, white space and the marks around it."""
+    """Return whether a text contains a quotation in whole words and numbers, ignoring case, width, white space and
+    surrounding marks.
+    """
     plain = _folded(html.unescape(quote)).strip(" .…\"“”'")
     return len(plain) >= LEAST_QUOTED and re.search(_bordered(plain), _folded(text)) is not None
 
 
 def _bordered(plain: str) -> str:
-    """Return a pattern of it that no part of a word or number fits: 30 is not in 2030, 1.30 or 30,000."""
+    """Return a pattern that matches whole words and numbers only: 30 is not in 2030, 1.30 or 30,000."""
     before = r"(?<!\d[.,])" if plain[0].isdigit() else ""
     after = r"(?![.,]\d)" if plain[-1].isdigit() else ""
     for kind in (_LETTER, _NUMERAL):

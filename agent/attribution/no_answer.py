@@ -1,4 +1,6 @@
-"""Recognise a sentence that only says that its writer does not know, or that the evidence does not say: no answer, whatever it cites."""
+"""Recognise a sentence that only says that its writer does not know, or that the evidence does not say: not an answer,
+whatever it cites.
+"""
 
 from agent.text.words import pattern
 from knowledge.text.chinese_script import simplified
@@ -8,6 +10,6 @@ _GOES_ON = pattern("goes_on")
 
 
 def is_no_answer(sentence: str) -> bool:
-    """Tell whether a sentence gives no answer; one that goes on to say something (“…, but …”) does."""
+    """Return whether a sentence gives no answer; one that goes on to give one (“…, but …”) returns False."""
     text = simplified(sentence).strip()
     return _SAYS_NOTHING.match(text) is not None and _GOES_ON.search(text) is None

@@ -1,4 +1,4 @@
-"""Numbers of a text as typed facts: value, unit in its base, and how exactly it is meant."""
+"""Numbers of a text as typed facts: value, base unit and precision."""
 
 import re
 from collections.abc import Iterator
@@ -68,9 +68,10 @@ EXACTLY: Final = _D("1e-9")
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number of a text. value: in the base unit of its dimension; "" is a number of things. slack: how far off it may be.
+    """One number of a text. value: in the base unit of its dimension; dimension "" counts things.
 
-    number: as it is written, before its unit. is_soft: a word such as "one" that may be no number. start, end: where it stands.
+    slack: allowed deviation. number: as written, before its unit. is_soft: a word such as "one" that may not be a
+    number. start, end: its span.
     """
 
     value: Decimal
@@ -82,7 +83,7 @@ class Quantity:
     is_soft: bool = False
 
     def fits(self, value: Decimal) -> bool:
-        """Return whether it can be said of this value. "四百多" is at least as much, below the next hundred."""
+        """Return whether this quantity can describe the value. "四百多" means at least 400 and below the next hundred."""
         return abs(value - self.value) <= max(self.slack, EXACTLY)
 
     def agrees(self, other: "Quantity") -> bool:
@@ -91,7 +92,7 @@ class Quantity:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Return the quantities of a lower-case text, in order; dates and identifiers have none of their own."""
+    """Return the quantities of a lower-case text, in order; dates and identifiers are skipped."""
     return list(_found(text))
 
 
@@ -115,7 +116,7 @@ def _found(text: str) -> Iterator[Quantity]:
 
 
 def _value(match: re.Match[str]) -> tuple[Decimal, Decimal]:
-    """Return the number before its scale and unit, and one in its last place."""
+    """Return the number before its scale and unit, and the value of one in its last place."""
     if match["digits"]:
         value = _D(match["digits"].replace(",", ""))
         return value, _D(1).scaleb(int(value.as_tuple().exponent))
@@ -134,7 +135,7 @@ def _last_place(value: Decimal) -> Decimal:
 
 
 def _unit(match: re.Match[str], text: str) -> tuple[str, Decimal]:
-    """Dimension and factor of what stands behind or before the number; "" and 1 for a number of things."""
+    """Return dimension and factor of the unit after or before the number; "" and 1 for a count of things."""
     said = (match["unit"] or "").strip(" -") or (match["pre"] or "").strip()
     if said == "百分之":
         return "percent", _D(1)
@@ -147,7 +148,7 @@ def _unit(match: re.Match[str], text: str) -> tuple[str, Decimal]:
 
 
 def _chinese(text: str) -> Decimal:
-    """二十五 → 25, 一九九八 → 1998, 一万八千 → 18000."""
+    """Convert a Chinese numeral: 二十五 → 25, 一九九八 → 1998, 一万八千 → 18000."""
     if not any(char in _TENS for char in text):
         return _D("".join(str(_DIGITS[char]) for char in text))
     total, section, digit = 0, 0, 0

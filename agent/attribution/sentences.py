@@ -1,4 +1,4 @@
-"""A model's stream of text to whole sentences, each with the numbers it cites and nothing but words."""
+"""Split a model's stream of text into whole sentences, each with the numbers it cites, in plain words."""
 
 import html
 import re
@@ -43,13 +43,13 @@ class CitedStatement:
 
 
 class Sentences:
-    """Takes pieces of text and gives whole sentences as soon as they are certain."""
+    """Takes pieces of text and returns whole sentences as soon as they are certain."""
 
     def __init__(self) -> None:
         self._buffer = ""
 
     def take(self, piece: str) -> Iterator[CitedStatement]:
-        """Add a piece; the sentences that ended before the last one."""
+        """Add a piece and return the sentences that ended before the last one."""
         self._buffer += piece
         if not ENDS.search(piece) and len(self._buffer) < 400:
             return
@@ -70,7 +70,7 @@ class Sentences:
         yield from cited_statements(text[:end], goes_on=after.kind == "item" and before.block == after.block)
 
     def rest(self, *, is_cut: bool = False) -> Iterator[CitedStatement]:
-        """Yield what is left at the end. is_cut: somebody else ended it, so that a sentence that has no end is left out."""
+        """Yield what is left at the end. is_cut: the stream was cut off, so an unfinished sentence is dropped."""
         text, self._buffer = _marks_inside(self._buffer), ""
         if is_cut and not _WHOLE.search(text) and (found := split(text)):
             text = text[: found[-1].start]
@@ -78,9 +78,9 @@ class Sentences:
 
 
 def cited_statements(text: str, *, goes_on: bool = False) -> Iterator[CitedStatement]:
-    """Yield the sentences of a text; those that only have marks are left out. Lines of code stay as they are written.
+    """Yield the sentences of a text; those with nothing but marks are dropped. Lines of code stay as they are written.
 
-    goes_on: the item that it ends with is not complete.
+    goes_on: the last item is not complete.
     """
     pieces = _FENCED.split(_marks_inside(text))
     text = "".join(html.unescape(piece) if place % 2 else plain(piece) for place, piece in enumerate(pieces))
@@ -96,14 +96,14 @@ def cited_statements(text: str, *, goes_on: bool = False) -> Iterator[CitedState
 
 
 def _is_one(sentence: Sentence, after: Sentence) -> bool:
-    """Tell whether two sentences are of one item, or of one block of code."""
+    """Return whether two sentences are of one item, or of one block of code."""
     if sentence.kind == "code":
         return after.kind == "code" and sentence.part == after.part
     return sentence.kind == after.kind == "item" and sentence.block == after.block
 
 
 def _marks_inside(text: str) -> str:
-    """Marks that stand behind a full stop before it; in code, and behind the end of an escape, they stay where they are."""
+    """Move marks after a full stop before it; in code and after an escape they stay where they are."""
     return _MARK_AFTER.sub(lambda found: f"{found[2]}{found[1]}" if found[1] else found[0], text)
 
 
@@ -116,7 +116,10 @@ def _statement(sentence: Sentence, between: str) -> CitedStatement:
 
 
 def _line_of_code(sentence: Sentence, between: str, *, goes_on: bool) -> CitedStatement:
-    """A number in brackets is a mark at the end of the line alone. goes_on: the line before is of the same block."""
+    """Make a statement of a line of code, where a bracketed number is a mark only at the end.
+
+    goes_on: the line before is in the same block.
+    """
     indent = between.rpartition("\n")[2]
     marks = _MARKS_OF_CODE.search(sentence.text)
     said = sentence.text[: marks.start()] if marks else sentence.text
@@ -129,7 +132,10 @@ def _numbers(said: str) -> tuple[int, ...]:
 
 
 def _gap(between: str, kind: str) -> str:
-    """Return how a sentence is set off from the one before: a paragraph, an item or a line of its own; "" where it only goes on."""
+    """Return how a sentence is separated from the one before: a paragraph, an item or a line of its own.
+
+    "" for a plain space.
+    """
     if _BULLET.search(between) or (kind == "row" and "\n" in between):
         return "\n- "
     if kind == "item" and "\n" in between:
@@ -138,7 +144,7 @@ def _gap(between: str, kind: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Words alone: no images, no links (their words stay), no HTML, no emphasis."""
+    """Strip markup from a text: images, links (their words stay), HTML and emphasis."""
     text = html.unescape(text)  # a model repeats the escapes of the evidence that it was shown
     text = _DEFINITION.sub("", _IMAGE.sub(r"\1", text))
     return _MARKUP.sub("", _TAG.sub("", _LINK.sub(lambda m: m[1] or m[2] or "", text)))

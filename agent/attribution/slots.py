@@ -1,4 +1,6 @@
-"""The slots of an answer: sentences, rows, items and blocks of code in the order of writing, each shown once all of it is settled."""
+"""The slots of an answer: sentences, rows, items and blocks of code in writing order, each shown once all of it is
+settled.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -13,7 +15,10 @@ from agent.events import Answer, Event, Slot, SlotState
 
 @dataclass
 class Part:
-    """A sentence of a slot. numbers: of its evidence in the run. is_settled, stands, is_checked: what became of it."""
+    """A sentence of a slot. numbers: of its evidence in the run.
+
+    is_settled, stands, is_checked: the outcome of its check.
+    """
 
     statement: CitedStatement
     before: str = ""
@@ -34,7 +39,7 @@ class Part:
 
     @property
     def is_blank(self) -> bool:
-        """Return whether it says nothing, as a bracket in a line of its own."""
+        """Return whether it has no words, like a bracket on a line of its own."""
         return not re.search(r"\w", self.statement.text)
 
     def settle(self, *, stands: bool, is_checked: bool = True) -> None:
@@ -43,7 +48,10 @@ class Part:
 
 @dataclass
 class WrittenSlot:
-    """One slot. is_complete: all of it is written. kept: what is shown, once it is settled. is_told: that it is checked."""
+    """One slot. is_complete: fully written. kept: the sentences shown, once it is settled.
+
+    is_told: announced as being checked.
+    """
 
     number: int
     parts: list[Part] = field(default_factory=list)
@@ -57,7 +65,7 @@ class WrittenSlot:
 
     @property
     def standing(self) -> list[Part]:
-        """Return the sentences that stand; of code all lines or none, since half of a command is another one."""
+        """Return the sentences that passed; all lines of code or none, since half a command is a different command."""
         stands = [part for part in self.parts if part.stands]
         is_code = bool(self.parts) and self.parts[0].is_code
         return stands if len(stands) == len(self.parts) or not is_code else []
@@ -65,7 +73,7 @@ class WrittenSlot:
 
 @dataclass
 class Slots:
-    """All slots of an answer. next: the first one that has not been told in its place. outside: numbers of pages of the web."""
+    """All slots of an answer. next: the first one not yet sent in order. outside: numbers of web pages."""
 
     outside: Collection[int] = ()
     slots: list[WrittenSlot] = field(default_factory=list)
@@ -81,11 +89,11 @@ class Slots:
 
     @property
     def kept(self) -> list[CitedSentence]:
-        """Return the sentences that stand, of all slots that are settled."""
+        """Return the sentences that passed, of all settled slots."""
         return [sentence for slot in self.slots for sentence in slot.kept or ()]
 
     def add(self, part: Part) -> WrittenSlot:
-        """Put a sentence into the slot that is being written, or into a new one."""
+        """Add a sentence to the slot being written, or to a new one."""
         if self.last is None or self.last.is_complete:
             self.slots.append(WrittenSlot(len(self.slots)))
         slot = self.slots[-1]
@@ -94,7 +102,7 @@ class Slots:
         return slot
 
     def told(self, slot: WrittenSlot, data: Mapping[str, Any]) -> Iterator[Event]:
-        """Yield the events of a slot that was settled just now: in its place with all that waited for it, or early."""
+        """Yield the events of a newly settled slot: in order, with all slots that waited for it, or early."""
         if slot.number == self.next:
             yield from self._in_turn(data)
         elif slot.kept:
@@ -106,7 +114,7 @@ class Slots:
             yield _left_out(slot)
 
     def taken_back(self, slot: WrittenSlot) -> Iterator[Event]:
-        """Yield the events of a slot that is none of the answer after all."""
+        """Yield the events that withdraw a slot from the answer."""
         was_seen = slot.is_told or bool(slot.kept)
         for part in slot.parts:
             part.settle(stands=False)
@@ -135,7 +143,7 @@ class Slots:
 
 
 def checking(slot: WrittenSlot, sources: list[str]) -> Slot:
-    """Return the event of a slot that a model reads. sources: their titles."""
+    """Return the event of a slot that a model is checking. sources: their titles."""
     slot.is_told = True
     return Slot(data={"slot": slot.number, "state": SlotState.CHECKING.value, "sources": sources})
 

@@ -1,5 +1,6 @@
-"""Whether those who look after a document have approved what an answer takes from it, where its base wants that: it is said, and of two
-that contradict each other the approved one is quoted.
+"""Point out sources that wait for their keepers' approval, where their base requires it.
+
+Of two contradicting sources, quote the approved one.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,9 @@ Passages = Mapping[UUID, ShownPassage]
 
 
 def with_approved(answer: CitedAnswer, passages: Passages) -> CitedAnswer:
-    """An answer of quotations, in which a sentence of an unapproved source that an approved one contradicts is that one's instead."""
+    """Return a quoted answer in which each sentence of an unapproved source that an approved one contradicts is
+    replaced by the latter's.
+    """
     spans = {span.number: span for span in answer.citations}
     instead: dict[int, int] = {}
     for one, other in answer.disagreements:
@@ -40,7 +43,7 @@ def _instead(
 
 
 def tell_unapproved(run: Run, answer: CitedAnswer, passages: Passages) -> None:
-    """One sentence for all sources that wait for approval."""
+    """Add one notice for all cited sources that wait for approval."""
     waiting = [str(span.number) for span in answer.citations if _waits(span, passages)]
     if waiting:
         with override(run.language):
@@ -49,7 +52,7 @@ def tell_unapproved(run: Run, answer: CitedAnswer, passages: Passages) -> None:
 
 
 def is_unapproved(finding: Finding) -> bool:
-    """Return whether it is a passage that waits for approval."""
+    """Return whether a passage waits for approval."""
     return finding.passage is not None and finding.passage.is_unapproved
 
 

@@ -1,6 +1,8 @@
-"""Whether a table says what a sentence says: the rows that it names are looked up, and each number, extreme, direction and time in their
-cells. Supported is a sentence of which all that was found, whose every word the table or the question explains, and that says under
-which conditions it holds; comparisons of other kinds are left to whoever reads.
+"""Check a sentence against a table: the rows that it names are looked up, and each number, extreme, direction and time
+in their cells.
+
+A sentence is supported where every fact was found, the table or the question explains every word, and its conditions
+are stated. Other kinds of comparison are left to a judge.
 """
 
 import re
@@ -29,13 +31,16 @@ _SIGNS = {"up": 1, "down": -1}
 
 
 def check_table(sentence: str, table: Table, *, question: str, today: date) -> Finding:
-    """Return what the table says of the sentence. today: what relative times count from."""
+    """Return the table's verdict on the sentence. today: the reference date for relative times."""
     return _Check(table, question, today).finding(sentence)
 
 
 @dataclass
 class _Check:
-    """facts: what of the sentence was found in cells. is_counted: it says how many rows there are, or that there are none."""
+    """facts: facts of the sentence found in cells.
+
+    is_counted: the sentence says how many rows there are, or that there are none.
+    """
 
     table: Table
     question: str
@@ -57,7 +62,7 @@ class _Check:
 
     @property
     def _given(self) -> str:
-        """Return what may be repeated although no row says it."""
+        """Return the text that may be repeated although no row says it."""
         said = [each.text for each in self.table.conditions if each.span is None]
         return normalised(" ".join((self.question, *said, self.table.definitions)))
 
@@ -107,7 +112,7 @@ class _Check:
         return "all" in clause.classes and all(each.value == len(self.table.rows) for each in clause.quantities)
 
     def _named(self, text: str) -> list[tuple[int, str]]:
-        """Return the cells that a text names, as column and value; a value that lies in a longer one that it names is none."""
+        """Return the cells that a text names, as column and value; a value within a longer named one is skipped."""
         cells = {(c, normalised(v)) for row in self.table.rows for c, v in enumerate(row) if number_of(v) is None}
         found: list[tuple[int, str]] = []
         for column, value in sorted(cells, key=lambda cell: -len(cell[1])):
@@ -117,7 +122,7 @@ class _Check:
         return found
 
     def _bare(self, text: str) -> str:
-        """Return a clause without times and without the names of cells, whose digits are no amounts."""
+        """Return a clause without times and without cell names, whose digits are not amounts."""
         for _column, value in self._named(text):
             text = re.sub(_bordered(value), " ", text)
         return _PRIVATE.sub(" ", text)
@@ -150,7 +155,10 @@ class _Check:
         return SUPPORTED
 
     def _extreme(self, clause: Clause, rows: Sequence[int], columns: Sequence[int]) -> Finding | None:
-        """The most or the least of a column; of columns that are not named it must be so in all, and is wrong where it is in none."""
+        """Check a claim of the most or the least in a column.
+
+        Without a named column it must hold in all columns, and is wrong where it holds in none.
+        """
         sides = clause.classes & {"most", "least"}
         if not sides or says(self._given, *sides):
             return None
@@ -164,7 +172,7 @@ class _Check:
         return contradicted("extreme") if holds == {False} else unsettled("extreme")
 
     def _direction(self, clause: Clause, rows: Sequence[int], *, is_named: bool) -> Finding | None:
-        """Up or down: the sign of the change of each row."""
+        """Check a claim of a rise or fall against the sign of each row's change."""
         wanted = [sign for name, sign in _SIGNS.items() if name in clause.classes]
         changes = [place for place in self._numeric if self.table.columns[place] in _CHANGES]
         if not wanted:
@@ -198,7 +206,9 @@ class _Check:
     def _missing(
         self, said: Quantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
     ) -> Finding:
-        """Return the finding for a number that the rows do not give: wrong where they give another one of its kind, else open."""
+        """Return the finding for a number that is not in the rows: wrong where they give another of its kind, else
+        open.
+        """
         others = [row for row in range(len(self.table.rows)) if row not in rows]
         if self.table.is_single and said.dimension in ("", self.table.unit):
             return contradicted("number") if self.facts == 0 else unsettled("another number")
@@ -216,7 +226,7 @@ class _Check:
         return unsettled(f"number {said.value.normalize():f}")
 
     def _amounts(self, rows: Sequence[int], columns: Sequence[int], *, is_named: bool) -> Iterator[Amount]:
-        """Yield what can be said of rows: their cells where they are named, sums, the difference of two, their share of all."""
+        """Yield the amounts that may be said of rows: named cells, sums, differences of two, shares of the total."""
         if is_named or len(self.table.rows) == 1:
             yield from self._cells(rows, columns)
         for place in columns:
@@ -227,7 +237,7 @@ class _Check:
                 yield kind, abs(values[0] - values[1])
 
     def _cells(self, rows: Sequence[int], columns: Sequence[int]) -> Iterator[Amount]:
-        """Yield the amounts in cells, a change without its sign."""
+        """Yield the amounts in cells; a change without its sign."""
         yield from ((self._unit(place)[0], abs(self._values(place)[row])) for place in columns for row in rows)
         texts = (normalised(cell) for row in rows for cell in self.table.rows[row])
         yield from ((each.dimension, each.value) for text in texts for each in quantities(text) if each.dimension)
@@ -268,7 +278,7 @@ class _Check:
         return unsettled(f"word {left[0]}") if left else None
 
     def _conditions(self, said: str, spans: Sequence[Span]) -> Finding | None:
-        """Return the first condition that the sentence must say and does not; of rows that it names, their time may be left out."""
+        """Return the first required condition that the sentence does not state; for named rows the time may be omitted."""
         is_counted = self.table.is_single or self.is_counted
         for each in self.table.conditions:
             if each.span is not None:
@@ -290,7 +300,7 @@ class _Check:
 
 
 def _bordered(value: str) -> str:
-    """Return a pattern of a value in which no part of a word or number counts, but for the ending of several."""
+    """Return a pattern that matches a value as whole words or numbers, with an optional plural ending."""
     before, after = (
         r"(?<![a-z\d])" if value[0].isascii() else "",
         r"(?:e?s)?(?![a-z\d])" if value[-1].isascii() else "",
@@ -299,13 +309,13 @@ def _bordered(value: str) -> str:
 
 
 def _is(said: Quantity, amount: Amount) -> bool:
-    """Return whether the number says this amount. One without a unit may be of money; nothing else may lack its own."""
+    """Return whether the number matches this amount. Only an amount of money may lack its unit."""
     kind, value = amount
     is_kind = said.dimension == kind or (not said.dimension and (kind.startswith("money") or kind == "percent"))
     return is_kind and said.fits(value)
 
 
 def _same(said: Span, asked: Span, today: date) -> bool:
-    """Return whether both are the same days; a period that still runs may be told as its part so far."""
+    """Return whether both are the same days; a period still running may be given as its part so far."""
     runs = asked[1] is None or asked[1] > today
     return said == asked or (said[0] == asked[0] and runs and (said[1] is None or said[1] > today))

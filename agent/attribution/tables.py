@@ -1,6 +1,6 @@
-"""The text of a query's result, or a table of a document, as typed facts: cells, conditions, the scope and how many rows there are.
+"""Parse a query result, or a document table, into typed facts: cells, conditions, scope and number of rows.
 
-It is read from the text that the model was given, so that both know the same.
+Parsed from the text given to the model, so that model and checks use the same facts.
 """
 
 import re
@@ -41,10 +41,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class Table:
-    """rows: cells as they are written. total: how many rows there are in all; None where the text does not tell more.
+    """rows: cells as written. total: number of rows in all; None where the text does not say.
 
-    head: what stands before the table. unit: of its amounts, as a quantity's dimension, "" where it is not said. is_empty: the
-    query found nothing, or the number 0. is_single: one value alone. scope: whose rows were read, "" for all.
+    head: the text before the table. unit: of its amounts, as a quantity's dimension, "" where not given. is_empty: the
+    query found nothing, or the number 0. is_single: a single value. scope: whose rows were read, "" for all.
     """
 
     columns: tuple[str, ...]
@@ -75,7 +75,10 @@ def number_of(cell: str) -> Decimal | None:
 
 
 def table_of(text: str) -> Table | None:
-    """Return the first table of a text with all that is said around it; None where there is neither table nor a result of one value."""
+    """Return the first table of a text with what is said around it.
+
+    None where there is neither a table nor a single value.
+    """
     head, columns, rows = _markdown(text)
     listed = _LINE.search(text)
     nothing = _NOTHING.search(head)
@@ -101,7 +104,10 @@ def table_of(text: str) -> Table | None:
 
 
 def _markdown(text: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return what stands before the first table, its columns and its rows; of a text without one the first paragraph alone."""
+    """Return the text before the first table, its columns and its rows.
+
+    For a text without one, the first paragraph alone.
+    """
     for block in blocks_in(text):
         if block.kind == "table" and block.is_headed:
             columns, _rule, *rows = map(cells_in, text[block.start : block.end].strip("\n").split("\n"))

@@ -1,11 +1,11 @@
-"""What a check says of a sentence."""
+"""The outcome of checking a sentence."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """likely: nothing speaks against it, and a judge, where there is one, still looks."""
+    """likely: nothing contradicts it; a judge, where there is one, still reads it."""
 
     SUPPORTED = "supported"
     LIKELY = "likely"

@@ -1,4 +1,4 @@
-"""The closed classes of words that a claim is made with, as `words.yaml` lists them."""
+"""The closed word classes that claims are made with, as `words.yaml` lists them."""
 
 import re
 from functools import cache
@@ -30,7 +30,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 def classes(text: str) -> set[str]:
-    """Return the classes of the words in a lower-case text; where one word holds another, as "at least" does, the longer one counts."""
+    """Return the classes of the words in a lower-case text; the longest match counts, as for "at least"."""
     return {name for found in _pattern().finditer(text) for name in _by_word()[found[0]]}
 
 
@@ -40,5 +40,5 @@ def says(text: str, *names: str) -> bool:
 
 
 def without_plain(text: str) -> str:
-    """Return the text without the words that hold no matter of their own."""
+    """Return the text without function words."""
     return _pattern().sub(lambda found: found[0] if _by_word()[found[0]] == {"cause"} else " ", text)

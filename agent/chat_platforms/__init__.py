@@ -1,1 +1,3 @@
-"""Questions asked in a chat platform of the company, answered there: under the rights of whoever asks, in groups of all of them."""
+"""Questions asked and answered in the company's chat platform: under the asker's rights and, in groups, the rights that
+all members share.
+"""

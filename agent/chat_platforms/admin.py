@@ -1,4 +1,4 @@
-"""Bots in chat platforms in the admin: secrets go in and are never shown again; and what became of what was asked."""
+"""Bots of chat platforms in the admin, with write-only secrets; and the state of the messages they received."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def _secret(name: str) -> forms.CharField:
 
 
 class ChatBotForm(forms.ModelForm[ChatBot]):
-    """A bot that is switched on has answered, under these very settings, who it is."""
+    """A bot can be switched on only after the platform has identified it with these settings."""
 
     platform = forms.ChoiceField(label=_("Platform"), choices=lambda: [(one.name, one.label) for one in platforms])
     app_secret, encrypt_key, verification_token = map(_secret, SECRETS)
@@ -78,7 +78,7 @@ class ChatBotForm(forms.ModelForm[ChatBot]):
             self.try_it()
 
     def try_it(self) -> str:
-        """Ask the platform; the bot's name there, or "" and an error of the form."""
+        """Query the platform and return the bot's name there, or "" after adding an error to the form."""
         try:
             bot = tried(self.instance, self.secrets)
         except PlatformError as error:
@@ -98,7 +98,7 @@ class ChatBotAdmin(SettingsAdmin):
 
     @admin.display(description=_("request address"))
     def request_address(self, row: ChatBot) -> str:
-        """Return the address that the administrator enters at the platform for events."""
+        """Return the event address to enter at the platform."""
         return f"{row.site}{reverse('chat-bot-events', args=[row.pk])}" if row.site else "–"
 
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
@@ -112,7 +112,7 @@ class ChatBotAdmin(SettingsAdmin):
 
 @admin.register(ChatMessage)
 class ChatMessageAdmin(ReadOnlyAdmin):
-    """Who asked when, and why there was no answer; never what was asked."""
+    """Who asked and when, and why there was no answer; never the question."""
 
     list_display = ("received_at", "bot", "user", "is_group", "answered_at", "attempts", "problem")
     list_filter = ("bot", "is_group")
@@ -123,7 +123,7 @@ class ChatMessageAdmin(ReadOnlyAdmin):
 @require_POST
 @admin_page
 def try_bot(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Try a bot before it is saved. Raises PermissionDenied for whoever may not change bots of chat platforms."""
+    """Try a bot before it is saved. Raises PermissionDenied without the right to change bots of chat platforms."""
     if not request.user.has_perm("agent.change_chatbot"):
         raise PermissionDenied(gettext("Only administrators of the system set up bots in chat platforms."))
     try:

@@ -1,4 +1,6 @@
-"""One message answered: who asks, who reads along, the question as every question is asked, and what is said of its answer."""
+"""Answer a message of a chat platform: identify the sender and the other readers, ask the question as everywhere else,
+and format the answer.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -39,11 +41,11 @@ NEW = "/new"
 
 
 class NotHere(Exception):
-    """Nothing is answered here; the sentence says why, and nothing else."""
+    """The message cannot be answered; the text is the whole reply and says why."""
 
 
 async def answer(pk: UUID) -> None:
-    """Answer a message that nobody answers yet. What fails is tried again, and given up after the last attempt."""
+    """Answer a message that is not claimed yet. A failed attempt is repeated, up to the limit."""
     row = await in_thread(claimed, pk)
     if row is None:
         return
@@ -91,7 +93,7 @@ async def _answered(row: ChatMessage) -> None:
 
 
 async def _reply(row: ChatMessage, calls: Calls) -> Reply:
-    """Return what the bot says. Raises NotHere, PlatformError, and what `start` raises."""
+    """Return the bot's reply. Raises NotHere, PlatformError, and the errors of `start`."""
     person = await _sender(row, calls)
     if row.text is None:
         raise NotHere(_("I read text only: write your question."))
@@ -120,7 +122,7 @@ async def _sender(row: ChatMessage, calls: Calls) -> User:
 
 
 async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
-    """Return everybody in the group, the sender among them."""
+    """Return all members of the group, the sender included."""
     try:
         return await outside(calls.members_of, row.chat_id) | {row.sender_id}
     except PlatformError as error:
@@ -131,7 +133,7 @@ async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
 
 
 async def _before(principal: Principal, row: ChatMessage, calls: Calls, members: frozenset[str]) -> Principal:
-    """Return the sender in front of all members. Raises NotHere where a member has no account here."""
+    """Return the sender, restricted to the rights of all members. Raises NotHere where a member has no account here."""
     people = await in_thread(accounts_of, await outside(calls.mails_of, members))
     try:
         if people.keys() >= members:
@@ -143,7 +145,10 @@ async def _before(principal: Principal, row: ChatMessage, calls: Calls, members:
 
 
 async def _asked(principal: Principal, row: ChatMessage) -> tuple[UUID, UUID]:
-    """Ask, and wait for the end: the answer and its conversation. What an earlier attempt asked is not asked again."""
+    """Ask the question, wait for the end, and return the answer and its conversation.
+
+    A question asked in an earlier attempt is not repeated.
+    """
     assert row.text is not None
     if row.session_id and (known := await in_thread(answer_to, principal, row.session_id, row.pk)):
         if not await in_thread(is_finished, known):
@@ -168,9 +173,9 @@ def _refused(principal: Principal | None, row: ChatMessage, why: str) -> None:
 
 
 def accounts_of(mails: Mapping[str, str]) -> dict[str, User]:
-    """Return the active account of each id, where exactly one account has its address. mails: by id.
+    """Return the active account for each id, where exactly one account has its address. mails: by id.
 
-    An address that stands at two accounts is nobody's, though one of them be disabled.
+    An address shared by two accounts belongs to neither, even if one of them is disabled.
     """
     found = accounts_with(mails.values(), User.objects.filter(service_account=None))
     alone = {address: user for address, user in found.items() if user.is_active}
@@ -181,9 +186,11 @@ GOES_ON = timedelta(days=1)  # after the last question, before another conversat
 
 
 def conversation_of(principal: Principal, row: ChatMessage) -> tuple[Session, UUID | None]:
-    """Return the person's conversation in this chat, and the answer that the message follows; begin a new one after a day.
+    """Return the person's conversation in this chat and the answer that the message follows.
 
-    In a group the message comes after what was said there, whatever its person asked elsewhere in the same conversation.
+    After a day begin a new one.
+
+    In a group the message follows the last one there, whatever its sender asked elsewhere in the same conversation.
     """
     earlier = ChatMessage.objects.filter(
         Q(answer_id__isnull=False) | Q(begins_anew=True),

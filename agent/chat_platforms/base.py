@@ -1,7 +1,9 @@
-"""How a chat platform is spoken to, and how one is found. One new platform is one new file in `platforms/` that calls `platforms.add`.
+"""The interface to chat platforms, and their registry.
 
-A platform reads what comes and says what is asked of it; who that is here, what they may read and what is answered is none of its
-business. It touches no database, and everything that waits is called in a thread without one.
+To add a platform, add a file to `platforms/` that calls `platforms.add`.
+
+A platform parses incoming calls and sends replies; identity, rights and answers are handled elsewhere. It uses no
+database, and its blocking methods are called in a thread without a database connection.
 """
 
 from collections.abc import Collection, Mapping
@@ -14,11 +16,11 @@ MOST_MEMBERS = 500  # of a group; for more nothing is answered
 
 
 class NotFromPlatform(Exception):
-    """A call that is not signed, too old, or of another app. Why is for the log; whoever calls learns nothing of it."""
+    """A call that is unsigned, too old, or of another app. The reason is logged and not told to the caller."""
 
 
 class PlatformError(Exception):
-    """The platform does not answer as it should, or refuses; the text is its own, for whoever sets it up."""
+    """The platform does not answer as expected, or refuses; the text is its own, for the administrator."""
 
 
 class TooLarge(PlatformError):
@@ -27,9 +29,10 @@ class TooLarge(PlatformError):
 
 @dataclass(frozen=True)
 class Account:
-    """The app of the company at the platform. bot_id: what the platform calls the app's bot, "" before it was asked.
+    """The company's app at the platform. bot_id: the platform's id of the bot, "" before the platform was queried.
 
-    takes_contact_mail: a mail address that people may have entered themselves counts as well as one that the company gave them.
+    takes_contact_mail: accept mail addresses that people may have entered themselves besides those given by the
+    company.
     """
 
     base_url: str
@@ -43,16 +46,16 @@ class Account:
 
 @dataclass(frozen=True)
 class Challenge:
-    """The platform asks whether this address is ours. answer: what it is to be answered, as JSON."""
+    """The platform verifies that this address is ours. answer: the expected reply, as JSON."""
 
     answer: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Incoming:
-    """A message to the bot. event_id: the same each time it is sent. text: without the mention of the bot; None where it is no text.
+    """A message to the bot. event_id: the same for each delivery.
 
-    is_outside: whoever wrote it belongs to another company.
+    text: without the mention of the bot; None for other content. is_outside: the sender belongs to another company.
     """
 
     event_id: str
@@ -66,7 +69,7 @@ class Incoming:
 
 @dataclass(frozen=True)
 class Bot:
-    """What the platform says of the app: it answers, and the secret is right."""
+    """The platform's description of the bot; having one proves that the secret is right."""
 
     id: str
     name: str
@@ -74,7 +77,7 @@ class Bot:
 
 @dataclass(frozen=True)
 class Link:
-    """label: before it, "" for none."""
+    """label: printed before it, "" for none."""
 
     label: str
     title: str
@@ -83,29 +86,32 @@ class Link:
 
 @dataclass(frozen=True)
 class Reply:
-    """What is said: paragraphs of plain text, then links, each on a line of its own."""
+    """Paragraphs of plain text, then links, each on a line of its own."""
 
     text: str
     links: tuple[Link, ...] = ()
 
 
 class Calls(Protocol):
-    """What is asked of a platform for one account. Each method waits, and raises PlatformError."""
+    """API calls to a platform for one account. Each method blocks, and raises PlatformError."""
 
     def bot(self) -> Bot: ...
 
     def mails_of(self, ids: Collection[str]) -> Mapping[str, str]:
-        """Return the mail addresses that the company's directory there has, by id; ids that it does not know are left out."""
+        """Return mail addresses from the company's directory there, by id; unknown ids are omitted."""
 
     def members_of(self, chat_id: str) -> frozenset[str]:
-        """Return everybody in a group but bots. Raises TooLarge; never returns a part of them."""
+        """Return all members of a group but bots. Raises TooLarge; never returns a partial list."""
 
     def reply(self, message_id: str, reply: Reply, *, key: str) -> None:
-        """Answer a message. key: the same again is sent once."""
+        """Reply to a message. key: a second call with the same key sends nothing."""
 
 
 class ChatPlatform(Protocol):
-    """One kind of platform; instances hold no state. label: its name, the same in every language. address: the usual one."""
+    """One kind of platform; instances hold no state. label: its name, the same in every language.
+
+    address: the usual one.
+    """
 
     name: str
     label: str
@@ -114,7 +120,7 @@ class ChatPlatform(Protocol):
     def received(
         self, account: Account, headers: Mapping[str, str], body: bytes, *, now: float
     ) -> Challenge | Incoming | None:
-        """Read a call; None where there is nothing to answer. now: in seconds since 1970. Raises NotFromPlatform."""
+        """Read a call; return None where no answer is needed. now: in seconds since 1970. Raises NotFromPlatform."""
 
     def calls(self, account: Account) -> Calls: ...
 

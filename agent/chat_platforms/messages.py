@@ -1,4 +1,4 @@
-"""Messages to bots as rows: kept once, claimed by whoever answers them, and closed."""
+"""Messages to bots as rows: stored once, claimed by a worker, and closed."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -17,7 +17,7 @@ KEPT = timedelta(days=30)  # longer than a platform sends an event again
 
 
 def keep(bot: ChatBot, incoming: Incoming) -> UUID | None:
-    """Store a message; None where it is known already."""
+    """Store a message; return None where it is stored already."""
     row = ChatMessage(bot=bot, **vars(incoming))
     made = ChatMessage.objects.bulk_create([row], ignore_conflicts=True)
     return row.pk if made and ChatMessage.objects.filter(pk=row.pk).exists() else None
@@ -25,7 +25,7 @@ def keep(bot: ChatBot, incoming: Incoming) -> UUID | None:
 
 @transaction.atomic
 def claimed(pk: UUID) -> ChatMessage | None:
-    """Claim a message; None where it is claimed or answered already. The attempt is counted before the work."""
+    """Claim a message; return None where it is claimed or answered already. The attempt is counted before the work."""
     rows = ChatMessage.objects.select_for_update(skip_locked=True, of=("self",)).select_related("bot")
     row = rows.filter(_free(), pk=pk, bot__is_active=True).first()
     if row is not None:
@@ -40,17 +40,17 @@ def renew(pk: UUID) -> None:
 
 
 def note(row: ChatMessage, values: Mapping[str, object]) -> None:
-    """Keep what became known of it."""
+    """Update fields of a message."""
     ChatMessage.objects.filter(pk=row.pk).update(**values)
 
 
 def close(row: ChatMessage, problem: str = "") -> None:
-    """Mark a message as answered or given up, and drop its text, which its conversation has."""
+    """Mark a message as answered or given up, and delete its text, which its conversation has."""
     note(row, {"answered_at": timezone.now(), "problem": problem[:300], "text": ""})
 
 
 def left() -> list[UUID]:
-    """Return the messages whose process died, the oldest first, and delete those that are too old to be sent again."""
+    """Return the messages whose worker died, the oldest first, and delete those too old to be sent again."""
     ChatMessage.objects.filter(received_at__lt=timezone.now() - KEPT).delete()
     is_late = Q(claimed_at__isnull=False) | Q(received_at__lt=timezone.now() - LEASE / 2)
     rows = ChatMessage.objects.filter(_free(), is_late, bot__is_active=True)

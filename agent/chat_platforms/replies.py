@@ -1,4 +1,4 @@
-"""What is said of an answer: its text, what was done otherwise, what may have been meant, and its sources as links to our own pages."""
+"""Format an answer as a chat reply: its text, notices, choices, and its sources as links to our own pages."""
 
 import json
 import re
@@ -21,9 +21,11 @@ _MARK = re.compile(r"\[(\d+)\]")
 
 
 def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
-    """Return the stored answer as a reply, under today's rights. Raises NotFound where the person or the answer is gone.
+    """Return the stored answer as a reply, under today's rights.
 
-    is_group: whose conversation it is reads it here as well; nobody else could open it.
+    Raises NotFound where the person or the answer is gone.
+
+    is_group: the reply has no link to the conversation, which only its owner can open.
     """
     run = Run(session_id, message_id, principal, question="", scope=Scope(), language=get_language() or "en")
     answer = TextAnswer(run, site)

@@ -1,4 +1,4 @@
-"""Bots as an administrator sets them up: an app and its secrets are changed together, and tried before they are used."""
+"""Set up bots: an app and its secrets are changed together, and tried before use."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ OF = "chat platform"
 
 
 def account_of(row: ChatBot, secrets: Mapping[str, str] | None = None) -> Account:
-    """Return the account of a bot. secrets: instead of the stored ones, "" for one that stays. Raises KeyLost."""
+    """Return the account of a bot. secrets: replace the stored ones; "" keeps a stored one. Raises KeyLost."""
     given = {name: (secrets or {}).get(name, "") for name in SECRETS}
     if not all(given.values()):
         stored = _stored(row)
@@ -26,14 +26,14 @@ def account_of(row: ChatBot, secrets: Mapping[str, str] | None = None) -> Accoun
 
 
 def _stored(row: ChatBot) -> dict[str, str]:
-    """Return the stored secrets. Raises KeyLost where they are for another app, or sealed under another secret of this site."""
+    """Return the stored secrets. Raises KeyLost where they are for another app, or sealed under another site secret."""
     kept = opened(row.encrypted_secrets, _place(row), of=OF)
     found: dict[str, str] = json.loads(kept) if kept else {}
     return found
 
 
 def tried(row: ChatBot, secrets: Mapping[str, str]) -> Bot:
-    """Ask the platform who the bot is. Raises PlatformError and KeyLost."""
+    """Ask the platform for the bot's identity. Raises PlatformError and KeyLost."""
     return platforms.get(row.platform).calls(account_of(row, secrets)).bot()
 
 
@@ -41,9 +41,11 @@ def tried(row: ChatBot, secrets: Mapping[str, str]) -> Bot:
 def save_bot(
     by: Principal | None, row: ChatBot, *, site: str, secrets: Mapping[str, str], fields: Sequence[str] = ()
 ) -> None:
-    """Store a bot. secrets: new ones; "" for one that stays, as long as the app and its address do. fields: what the log says was changed.
+    """Store a bot. secrets: new ones; "" keeps the stored one, as long as the app and its address stay.
 
-    Raises AddressRefused, and KeyLost where a secret that is to stay is for another app.
+    fields: the changed fields, for the log.
+
+    Raises AddressRefused, and KeyLost where a secret to keep is for another app.
     """
     require_address(row.base_url)
     account = account_of(row, secrets)

@@ -1,4 +1,4 @@
-"""Messages of chat platforms that the process which took them does not answer."""
+"""Tasks for chat messages that the receiving process does not answer."""
 
 from uuid import UUID
 
@@ -19,6 +19,6 @@ def answer_chat_message(message_id: str) -> None:
 
 
 def take_up() -> None:
-    """Queue the messages that nobody answers."""
+    """Queue the messages that no process is answering."""
     for message_id in left():
         answer_chat_message.apply_async(args=(str(message_id),), queue="interactive", expires=LOOKED_EVERY_S)

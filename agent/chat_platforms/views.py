@@ -1,4 +1,4 @@
-"""Where platforms tell us what was said: signed, answered at once; the question itself is answered later."""
+"""The endpoint for platform events: signed, acknowledged at once; the question is answered later."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 @csrf_exempt  # it is signed, and no browser sends it
 @require_POST
 def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
-    """Take a message. Unsigned calls get 401, in the same words for all; a message that comes again is not answered again."""
+    """Receive a message. Unsigned calls get 401, always in the same words; a repeated message is not answered again."""
     row = ChatBot.objects.filter(pk=bot_id).first()
     if row is None:
         raise NotFound(_("There is no such address."))
@@ -49,7 +49,10 @@ _answering: set[asyncio.Task[None]] = set()  # a loop keeps tasks weakly
 
 
 async def launch(pk: UUID) -> None:
-    """Answer a message in the running loop, and do not wait for it; where somebody's thread waits for the loop, a worker does it."""
+    """Answer a message in the running loop without waiting for it.
+
+    Does nothing in a loop that a thread waits for: `take_up` queues the message for a worker.
+    """
     if is_waited_for():
         return
     task = asyncio.create_task(answer(pk), name=f"chat message {pk}")

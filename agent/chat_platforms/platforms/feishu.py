@@ -73,7 +73,7 @@ class Feishu:
 
 
 def decrypted(key: str, text: str) -> str:
-    """AES-256-CBC under the SHA-256 of the key, in Base64 behind its initialisation vector. Raises ValueError."""
+    """Decrypt a Base64 text: initialisation vector, then AES-256-CBC under the SHA-256 of the key. Raises ValueError."""
     raw = base64.b64decode(text, validate=True)
     cipher = Cipher(algorithms.AES(hashlib.sha256(key.encode()).digest()), modes.CBC(raw[:BLOCK])).decryptor()
     padded = cipher.update(raw[BLOCK:]) + cipher.finalize()
@@ -82,7 +82,7 @@ def decrypted(key: str, text: str) -> str:
 
 
 def signature(key: str, timestamp: str, nonce: str, body: bytes) -> str:
-    """SHA-256 of time, nonce, Encrypt Key and the body as it came, hexadecimal."""
+    """Return the hexadecimal SHA-256 of time, nonce, Encrypt Key and the raw body."""
     return hashlib.sha256(f"{timestamp}{nonce}{key}".encode() + body).hexdigest()
 
 
@@ -99,7 +99,7 @@ def _require_same(given: object, ours: str) -> None:
 
 
 def _message(account: Account, head: Mapping[str, Any], event: Mapping[str, Any]) -> Incoming | None:
-    """Read a message; None where another bot sent it, or where a group's message is not to this bot."""
+    """Read a message; return None for one from another bot, and for a group message without a mention of this bot."""
     message, sender = event["message"], event["sender"]
     mentions = message.get("mentions") or ()
     is_group = message["chat_type"] != "p2p"
@@ -134,7 +134,7 @@ def _text(kind: str, content: Mapping[str, Any]) -> str | None:
 
 
 def _said(part: Mapping[str, Any]) -> str:
-    """Return the words of a part of a line of a post; of a mention, the key that stands for it in a text."""
+    """Return the words of a part of a post's line; for a mention, the key that stands for it in a text."""
     return str(part.get("user_id", "") if part.get("tag") == "at" else part.get("text", ""))
 
 
@@ -148,7 +148,7 @@ def _read(what: str) -> Iterator[None]:
 
 
 class FeishuCalls:
-    """Calls with a token that is got with the first one."""
+    """API calls; the first one fetches the token."""
 
     def __init__(self, account: Account) -> None:
         self._account, self._token = account, ""
@@ -202,7 +202,7 @@ class FeishuCalls:
             seen.add(token)
 
     def _called(self, method: str, path: str, **more: Any) -> dict[str, Any]:
-        """Call the API and return its answer. Raises PlatformError for no answer, or an error code."""
+        """Call the API and return its answer. Raises PlatformError where there is no answer, or an error code."""
         if not self._token:
             given = {"app_id": self._account.app_id, "app_secret": self._account.app_secret}
             got = self._sent("POST", "auth/v3/tenant_access_token/internal", json=given)
@@ -236,14 +236,14 @@ def post(reply: Reply) -> dict[str, Any]:
 
 
 def _id(said: object) -> str:
-    """Return one of their ids as it is kept. Raises ValueError."""
+    """Return one of Feishu's ids for storage. Raises ValueError."""
     if not isinstance(said, str) or not _ID.fullmatch(said):
         raise ValueError("an id is none")
     return said
 
 
 def _part(text: str) -> str:
-    """Return one of their ids as a part of an address. Raises PlatformError for what is none."""
+    """Return one of Feishu's ids for use in an address. Raises PlatformError for an invalid one."""
     if not re.fullmatch(r"[\w-]{1,128}", text, re.ASCII):
         raise PlatformError("an id is none")
     return text
