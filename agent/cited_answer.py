@@ -1,4 +1,4 @@
-"""An answer whose every sentence names the passages it stands on."""
+"""An answer in which every sentence names its sources."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -14,10 +14,12 @@ from copilot_site.lib.one_line import Line
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked: False where nobody could compare it with them.
+    """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked:
 
-    gap: what stands between it and the sentence before, where a paragraph, an item of a list or a line of code begins; "" for a space.
-    slot: as `agent.events` has it; None for the place among the sentences.
+    False where it could not be compared with them.
+
+    gap: the separator from the sentence before, where a paragraph, an item of a list or a line of code begins; "" for a
+    space. slot: as `agent.events` has it; None for its place among the sentences.
     """
 
     text: str
@@ -28,13 +30,13 @@ class CitedSentence:
 
     @property
     def marked(self) -> str:
-        """With its marks, as it is streamed."""
+        """Return the sentence with its marks, as it is streamed."""
         return self.text + "".join(f"[{number}]" for number in self.citations)
 
 
 @dataclass(frozen=True)
 class CitedSpan:
-    """What a number stands for. start, end: character offsets into the passage; fields as in `agent.models.Citation`."""
+    """A numbered passage. start, end: character offsets into the passage; fields as in `agent.models.Citation`."""
 
     number: int
     evidence_id: str
@@ -50,7 +52,7 @@ class CitedSpan:
 
 @dataclass(frozen=True)
 class CitedQuery:
-    """What a number stands for that is no passage: the result of a query on a data source. source: the source's name.
+    """A numbered query result on a data source. source: the source's name.
 
     shown: the query and its result, as the answer keeps them.
     """
@@ -65,7 +67,7 @@ class CitedQuery:
 
 @dataclass(frozen=True)
 class CitedPage:
-    """What a number stands for that is from outside: a page of the web. snippet: the cited words; read_at: aware."""
+    """A numbered page of the web. snippet: the cited words; read_at: aware."""
 
     number: int
     evidence_id: str
@@ -78,7 +80,7 @@ class CitedPage:
 
 @dataclass(frozen=True)
 class CitedVerified:
-    """What a number stands for that somebody verified. answer_id: whose rights of today decide; by, verified_on: as of now."""
+    """A numbered verified answer. answer_id: checked for today's rights; by, verified_on: as of now."""
 
     number: int
     evidence_id: str
@@ -90,11 +92,12 @@ class CitedVerified:
 
 @dataclass(frozen=True)
 class CitedAnswer:
-    """provider: who wrote it, e.g. `extractive`. Numbers are shared by all that is cited. kind: `passages` where the best passages are
-    shown and no verdict is given; "" for an answer.
+    """provider: who wrote it, e.g. `extractive`. All kinds of sources share one numbering. kind:
 
-    pages: from outside, never mistaken for what is known inside. disagreements: pairs of numbers of passages that contradict each
-    other, the one that the answer stands on first.
+    `passages` where the best passages are shown without a verdict; "" for an answer.
+
+    pages: of the web, always kept apart from the company's own sources. disagreements: pairs of numbers of
+    contradicting passages, the one that the answer stands on first.
     """
 
     provider: str
@@ -108,7 +111,7 @@ class CitedAnswer:
 
     @property
     def evidence_ids(self) -> list[str]:
-        """Return what it stands on, by number."""
+        """Return the evidence ids of its sources, by number."""
         numbered = [(each.number, each.evidence_id) for each in self.citations]
         numbered += [(each.number, each.evidence_id) for each in self.queries]
         numbered += [(each.number, each.evidence_id) for each in self.pages]
@@ -116,7 +119,9 @@ class CitedAnswer:
         return [evidence_id for _number, evidence_id in sorted(numbered)]
 
     def without(self, numbers: Collection[int]) -> "CitedAnswer":
-        """Return what stays of it when these sources are gone: the sentences that cite none of them, and results that they cite."""
+        """Return the answer without these sources: the sentences that cite none of them, and the results that they
+        cite.
+        """
         kept = tuple(each for each in self.sentences if not set(each.citations) & set(numbers))
         cited = {number for each in kept for number in each.citations}
         return replace(
@@ -139,13 +144,13 @@ CODE_GAP = "    "  # that opens a line of code, as Markdown has it; its own inde
 
 
 def code_indent(gap: str) -> str | None:
-    """Return the indentation of the line of code that a gap opens; None where it opens none."""
+    """Return the indentation of the code line that a gap opens; None where it opens none."""
     opening = gap.lstrip("\n")
     return opening.removeprefix(CODE_GAP) if opening.startswith(CODE_GAP) else None
 
 
 def laid_out(sentences: Iterable[tuple[str, str]]) -> str:
-    """Sentences, each with the gap before it, as one text; the first one begins no line."""
+    """Join sentences, each after its gap, into one text without leading white space."""
     text = "".join(f"{gap or ' '}{said}" for gap, said in sentences)
     return text.lstrip("\n ")
 

@@ -1,6 +1,7 @@
-"""The chat page's socket: accepts or refuses, checks what comes in, starts or stops a run, forwards its events.
+"""The chat page's socket: accepts or refuses connections, validates messages, starts or stops runs, and forwards their
+events.
 
-A run does not hang on the socket: it goes on when the page is left, and a page that comes back asks for it.
+A run does not depend on the socket: it continues when the page is closed, and a page that reconnects can resume it.
 """
 
 import asyncio
@@ -132,13 +133,16 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
             await self.close(NOT_YOURS)
 
     async def disconnect(self, code: int) -> None:
-        """Readers go with the socket; runs stay."""
+        """Cancel the readers of this socket; runs continue."""
         for reader in self.readers:
             reader.cancel()
         await asyncio.gather(*self.readers, return_exceptions=True)
 
     async def receive_json(self, content: Any, **kwargs: Any) -> None:
-        """Do what is asked. The person is read again from the database: whoever is disabled or signed out is nobody by now."""
+        """Handle a message.
+
+        The person is read from the database again, so that a disabled or signed-out account has no access.
+        """
         principal = await self._principal()
         if principal.is_nobody:
             await self.close(SIGNED_OUT)
@@ -165,7 +169,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
             await self._refuse(str(ours), getattr(ours, "retry_after_s", None))
 
     async def _begin(self, principal: Principal, asked: Ask) -> UUID:
-        """Start a run; the id of its answer."""
+        """Start a run and return the id of its answer."""
         scope = Scope(
             knowledge_base_ids=tuple(asked.knowledge_base_ids),
             folder_ids=tuple(asked.folder_ids),
@@ -191,7 +195,10 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         return launch(run)
 
     def _show(self, principal: Principal, message_id: UUID, after: int, *, is_own: bool = False) -> None:
-        """Forward a run's events beside whatever else comes over the socket. is_own: it was begun just now, over this socket."""
+        """Forward a run's events while the socket serves other messages.
+
+        is_own: the run was begun just now, over this socket.
+        """
         reader = asyncio.create_task(self._forwarded(principal, message_id, after, is_own))
         self.readers.add(reader)
         reader.add_done_callback(self.readers.discard)
@@ -210,20 +217,20 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
             await self.close(TRY_AGAIN)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
-        """An empty or binary frame is a wrong message like others; Channels would end the socket with an exception."""
+        """Treat an empty or binary frame as an invalid message; Channels would close the socket with an exception."""
         with message_of(self.scope):
             await self.receive_json(await self.decode_json(text_data or ""))
 
     @classmethod
     async def decode_json(cls, text_data: str) -> Any:
-        """Read JSON; take anything else as an empty message, so that the answer names the missing field."""
+        """Parse JSON; return an empty message for anything else, so that the answer names the missing field."""
         try:
             return loads(text_data)
         except ValueError:
             return {}
 
     async def _refuse(self, sentence: str, retry_after_s: int | None = None) -> None:
-        """retry_after_s: of a question that was not taken, and may be asked again."""
+        """Send an error event. retry_after_s: for a question that was not accepted and may be asked again."""
         data = {} if retry_after_s is None else {"retry_after_s": retry_after_s}
         error = Error(content=sentence, data=data, done=True, session_id=str(self.session_id))
         await self.send_json(error.model_dump(mode="json"))

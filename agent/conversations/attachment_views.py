@@ -1,4 +1,4 @@
-"""Files of a conversation on its page: attached, followed while they are read, taken out, filed into a folder."""
+"""Files of a conversation on its page: attached, followed while they are processed, removed, filed into a folder."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -29,7 +29,7 @@ MOST_CHARACTERS = 200
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def attachments(request: HttpRequest, principal: Principal, session_id: UUID) -> HttpResponseBase:
-    """Show the files that no question was asked with yet, and those that `id` names, as chips; POST attaches one (`file`)."""
+    """Show the files not yet asked about, and those that `id` names, as chips; POST attaches one (`file`)."""
     session = get_session(principal, session_id)
     if request.method != "POST":
         return _chips(request, principal, session, also=request.GET.getlist("id"))
@@ -57,7 +57,7 @@ def _chips(
 @require_safe
 @signed_in
 def where_to_file(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
-    """Show the folders that a file can be filed into; `?q=`: those whose names say the words."""
+    """Show the folders that a file can be filed into; `?q=`: filter by name."""
     words = request.GET.get("q", "").strip()[:MOST_CHARACTERS]
     document = get_attachment(principal, session_id, document_id)
     context = {
@@ -73,7 +73,7 @@ def where_to_file(request: HttpRequest, principal: Principal, session_id: UUID, 
 @require_POST
 @signed_in
 def file_it(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
-    """Add a copy to the folder; on to it."""
+    """Add a copy to the folder and redirect to it."""
     folder_id = checked(FileIntoForm(request.POST))["folder"]
     try:
         upload = file_into(principal, session_id, document_id, folder_id=folder_id)

@@ -1,4 +1,6 @@
-"""Files of a conversation: attached to a question, read for this conversation alone, and filed into a folder where somebody wants that."""
+"""Files of a conversation: attached to a question, searchable in this conversation only, and filed into a folder on
+request.
+"""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID
@@ -20,18 +22,21 @@ from knowledge.services.uploads import Upload, upload_document
 
 
 def attach(principal: Principal, session_id: UUID, *, filename: str, file: "File[bytes]") -> Upload:
-    """Raises NotFound (not their conversation), and what `knowledge.services.attachments.attach_file` raises."""
+    """Attach a file to a conversation.
+
+    Raises NotFound (not their conversation), and the errors of `knowledge.services.attachments.attach_file`.
+    """
     session = get_session(principal, session_id)
     return files.attach_file(principal, conversation_id=session.pk, filename=filename, file=file)
 
 
 def attachments_of(principal: Principal, session: Session) -> list[Attachment]:
-    """Return all files of a conversation, in the order in which they came."""
+    """Return all files of a conversation, in order of upload."""
     return [Attachment.of(row) for row in rows_of(files.attached(principal, session.pk))]
 
 
 def unsent_attachments(principal: Principal, session: Session, *, also: Collection[str] = ()) -> list[Attachment]:
-    """Return those that no question was asked with yet, and those of these ids, which may be attached again."""
+    """Return the files not yet used in a question, and those with these ids, which may be attached again."""
     found = attachments_of(principal, session)
     sent = _sent(session).difference(also) if found else set()
     return [each for each in found if str(each.id) not in sent]
@@ -43,13 +48,13 @@ def _sent(session: Session) -> set[str]:
 
 
 def remove(principal: Principal, session_id: UUID, document_id: UUID) -> None:
-    """Delete a file for good. Raises NotFound."""
+    """Delete a file permanently. Raises NotFound."""
     session = get_session(principal, session_id)
     files.remove_attached(principal, conversation_id=session.pk, document_id=document_id)
 
 
 def take_out(principal: Principal, session_id: UUID, document_id: UUID) -> None:
-    """Take a file out of the question that is being written: it is deleted, unless another question was asked with it. Raises NotFound."""
+    """Remove a file from the question being written: it is deleted unless another question uses it. Raises NotFound."""
     session = get_session(principal, session_id)
     if str(document_id) in _sent(session):
         get_attachment(principal, session_id, document_id)
@@ -58,9 +63,11 @@ def take_out(principal: Principal, session_id: UUID, document_id: UUID) -> None:
 
 
 def file_into(principal: Principal, session_id: UUID, document_id: UUID, *, folder_id: UUID) -> Upload:
-    """Add a copy of a file to a folder, as any upload, with the rights of that folder; the conversation keeps its own.
+    """Add a copy of a file to a folder, like any upload, with the rights of that folder.
 
-    Raises NotFound, PermissionDenied (no `add` there), and what `upload_document` raises.
+    The conversation keeps its own.
+
+    Raises NotFound, PermissionDenied (no `add` right there), and the errors of `upload_document`.
     """
     document = get_attachment(principal, session_id, document_id)
     version = open_original(principal.in_conversation(session_id), document_id=document.pk)
@@ -69,15 +76,15 @@ def file_into(principal: Principal, session_id: UUID, document_id: UUID, *, fold
 
 
 def get_attachment(principal: Principal, session_id: UUID, document_id: UUID) -> Document:
-    """Raises NotFound."""
+    """Return a file of this person's conversation. Raises NotFound."""
     session = get_session(principal, session_id)
     return get_visible(Document, principal.in_conversation(session.pk), pk=document_id, folder_id=session.pk)
 
 
 def for_question(principal: Principal, session: Session, ids: Collection[UUID]) -> list[UUID]:
-    """Return the ids of the files that a question is asked with, each once.
+    """Return the ids of the files that a question uses, each once.
 
-    Raises InvalidInput where one is not there, cannot be read, or is still being read.
+    Raises InvalidInput where one is missing, unreadable, or still being processed.
     """
     if not ids:
         return []
@@ -96,18 +103,18 @@ def for_question(principal: Principal, session: Session, ids: Collection[UUID]) 
 
 
 def readable(principal: Principal, session_id: UUID) -> dict[UUID, str]:
-    """Document → file name, of the files of a conversation that answer."""
+    """Return file names by document, for the searchable files of a conversation."""
     return dict(files.attached(principal, session_id).exclude(current_version=None).values_list("pk", "filename"))
 
 
 def of_replaced(session: Session, message_id: UUID) -> list[UUID]:
-    """Return the files of the question in whose place one is asked."""
+    """Return the files of the question that this one replaces."""
     found: Sequence[str] = session.messages.filter(pk=message_id).values_list("attachments", flat=True).first() or ()
     return [UUID(pk) for pk in found]
 
 
 def throw_away() -> int:
-    """Delete the files of conversations that are gone or were kept for long enough; how many of the latter."""
+    """Delete the files of deleted conversations and those past their retention time; return the number of the latter."""
     ids = files.conversations_with_files()
     there = set(Session.objects.filter(pk__in=ids).values_list("pk", flat=True))
     for conversation_id in ids:

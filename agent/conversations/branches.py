@@ -1,6 +1,8 @@
-"""The tree of a conversation: a question follows an answer, or begins; asked again in other words it stands beside the first, as a branch.
+"""The tree of a conversation.
 
-What a model is told before a question, and what a page shows, is one path of the tree (ADR 0024).
+A question follows an answer, or begins it; a reworded question becomes a branch beside the first.
+
+The history given to a model, and the conversation shown on a page, is one path of the tree (ADR 0024).
 """
 
 from collections import defaultdict
@@ -16,7 +18,10 @@ from copilot_site.lib.errors import NotFound
 
 @dataclass(frozen=True)
 class Branches:
-    """The questions that stand at one place. number: which of them this is, from 1. before, after: the ones beside it, in time."""
+    """The alternative questions at one place. number: the position of this one, from 1.
+
+    before, after: its neighbours, in time.
+    """
 
     number: int
     count: int
@@ -25,10 +30,10 @@ class Branches:
 
 
 class Tree:
-    """Ids of messages, each with the one it follows."""
+    """Ids of messages, each with the id of its parent."""
 
     def __init__(self, rows: Iterable[tuple[UUID, UUID | None]]) -> None:
-        """rows: (message, its parent), the oldest first."""
+        """Build the tree from rows of (message, its parent), the oldest first."""
         self._parents = dict(rows)
         self._children: dict[UUID | None, list[UUID]] = defaultdict(list)
         for pk, parent in self._parents.items():
@@ -40,7 +45,7 @@ class Tree:
         return cls(rows.values_list("id", "parent_id"))
 
     def up_to(self, message_id: UUID) -> list[UUID]:
-        """Return the way from the first question to this message, both included; raises NotFound."""
+        """Return the path from the first question to this message, both included. Raises NotFound."""
         if message_id not in self._parents:
             raise NotFound(_("There is no such message in this conversation."))
         way: list[UUID] = []
@@ -51,7 +56,7 @@ class Tree:
         return way[::-1]
 
     def path(self, through: UUID | None = None) -> list[UUID]:
-        """Return a whole branch: the one that was written last, of those through this message. Raises NotFound."""
+        """Return the most recent branch through this message. Raises NotFound."""
         order = {pk: place for place, pk in enumerate(self._parents)}
         if not order:
             return []
@@ -64,7 +69,7 @@ class Tree:
         return [*way, *self.up_to(newest)[len(way) :]]
 
     def branches(self, message_id: UUID) -> Branches | None:
-        """None where nothing stands beside it."""
+        """Return the position of a message among its alternatives; None where it has none."""
         beside = self._children[self._parents[message_id]]
         place = beside.index(message_id)
         if len(beside) == 1:
@@ -75,9 +80,9 @@ class Tree:
 
 
 def followed(session: Session, *, follows: UUID | None, instead_of: UUID | None) -> UUID | None:
-    """Return the answer that a new question comes after; None where it begins the conversation.
+    """Return the answer that a new question follows; None where it begins the conversation.
 
-    follows: an answer; else the last one. instead_of: a question, beside which the new one stands. Raises NotFound.
+    follows: an answer; None: the last one. instead_of: the question that the new one replaces. Raises NotFound.
     """
     if instead_of is not None:
         return _one(session, instead_of, Role.USER).parent_id

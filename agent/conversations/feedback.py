@@ -1,4 +1,4 @@
-"""What a person says about an answer they got."""
+"""Feedback of people on answers they got."""
 
 from uuid import UUID
 
@@ -29,10 +29,10 @@ def rate_answer(
     comment: str = "",
     is_shown_to_keepers: bool = False,
 ) -> None:
-    """Say whether an answer of one's own helped, in place of what was said before; with rating "" that is taken back.
+    """Rate one's own answer, replacing an earlier rating; rating "" removes it.
 
-    fault: what is the matter with one that did not help. is_shown_to_keepers: whether those who manage a document that it cites may see the
-    question, and what is said here. Raises NotFound (not their conversation, no answer that has ended) and
+    fault: the problem with an answer that did not help. is_shown_to_keepers: whether those who manage a cited document
+    may see the question and this feedback. Raises NotFound (not their conversation, no finished answer) and
     InvalidInput.
     """
     answer = get_answer(get_session(principal, session_id), message_id)

@@ -1,4 +1,4 @@
-"""The page on which a conversation begins: what this person may ask here, and what to begin with."""
+"""The start page of a conversation: what this person may ask here, and suggestions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,12 +37,12 @@ class RecentDocument:
 
 @dataclass(frozen=True)
 class FirstPage:
-    """What this person may ask, and what to begin with, under today's rights.
+    """What this person may ask, with suggestions, under today's rights.
 
-    name: how they are greeted. suggestions: questions in the language of the page. again: own questions of the last week that were
-    answered, the latest first. recent: the documents that changed last. bases: with `documents`, the number that they may read; empty_base:
-    one that they see and that has nothing to read. tables: what there is to count, in words; asks_data: whether there is any.
-    may_ask: whether there is a folder to ask access for.
+    name: used in the greeting. suggestions: questions in the language of the page. again: own answered questions of the
+    last week, the latest first. recent: the documents changed last. bases: with `documents`, the number that they may
+    read; empty_base: a visible base without documents. tables: what can be counted, in words; asks_data: whether there
+    is any. may_ask: whether there is a folder to request access to.
     """
 
     name: str
@@ -64,7 +64,10 @@ class FirstPage:
 def first_page(
     principal: Principal, user: User | AnonymousUser, language: str, *, suggested: Sequence[str] = ()
 ) -> FirstPage:
-    """language: of the page, as Django has it. suggested: questions that come before those made of documents."""
+    """Return the start page. language: a Django language code.
+
+    suggested: questions shown before those made from documents.
+    """
     latest = list(
         Document.objects.visible_to(principal).exclude(current_version=None).order_by("-updated_at")[:LOOKED_AT]
     )
@@ -112,7 +115,7 @@ def _asked_before(principal: Principal) -> list[str]:
 
 
 def _of_headings(principal: Principal, language: str) -> Iterator[str]:
-    """Questions that documents in the language of the page answer, one of each of the latest."""
+    """Yield questions made from the latest documents in the language of the page, one for each."""
     code = "zh" if language.startswith("zh") else "en"
     rows = Document.objects.visible_to(principal).filter(language=code).exclude(current_version=None)
     documents = {row.current_version_id: row for row in rows.order_by("-updated_at")[:LOOKED_AT]}
@@ -126,7 +129,9 @@ def _of_headings(principal: Principal, language: str) -> Iterator[str]:
 
 
 def _asked_of(document: Document, headings: Iterable[str]) -> tuple[int, str]:
-    """A question to a document, and how good it is, from 0: its own, about a part of it, about all of it."""
+    """Return a question about a document with its rank, best 0: a question in a heading, one about a section, one about
+    the document.
+    """
     found = [without_number(heading) for heading in headings]
     if question := next((each for each in found if each.endswith(("?", "？"))), ""):
         return 0, question

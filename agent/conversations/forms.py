@@ -1,4 +1,4 @@
-"""What the pages about answers are asked; what it may be, the services say."""
+"""Forms of the pages about answers; the services validate the values."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -12,7 +12,7 @@ class FeedbackForm(forms.Form):
 
 
 class AboutForm(forms.Form):
-    """What a conversation begins with; neither: with everything."""
+    """The document or folder that a conversation begins with; neither: no restriction."""
 
     document = forms.CharField(required=False)
     folder = forms.CharField(required=False)
@@ -29,7 +29,7 @@ class FileIntoForm(forms.Form):
 
 
 class OrganiseForm(forms.Form):
-    """What is not given stays as it is."""
+    """Omitted fields stay unchanged."""
 
     title = forms.CharField(required=False)
     label = forms.CharField(required=False)

@@ -1,4 +1,4 @@
-"""What was said before, as a model may be told it: under today's rights, the latest turns only, within a number of tokens."""
+"""Earlier turns for a model: under today's rights, the latest only, within a number of tokens."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -20,9 +20,11 @@ ANSWER_CHARACTERS = 600  # of an earlier answer: enough for what a follow-up lea
 
 
 def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[Turn]:
-    """Earlier questions, as they were understood, and answers, the oldest first. before: id of the answer being made.
+    """Return earlier questions, as they were understood, and answers, the oldest first.
 
-    Those of its own branch alone: what was asked instead of one of them is not among them.
+    before: id of the answer being made.
+
+    Only those of its own branch: replaced questions are not included.
     """
     way = Tree.of(session_id).up_to(before)[:-2][-TURNS:]  # without the answer and its question
     rows = Message.objects.filter(pk__in=way, is_complete=True)
@@ -45,10 +47,10 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
 
 @dataclass(frozen=True)
 class Earlier:
-    """question: as it was understood. is_asked_back: it was not, and the person was asked what they mean.
+    """question: as it was understood. is_asked_back: it was not understood, and the person was asked what they mean.
 
-    documents: cited by its answer. query: source and query that its answer stands on, under today's rights; statement: source and SQL of
-    the same. meant: what the choices that were offered mean.
+    documents: cited by its answer. query: source and query of its answer, under today's rights; statement: source and
+    SQL of the same. meant: the queries behind the offered choices.
     """
 
     question: str

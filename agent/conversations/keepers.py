@@ -1,4 +1,4 @@
-"""Questions that people let the keepers of documents see, with their ratings: without a name, and without the answer."""
+"""Questions and ratings that people share with the keepers of documents: anonymous, and without the answer."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from knowledge.models import Document
 
 @dataclass(frozen=True)
 class KeptQuestion:
-    """documents: what the answer cited of theirs. rating, fault: in words; fault, comment: "" where nothing was said."""
+    """documents: the keeper's documents that the answer cited. rating, fault: in words; fault, comment: "" for none."""
 
     question: str
     rating: str
@@ -36,7 +36,9 @@ def kept_documents(principal: Principal) -> QuerySet[Document]:
 
 
 def rated_answers(principal: Principal) -> QuerySet[Message]:
-    """Answers that cite such a document and whose question its keepers may see, the latest first."""
+    """Return rated answers that cite a document of this keeper and whose question is shared with keepers, the latest
+    first.
+    """
     theirs = Citation.objects.filter(
         message=OuterRef("pk"),
         document_id__in=kept_documents(principal).values("pk"),
@@ -48,7 +50,7 @@ def rated_answers(principal: Principal) -> QuerySet[Message]:
 
 @transaction.atomic
 def read_questions(principal: Principal, answers: Sequence[Message]) -> list[KeptQuestion]:
-    """Return what is shown of them to this person, out of `rated_answers`; recorded as read."""
+    """Return the shared questions of rows of `rated_answers`; audited as read."""
     cited: defaultdict[UUID, list[UUID]] = defaultdict(list)
     for citation in Citation.objects.filter(message__in=answers).order_by("number"):
         cited[citation.message_id].append(citation.document_id)

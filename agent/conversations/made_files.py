@@ -1,4 +1,4 @@
-"""Files that scripts made: kept for whoever asked, under the rights to what they were made of, for a while."""
+"""Files that scripts made: kept for the asker for a limited time, under the rights to their sources."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
@@ -18,7 +18,7 @@ SUFFIXES = frozenset({".docx", ".xlsx", ".pptx", ".pdf", ".csv", ".txt", ".md", 
 
 
 def keep(message_id: UUID, files: Mapping[str, bytes], grounds: Sequence[Queried]) -> list[MadeFile]:
-    """Store the files that people can use, at most MOST; none where the run is not stored."""
+    """Store the files of a run, at most MOST; none where the run is not stored."""
     if not Message.objects.filter(pk=message_id).exists():
         return []
     fit = [
@@ -37,17 +37,17 @@ def keep(message_id: UUID, files: Mapping[str, bytes], grounds: Sequence[Queried
 
 
 def throw_away() -> int:
-    """Delete the files that are too old; return how many."""
+    """Delete expired files and return their number."""
     return MadeFile.objects.filter(created_at__lte=timezone.now() - KEPT).delete()[0]
 
 
 def kept_files() -> QuerySet[MadeFile]:
-    """Return the files that are not deleted yet, without their content."""
+    """Return the files not yet deleted, without their content."""
     return MadeFile.objects.filter(created_at__gt=timezone.now() - KEPT).defer("content")
 
 
 def made_files(principal: Principal, message_ids: Collection[UUID]) -> list[MadeFile]:
-    """Return the files of these answers, as far as the person may see all that they were made of."""
+    """Return the files of these answers, where the person may see all of their sources."""
     if not message_ids:
         return []
     rows = list(kept_files().filter(message__in=message_ids))

@@ -1,4 +1,4 @@
-"""Messages for a page: what they say, and what is around them."""
+"""Messages with everything that the chat page shows around them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,15 +13,16 @@ from authz.principal import Principal
 
 
 def conversation_page(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
-    """One branch of the conversation in order, under today's rights, recorded as `read_messages` does: the latest, of those through a
-    message. Raises NotFound.
+    """Return one branch of the conversation in order, under today's rights, audited as `read_messages` does.
+
+    The branch is the most recent one through the given message. Raises NotFound.
     """
     tree = Tree.of(session.pk)
     return _prepared(principal, session, tree, tree.path(through))
 
 
 def turn_page(principal: Principal, session: Session, message_id: UUID) -> list[ShownMessage]:
-    """Return a message after the one that it follows. Raises NotFound."""
+    """Return a message after its parent. Raises NotFound."""
     tree = Tree.of(session.pk)
     return _prepared(principal, session, tree, tree.up_to(message_id)[-2:])
 

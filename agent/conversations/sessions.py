@@ -1,4 +1,4 @@
-"""Conversations: found, read under today's rights, named and filed."""
+"""Conversations: found, read under today's rights, named and organised."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ TITLE_LENGTH = 60
 
 
 def create_session(principal: Principal, *, document: str = "", folder: str = "") -> Session:
-    """document, folder: the id of what it begins to ask about. Raises NotFound."""
+    """Create a conversation. document, folder: the id of its first scope. Raises NotFound."""
     documents = (get_visible(Document, principal, pk=document).pk,) if document else ()
     folders = (get_visible(Folder, principal, pk=folder).pk,) if folder and not document else ()
     scope = kept(Scope(document_ids=documents, folder_ids=folders))
@@ -35,7 +35,7 @@ def create_session(principal: Principal, *, document: str = "", folder: str = ""
 
 
 def sessions_of(principal: Principal) -> QuerySet[Session]:
-    """Return the person's own conversations, the latest first; through a token for a folder, those alone that were begun through one."""
+    """Return the person's own conversations, the latest first; for a token for a folder, only those begun with one."""
     own = Session.objects.filter(user_id=principal.user_id)
     return own if principal.folder_id is None else own.filter(within=principal.folder_id)
 
@@ -43,10 +43,11 @@ def sessions_of(principal: Principal) -> QuerySet[Session]:
 def found_sessions(
     principal: Principal, words: str = "", *, label: str = "", is_archived: bool = False
 ) -> QuerySet[Session]:
-    """Return the person's conversations with a question in them, the pinned ones first; those that say all the words in their title or one
-    question. label: those filed under it. is_archived: those that were put away, and no others.
+    """Return the person's non-empty conversations, the pinned ones first, with all the words in their title or one
+    question.
 
-    Answers are not looked through: what an old one says may be hidden from the person by now.
+    label: filter by label. is_archived: archived ones only. Answers are not searched: what an old one says may be
+    hidden from the person by now.
     """
     found = sessions_of(principal).exclude(title="").filter(is_archived=is_archived)
     found = found.order_by("-is_pinned", "-updated_at")
@@ -63,7 +64,7 @@ def found_sessions(
 
 
 def get_session(principal: Principal, session_id: UUID) -> Session:
-    """Raises NotFound for anybody else's conversation, in the words for a missing one."""
+    """Return this person's conversation. Raises NotFound, in the same words for a missing one and somebody else's."""
     session = sessions_of(principal).filter(pk=session_id).first()
     if session is None:
         raise NotFound(_("There is no such conversation, or it is not yours."))
@@ -72,7 +73,7 @@ def get_session(principal: Principal, session_id: UUID) -> Session:
 
 @transaction.atomic
 def delete_session(principal: Principal, session_id: UUID) -> None:
-    """With its files. Recorded with the ids of its runs, whose entries stay. Raises NotFound."""
+    """Delete a conversation with its files. Audited with the ids of its runs, whose entries stay. Raises NotFound."""
     session = get_session(principal, session_id)
     runs = [
         str(pk)
@@ -84,7 +85,7 @@ def delete_session(principal: Principal, session_id: UUID) -> None:
 
 
 def title_from(question: str) -> str:
-    """Return a conversation's title: its first question, cut at a word."""
+    """Return a title for a conversation: its first question, cut at a word."""
     line = " ".join(question.split())
     if len(line) <= TITLE_LENGTH:
         return line
@@ -93,8 +94,10 @@ def title_from(question: str) -> str:
 
 
 def messages_of(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
-    """One branch of the conversation in order, under today's rights: the latest, of those through a message. Recorded where evidence is
-    shown in it. Raises NotFound.
+    """Return one branch of the conversation in order, under today's rights: the most recent one through the given
+    message.
+
+    Audited where evidence is shown in it. Raises NotFound.
     """
     tree = Tree.of(session.pk)
     rows = session.messages.filter(pk__in=tree.path(through)).prefetch_related("citations", "queries", "pages")
@@ -103,14 +106,14 @@ def messages_of(principal: Principal, session: Session, *, through: UUID | None 
 
 
 def read_messages(principal: Principal, session: Session, messages: Iterable[Message]) -> list[ShownMessage]:
-    """Some of a conversation, as `shown_messages`, for the person to read again: what is shown of evidence is recorded."""
+    """Return messages, as `shown_messages`, for the person to read again; shown evidence is audited."""
     shown = shown_messages(principal, messages)
     _record_reading(principal, session, shown)
     return shown
 
 
 def read_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
-    """One message, for the person to read again, recorded as `read_messages` does. Raises NotFound."""
+    """Return one message for the person to read again, audited as `read_messages` does. Raises NotFound."""
     shown = get_message(principal, session, message_id)
     _record_reading(principal, session, [shown])
     return shown
@@ -126,7 +129,9 @@ def _record_reading(principal: Principal, session: Session, shown: Sequence[Show
 
 
 def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
-    """One message, for whoever was told of it in this very request, or shows no words of it. Raises NotFound."""
+    """Return one message without auditing: for a reader to whom this request has shown it, or where its text is not
+    shown. Raises NotFound.
+    """
     found = shown_messages(
         principal, session.messages.filter(pk=message_id).prefetch_related("citations", "queries", "pages")
     )
@@ -136,7 +141,7 @@ def get_message(principal: Principal, session: Session, message_id: UUID) -> Sho
 
 
 def get_answer(session: Session, message_id: UUID) -> Message:
-    """Return the row of an answer that has ended; raises NotFound. Show of it only what the person may read today."""
+    """Return the row of a finished answer. Show of it only what the person may read today. Raises NotFound."""
     found = session.messages.filter(pk=message_id, role=Role.ASSISTANT, is_complete=True).first()
     if found is None:
         raise NotFound(_("There is no such message in this conversation."))
@@ -144,7 +149,7 @@ def get_answer(session: Session, message_id: UUID) -> Message:
 
 
 def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[ShownMessage]:
-    """As `under_rights`, recorded where something is hidden."""
+    """Return messages as `under_rights` does; audited where something is hidden."""
     shown = under_rights(principal, messages)
     if any(message.masked_count for message in shown):
         masked = {str(message.id): message.masked_count for message in shown if message.masked_count}
@@ -157,7 +162,7 @@ LONGEST_TITLE, LONGEST_LABEL = 200, 40  # characters, of what a person types
 
 @transaction.atomic
 def made_file(principal: Principal, session_id: UUID, file_id: UUID) -> MadeFile:
-    """Return a file that a script made for a conversation, and record the download. Raises NotFound."""
+    """Return a file that a script made for a conversation, and audit the download. Raises NotFound."""
     session = get_session(principal, session_id)
     found = kept_files().filter(pk=file_id, message__session=session).first()
     if found is None or not made_files(principal, [found.message_id]):
@@ -168,9 +173,11 @@ def made_file(principal: Principal, session_id: UUID, file_id: UUID) -> MadeFile
 
 
 def organise(principal: Principal, session_id: UUID, **changes: str | bool) -> None:
-    """Change what is given of `title`, `label`, `is_pinned` and `is_archived`; when it was last asked in stays as it is.
+    """Change the given fields of `title`, `label`, `is_pinned` and `is_archived`.
 
-    Raises NotFound and InvalidInput (a title is never empty: it would be in no list).
+    The time of the last question stays unchanged.
+
+    Raises NotFound and InvalidInput (a title is never empty: the conversation would be in no list).
     """
     session = get_session(principal, session_id)
     given = {name: value.strip() if isinstance(value, str) else value for name, value in changes.items()}
@@ -184,6 +191,6 @@ def organise(principal: Principal, session_id: UUID, **changes: str | bool) -> N
 
 
 def labels_of(principal: Principal) -> list[str]:
-    """Return those that the person has given, each once, by name."""
+    """Return the labels that the person uses, each once, by name."""
     rows = sessions_of(principal).exclude(label="").order_by("label")
     return list(rows.values_list("label", flat=True).distinct())

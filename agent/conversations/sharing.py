@@ -1,4 +1,4 @@
-"""A conversation that others in the company may read: each under rights of their own, which are looked at whenever it is opened."""
+"""Share a conversation with others in the company: each reads it under their own rights, checked at every access."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,9 +23,11 @@ SAYS_SENTENCES = (StopReason.OK, StopReason.CANCELLED)
 
 @transaction.atomic
 def share(principal: Principal, session_id: UUID, message_id: UUID) -> Share:
-    """Let whoever has the address and may sign in read the conversation up to this answer; again, it is the same address.
+    """Let every signed-in user with the address read the conversation up to this answer.
 
-    What is asked later is not shared. Raises NotFound.
+    Sharing again returns the same address.
+
+    Later questions are not shared. Raises NotFound.
     """
     session = get_session(principal, session_id)
     last = get_answer(session, message_id)
@@ -37,7 +39,7 @@ def share(principal: Principal, session_id: UUID, message_id: UUID) -> Share:
 
 @transaction.atomic
 def end_share(principal: Principal, session_id: UUID, share_id: UUID) -> None:
-    """Nobody else may read it from now on. Raises NotFound."""
+    """Stop sharing; the address is invalid from now on. Raises NotFound."""
     session = get_session(principal, session_id)
     if not session.shares.filter(pk=share_id).delete()[0]:
         raise NotFound(_("There is no such conversation, or it is not yours."))
@@ -45,7 +47,10 @@ def end_share(principal: Principal, session_id: UUID, share_id: UUID) -> None:
 
 
 def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMessage]]:
-    """Return what is shared, as this person may read it now; recorded as any reading of evidence. Raises NotFound."""
+    """Return the shared messages, as this person may read them now; audited like any reading of evidence.
+
+    Raises NotFound.
+    """
     shared = Share.objects.select_related("session__user").filter(pk=share_id).first()
     if shared is None or reader.is_nobody:
         raise NotFound(_("This conversation is not shared, or not any more."))
@@ -57,7 +62,7 @@ def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMess
 
 
 def for_others(messages: Sequence[ShownMessage]) -> list[ShownMessage]:
-    """Without what was said to the person who asked alone: what they may ask for, what was understood, what was searched for them."""
+    """Return the messages without what concerns the asker only: access offers, the understood question, web searches."""
     return [_for_others(message) if message.role == Role.ASSISTANT else message for message in messages]
 
 
@@ -93,7 +98,7 @@ def _for_others(message: ShownMessage) -> ShownMessage:
 
 
 def _without_services(message: ShownMessage) -> ShownMessage:
-    """Without what services outside answered: they were asked for whoever asked, and nobody says who else may read it."""
+    """Mask the results of outside services: they were fetched for the asker, and no rights are known for other readers."""
     theirs = {query.number for query in message.queries if query.service}
     if not theirs:
         return message

@@ -1,4 +1,4 @@
-"""What a person does with a conversation: name and file it, share it, take it or a file of it away."""
+"""What a person does with a conversation: name, organise, share and export it, download its files."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +32,7 @@ PAGE_SIZE = 50  # questions of a list
 @require_safe
 @signed_in
 def kept_questions(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Questions about documents that this person looks after, of people who let them see those."""
+    """List the questions shared with the keepers of documents that this person manages."""
     page = Paginator(rated_answers(principal), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {"page": page, "questions": read_questions(principal, list(page.object_list))}
     return render(request, "agent/kept_questions.html", context)
@@ -41,7 +41,7 @@ def kept_questions(request: HttpRequest, principal: Principal) -> HttpResponseBa
 @require_POST
 @signed_in
 def change(request: HttpRequest, principal: Principal, session_id: UUID) -> HttpResponseBase:
-    """Take what is given of name, label, pin and archive; back to where it was done."""
+    """Change name, label, pin and archive as given, and redirect back."""
     form = OrganiseForm(request.POST)
     given = {name: value for name, value in checked(form).items() if name in request.POST}
     organise(principal, session_id, **given)
@@ -72,7 +72,7 @@ def unshare(request: HttpRequest, principal: Principal, session_id: UUID, share_
 @require_safe
 @signed_in
 def shared(request: HttpRequest, principal: Principal, share_id: UUID) -> HttpResponseBase:
-    """Show a conversation that somebody shares, as this person may read it now."""
+    """Show a shared conversation, as this person may read it now."""
     found, shown = read_share(principal, share_id)
     context = {
         "share": found,
@@ -89,7 +89,7 @@ def shared(request: HttpRequest, principal: Principal, share_id: UUID) -> HttpRe
 def export_it(
     request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, form: str
 ) -> HttpResponseBase:
-    """Show the branch of a message as a file."""
+    """Return the branch of a message as a file."""
     session = get_session(principal, session_id)
     shown = messages_of(principal, session, through=message_id)
     body, media_type = export(principal, session, shown, form, address_of=_addresses(request))
@@ -106,7 +106,7 @@ def _addresses(request: HttpRequest) -> Callable[[ShownCitation], str]:
 
 
 def _back(request: HttpRequest) -> str:
-    """Return the page that the form names, where it is one of ours."""
+    """Return the page that the form names, where it is on this site."""
     asked: Any = request.POST.get("next", "")
     return asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else ""
 
@@ -114,6 +114,6 @@ def _back(request: HttpRequest) -> str:
 @require_safe
 @signed_in
 def file_download(_request: HttpRequest, principal: Principal, session_id: UUID, file_id: UUID) -> HttpResponseBase:
-    """No browser shows what a script wrote."""
+    """Return a script's file as a download, never displayed by the browser."""
     found = made_file(principal, session_id, file_id)
     return Attachment(bytes(found.content), found.name)

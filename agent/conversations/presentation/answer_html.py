@@ -1,4 +1,4 @@
-"""The words of an answer as HTML: what a model wrote is read as Markdown and sanitised, what is quoted is shown as it stands."""
+"""Render an answer as HTML: model text is rendered as Markdown and sanitised, quotations are shown verbatim."""
 
 import html
 import re
@@ -46,7 +46,10 @@ Part = tuple[ShownSentence, list[Chip]]
 
 
 def as_html(message: ShownMessage) -> SafeString:
-    """Return the sentences of an answer that are not shown in tables, with their chips; its content where it has no sentences."""
+    """Return the sentences of an answer that are not shown in tables, with their chips.
+
+    Its content where it has no sentences.
+    """
     if message.around is None or not message.sentences:
         return _lines(message.content)
     parts = list(chips_after(message, message.around.sources))
@@ -61,7 +64,7 @@ def as_html(message: ShownMessage) -> SafeString:
 
 
 def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
-    """Return the text with the places of its chips: each sentence after its gap. above: as `_above_tables` has it."""
+    """Return the text with placeholders for its chips: each sentence after its gap. above: from `_above_tables`."""
     pieces = (
         f"{sentence.gap or ' '}{_marked(above.get(sentence.text, sentence.text), place, part)}"
         for place, part in enumerate(parts)
@@ -71,7 +74,7 @@ def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
 
 
 def _written(parts: Sequence[Part]) -> str:
-    """Return the same as Markdown, rows of a table in their table, lines of code in their block."""
+    """Return the same as Markdown, with rows in tables and lines of code in blocks."""
     tables = tables_in([sentence for sentence, _chips in parts])
     pieces: list[str] = []
     columns, before, in_code = None, "", False
@@ -100,7 +103,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _marked(text: str, place: int, part: Part) -> str:
-    """Return a sentence, marked where it was not checked, and the place of its chips."""
+    """Return a sentence with the placeholder of its chips, marked where it was not checked."""
     sentence, chips = part
     said = text.translate(_RESERVED)
     said = said if sentence.is_checked else f"{_OPEN}{said}{_CLOSE}"
@@ -109,7 +112,7 @@ def _marked(text: str, place: int, part: Part) -> str:
 
 
 def _above_tables(message: ShownMessage) -> dict[str, str]:
-    """Return the headline of each result that has several rows of figures → what is said above its table, which has them already."""
+    """Return the text above each result that has several rows of figures, by its headline; the table shows the figures."""
     results = [query.result for query in message.queries if query.result and query.result.meaning.figure]
     told = {}
     for result in results:
@@ -122,7 +125,7 @@ def _above_tables(message: ShownMessage) -> dict[str, str]:
 
 
 def _read(text: str) -> str:
-    """Markdown as HTML without anything that loads, links or runs; headings stand below those of the page."""
+    """Render Markdown as HTML without anything that loads, links or runs; headings are ranked below those of the page."""
     body = _HEADING.sub(r"<\1h3>", nh3.clean(_MARKDOWN.render(text), tags=_TAGS, attributes={"ol": {"start"}}))
     return (
         _with_code(body)
@@ -132,12 +135,12 @@ def _read(text: str) -> str:
 
 
 def _with_code(body: str) -> str:
-    """Blocks of code, each with a button that copies it; on a page without scripts the button is hidden."""
+    """Add a copy button to each block of code; it is hidden on a page without scripts."""
     return _CODE.sub(lambda found: render_to_string("agent/message/_code.html", {"code": mark_safe(found[1])}), body)  # noqa: S308 - sanitised
 
 
 def _with_contents(body: str, message: ShownMessage) -> str:
-    """A long text with a line above it that leads to its parts; headings say their words once more there, without what stands in them."""
+    """Add a table of contents above a long text, and anchors to its headings; other text stays unchanged."""
     parts: list[tuple[str, str]] = []
 
     def named(found: re.Match[str]) -> str:
@@ -152,7 +155,7 @@ def _with_contents(body: str, message: ShownMessage) -> str:
 
 
 def _lines(text: str) -> SafeString:
-    """Plain text as paragraphs."""
+    """Render plain text as paragraphs."""
     paragraphs = (html.escape(part).replace("\n", "<br>") for part in re.split(r"\n{2,}", text) if part.strip())
     return mark_safe("".join(f"<p>{part}</p>" for part in paragraphs))  # noqa: S308 - escaped
 

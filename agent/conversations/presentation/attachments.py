@@ -1,4 +1,4 @@
-"""A file of a conversation as its person sees it: its name, and how far its reading is."""
+"""A file of a conversation as shown to its owner: its name, and its processing state."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from knowledge.models import Document, ParseStatus, StageName
 
 
 class Reading(StrEnum):
-    """How far the reading of a file is."""
+    """Processing state of a file."""
 
     GOES_ON = "reading"
     DONE = "ready"
@@ -23,7 +23,7 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True)
 class Attachment:
-    """A file of a conversation. said: how far its reading is, or why it cannot be read, in the reader's language."""
+    """A file of a conversation. said: its processing state, or why it cannot be read, in the reader's language."""
 
     id: UUID
     name: str
@@ -56,7 +56,7 @@ def _said(row: DocumentRow) -> str:
 
 
 def shown_attachments(principal: Principal, rows: Iterable[Message]) -> dict[UUID, Attachment]:
-    """Return those of these questions that this person sees, in the conversation that `principal` is in."""
+    """Return the files of these questions that this person may see, in the conversation that `principal` is in."""
     wanted = {UUID(pk) for row in rows for pk in row.attachments}
     if not wanted:
         return {}

@@ -1,4 +1,4 @@
-"""The marks after sentences that name their sources: one for all sources that sentences in a row share."""
+"""Source chips after sentences: one for all sources shared by consecutive sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,11 @@ from knowledge.text.language import language_of
 
 @dataclass(frozen=True)
 class Chip:
-    """name: for whoever does not see it. label: the first source, short; more: how many others. address: what the drawer opens; anchor:
-    of a result's table; neither for a result that keeps none. cards: ids of the cards, numbers: as in copied text. is_again: the chip
-    before names the same, so this one needs no label. icon: of an anchor.
+    """name: for screen readers. label: the short title of the first source; more: number of others.
+
+    address: opened in the drawer; anchor: of a result's table; neither for a result without a table. cards: ids of the
+    cards, numbers: as in copied text. is_again: the chip before has the same sources, so this one needs no label. icon:
+    of an anchor.
     """
 
     name: str
@@ -29,8 +31,9 @@ class Chip:
 
 
 def chips_after(message: ShownMessage, sources: Sequence[Source]) -> Iterator[tuple[ShownSentence, list[Chip]]]:
-    """The sentences that are shown in the text, each with the chips that follow it: none where the next one of the same paragraph stands
-    on the same.
+    """Yield the sentences shown in the text, each with the chips after it.
+
+    A sentence has none where the next one of the same paragraph has the same sources.
     """
     cited = {source.number: source for source in sources}
     queried = {query.number: query for query in message.queries}

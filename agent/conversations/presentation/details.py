@@ -1,4 +1,4 @@
-"""What a page shows around an answer: its sources as chips, cards and groups, and how it came about."""
+"""The details shown around an answer: its sources as chips, cards and groups, and its steps."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ Places = Mapping[UUID, DocumentPlace]
 
 
 def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[Message]) -> dict[UUID, Around]:
-    """Message → what is around it, under today's rights; of answers alone. shown, rows: the same messages."""
+    """Return the details around each answer by message, under today's rights. shown, rows: the same messages."""
     rows = list(rows)
     principal = reader_of(principal, rows)
     pairs = [(message, row) for message, row in zip(shown, rows, strict=True) if message.is_answer]
@@ -39,7 +39,7 @@ def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[M
 
 
 def _asked(row: Message) -> str:
-    """Return the question that was worked on."""
+    """Return the question as the run worked on it."""
     return str(row.state.get("input", {}).get("normalized_query", ""))
 
 
@@ -57,7 +57,7 @@ def _around(message: ShownMessage, row: Message, places: Places) -> Around:
 
 
 def _disagreements(sources: Iterable[Source], row: Message) -> Iterator[tuple[Source, Source]]:
-    """Yield the pairs of which the person may see both, and their places."""
+    """Yield the contradicting pairs of which the person may see both, with their places."""
     told = {source.citation.number: source for source in sources if source.place}
     for pair in (row.state.get("output") or {}).get("disagreements", ()):
         if all(number in told for number in pair):
@@ -83,7 +83,7 @@ def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[Sour
 
 
 def _told_apart(citation: ShownCitation, message: ShownMessage, places: Places) -> str:
-    """Return what tells a document from others of its title: its folder, else its file, else its day."""
+    """Return what distinguishes a document from others with its title: its folder, else its file, else its date."""
     mine = places[citation.passage.document_id]
     others = [
         places[other.passage.document_id]

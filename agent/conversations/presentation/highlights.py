@@ -1,4 +1,4 @@
-"""The words of a question in what was found for it."""
+"""Highlight the words of a question in search results."""
 
 import re
 from itertools import pairwise
@@ -32,7 +32,7 @@ def marked(text: str, question: str) -> SafeString:
 
 
 def _joined(text: str, asked: set[str]) -> list[tuple[int, int]]:
-    """Spans of matching words in order; neighbours without anything between them are one."""
+    """Return the spans of matching words in order; adjacent spans are merged."""
     found: list[tuple[int, int]] = []
     for start, end in _matching(text, asked):
         if found and start <= found[-1][1]:
@@ -54,6 +54,6 @@ def _matching(text: str, asked: set[str]) -> list[tuple[int, int]]:
 
 
 def _cut_at(text: str, place: int) -> int:
-    """Return the beginning of the word at a place of a text; the place itself where words have no spaces."""
+    """Return the start of the word at a position; the position itself in scripts without spaces."""
     space = text.rfind(" ", max(place - 20, 0), place + 1)
     return space + 1 if space >= 0 else place

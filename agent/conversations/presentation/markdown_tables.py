@@ -1,5 +1,6 @@
-"""Tables that a model wrote. Their rows are checked and kept one by one, each said with its header ("City: Rome; Limit: 160"); on a page
-they are a table again.
+"""Tables that a model wrote. Their rows are checked and stored one by one, each with its header ("City:
+
+Rome; Limit: 160"); a page shows them as a table again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,9 @@ Cells = dict[str, str]
 
 
 def tables_in(sentences: Sequence[ShownSentence]) -> dict[int, tuple[list[str], Cells]]:
-    """Place of a sentence → the columns of the table that it is a row of, and its cells; of rows that stand together and say the same
-    columns, or some of those that the first says.
+    """Return table columns and cells of each sentence that is a table row, by its position.
+
+    A table is a run of consecutive rows with the columns of its first row, or some of them.
     """
     found: dict[int, tuple[list[str], Cells]] = {}
     for _is_row, group in groupby(enumerate(sentences), key=lambda each: each[1].gap == ROW_GAP):
@@ -27,7 +29,7 @@ def tables_in(sentences: Sequence[ShownSentence]) -> dict[int, tuple[list[str], 
 
 
 def _alike(rows: Sequence[tuple[int, Cells]]) -> Iterator[list[tuple[int, Cells]]]:
-    """Rows in a row that fit under the columns of the first."""
+    """Yield runs of consecutive rows whose columns are among those of the first."""
     run: list[tuple[int, Cells]] = []
     for place, cells in rows:
         if run and cells and cells.keys() <= run[0][1].keys():
@@ -41,7 +43,10 @@ def _alike(rows: Sequence[tuple[int, Cells]]) -> Iterator[list[tuple[int, Cells]
 
 
 def _cells(said: str) -> Cells:
-    """Return the cells of a row as it is said; none of what is no row. The column that names the rows may have no name."""
+    """Return the cells of a row said with its header; empty for other text.
+
+    The column that names the rows may be unnamed.
+    """
     first, *others = said.split("; ")
     pairs = [part.partition(": ") for part in ([first] if ": " in first or not others else [f": {first}"]) + others]
     return {name: value for name, _colon, value in pairs} if all(value for _name, _colon, value in pairs) else {}

@@ -24,10 +24,10 @@ from knowledge.services.access_requests import Offer
 
 @dataclass(frozen=True)
 class ShownSentence:
-    """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
+    """A sentence of an answer. Masked: its text is removed because this person may no longer see its passage.
 
-    is_checked: False where it was not checked against its source. is_outside: it stands on a page of the web. gap, slot: as in
-    `agent.cited_answer.CitedSentence`.
+    is_checked: False where it was not checked against its source. is_outside: its source is a web page. gap, slot: as
+    in `agent.cited_answer.CitedSentence`.
     """
 
     text: str
@@ -41,9 +41,9 @@ class ShownSentence:
 
 @dataclass(frozen=True)
 class ShownCitation:
-    """A numbered source, if the person may still see it; start and end are offsets into the passage.
+    """A numbered source that the person may still see; start and end are offsets into the passage.
 
-    excerpt: the passage with what is highlighted in it, of an answer that is made of passages.
+    excerpt: the passage with its highlights, for an answer made of passages.
     """
 
     number: int
@@ -66,7 +66,7 @@ class ShownCitation:
 
 @dataclass(frozen=True)
 class ShownQuery:
-    """A numbered source that is no passage: a query on a data source that the person may still be answered from."""
+    """A numbered query result on a data source that the person may still query."""
 
     number: int
     evidence_id: str
@@ -76,13 +76,13 @@ class ShownQuery:
 
     @property
     def service(self) -> str:
-        """Return the service outside that brought it; "" where it is a query."""
+        """Return the outside service that returned it; "" for a query."""
         return self.source.removeprefix(SERVICE_SOURCE) if self.source.startswith(SERVICE_SOURCE) else ""
 
 
 @dataclass(frozen=True)
 class ShownPage:
-    """A numbered source from outside: a page of the web as it was read at `read_at`; snippet: the words that were cited."""
+    """A numbered web page as it was read at `read_at`; snippet: the cited words."""
 
     number: int
     evidence_id: str
@@ -98,7 +98,7 @@ class ShownPage:
 
 @dataclass(frozen=True)
 class ShownVerified:
-    """A numbered source that somebody verified. question: what it answers, as of now; by: "" for a person who is gone."""
+    """A numbered verified answer. question: as of now; by: "" for a person whose account is gone."""
 
     number: int
     evidence_id: str
@@ -110,9 +110,9 @@ class ShownVerified:
 
 @dataclass(frozen=True)
 class ShownToolCall:
-    """A call of a tool, as far as it is kept: ids and counts, no arguments, which a model wrote with documents before it.
+    """A stored tool call: ids and counts, without the arguments, which a model wrote after reading documents.
 
-    problem: its kind, "" where it worked. evidence_added: new pieces of evidence.
+    problem: its kind, "" where it worked. evidence_added: number of new pieces of evidence.
     """
 
     name: str
@@ -123,15 +123,17 @@ class ShownToolCall:
 
 
 def source_address(passage: ShownPassage, start: int = 0, end: int = 0) -> str:
-    """Return where the drawer reads a passage. start, end: the cited span, none for all of it."""
+    """Return the drawer's address of a passage. start, end: the cited span, none for the whole passage."""
     path = reverse("source", args=[passage.knowledge_base_id, passage.chunk_id])
     return f"{path}?{urlencode({'start': start, 'end': end})}" if end else path
 
 
 @dataclass(frozen=True)
 class Source:
-    """A cited passage. label: its document's title, short, and told apart from another of the same title. words: what is cited, with
-    the words of the question. place: None where the document went away just now.
+    """A cited passage. label: its document's short title, distinguished from others with the same title.
+
+    words: the cited text, with the words of the question highlighted. place: None where the document was deleted just
+    now.
     """
 
     citation: ShownCitation
@@ -150,7 +152,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ReadBesides:
-    """A document that was read for an answer and is not cited in it. passage: the one that came first. count: of its passages."""
+    """A document that was read for an answer but is not cited. passage: the one found first. count: of its passages."""
 
     passage: ShownPassage
     place: DocumentPlace | None
@@ -163,10 +165,12 @@ class ReadBesides:
 
 @dataclass(frozen=True)
 class Around:
-    """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `presentation.outcome` has them.
+    """took: duration of the whole run, in words; "" where not recorded.
 
-    close_titles: after a no, documents whose titles say what was asked. disagreements: pairs of sources that contradict each other, the
-    approved one first, then the newer one.
+    ending, foot: as `presentation.outcome` has them.
+
+    close_titles: where nothing was found, documents with titles similar to the question. disagreements: pairs of
+    contradicting sources, the approved one first, then the newer one.
     """
 
     sources: tuple[Source, ...]
@@ -184,14 +188,16 @@ class ShownMessage:
     """A message as this person may see it now.
 
     kind, is_declined: as `agent.cited_answer.Output` has them; confidence: of an answer that has a kind.
-    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked
-    on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask
-    to be let in. pages: sources from outside; verified: sources that somebody verified; asked_outside: the questions that left the
-    house. files: that scripts made and that can still be downloaded. explore: the address of the form in which a question on data that
-    was not read can be asked. approval: the call that they are asked to allow. read: passages that the answer could stand on, in the
-    order found. around: of an answer that is prepared for a page (`agent.conversations.page`). attachments: files that the question was
-    asked with; hidden_attachments: how many more, which are gone or another's. parent_id: what it follows. branches: of the questions
-    at its place, where there are several.
+
+    notice: what was done differently from what they would expect. understood: the completed question, "" where it was
+    used as asked. readings: questions to choose from, where the answer asks back. offers: where nothing was found,
+    folders that may be named and to which they can request access. pages: web sources; verified: verified answers as
+    sources; asked_outside: the questions sent to the web. files: made by scripts and still available. explore: the
+    address of the form for a question on data that was not understood. approval: the call waiting for their approval.
+    read: passages that the answer could use, in the order found. around: of an answer prepared for a page
+    (`agent.conversations.page`). attachments: files that the question used; hidden_attachments: number of others,
+    deleted or not theirs. parent_id: the message that it follows. branches: the alternative questions, where there are
+    several.
     """
 
     id: UUID
@@ -233,12 +239,12 @@ class ShownMessage:
 
     @property
     def faults(self) -> list[tuple[str, str]]:
-        """Return what can be the matter with an answer, in the reader's language."""
+        """Return the possible problems of an answer, in the reader's language."""
         return [(each.value, str(each.label)) for each in Fault]
 
     @property
     def fault_name(self) -> str:
-        """Return what was the matter with this one, in the reader's language; empty where nobody said."""
+        """Return the reported problem of this answer, in the reader's language; "" where none was reported."""
         return str(Fault(self.fault).label) if self.fault else ""
 
     @property
@@ -251,12 +257,12 @@ class ShownMessage:
 
     @property
     def data(self) -> dict[str, object]:
-        """Return what an API says of the kind of answer; empty for one that was written, counted or calculated."""
+        """Return the API's fields about the kind of answer; empty for one that was written, counted or calculated."""
         return {"kind": self.kind, "confidence": self.confidence} if self.kind else {}
 
     @property
     def opening(self) -> list[ShownSentence]:
-        """Return the words of ours above the passages."""
+        """Return our own words above the passages."""
         return list(takewhile(lambda each: not each.citations and not each.is_masked, self.sentences))
 
     @property
@@ -266,20 +272,20 @@ class ShownMessage:
 
     @property
     def closing(self) -> list[ShownSentence]:
-        """Of passages with results, the results and the words of ours above them."""
+        """Return the results and our own words above them, for an answer of passages with results."""
         numbers = {query.number for query in self.queries}
         rest = self.sentences[len(self.opening) :]
         return [each for each in rest if not each.is_masked and (not each.citations or numbers & set(each.citations))]
 
     @property
     def is_value(self) -> bool:
-        """Return whether all that is said is one value of a data source."""
+        """Return whether the whole answer is one value of a data source."""
         tables = [query.result.table for query in self.queries if query.result]
         return self.provider == "database" and [[len(row) for row in table.rows] for table in tables] == [[1]]
 
     @property
     def is_legible(self) -> bool:
-        """Return whether anything that it says is not hidden from whoever reads it."""
+        """Return whether any part of it is visible to the reader."""
         return not self.sentences or any(not sentence.is_masked for sentence in self.sentences)
 
     @property

@@ -1,4 +1,4 @@
-"""How an answer ended, as pages tell it: which of the ways to show it, and one line that is true of how it was made."""
+"""How an answer ended, for pages: the template part that shows it, and one line on how it was made."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -22,14 +22,14 @@ ENDINGS: Final[Mapping[str, str]] = {
 
 
 def ending_of(message: ShownMessage) -> str:
-    """Return the name of the template part that shows it: `said` where it answers."""
+    """Return the name of the template part that shows it: `said` for an answer."""
     if message.kind and message.is_complete and message.stop_reason == StopReason.OK:
         return "passages"
     return ENDINGS.get(message.stop_reason, "said") if message.is_complete else "unfinished"
 
 
 def foot_of(message: ShownMessage) -> str:
-    """Return how it was made, in one line; "" where there is nothing to say: of a refusal nobody asks who wrote it."""
+    """Return one line on how it was made; "" where there is nothing to say, as for a refusal."""
     ending = ending_of(message)
     if ending == "passages" and message.citations:
         return _("Excerpts from your documents")

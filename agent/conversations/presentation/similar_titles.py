@@ -1,4 +1,4 @@
-"""Documents to look at after a no: those whose titles say what was asked."""
+"""Suggest documents where nothing was found: those with titles similar to the question."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -24,7 +24,7 @@ class CloseTitle:
 
 
 def close_titles(principal: Principal, question: str) -> tuple[CloseTitle, ...]:
-    """Return the documents this person may read whose titles say most of a question, best first; none that says little."""
+    """Return the readable documents with titles most similar to a question, best first; none below a minimum."""
     asked = matter_terms(question)
     words = {word for word in question.split() if asked & set(terms(word))} if " " in question.strip() else asked
     if not words:

@@ -1,6 +1,6 @@
-"""How an answer came about, in the words of whoever asked: what was looked for, what came of it, and how long it took.
+"""The steps of an answer in plain words: what was searched for, what was found, and how long it took.
 
-States that say nothing to a person (who they are, which text was cleaned) are left out; `agent.runs.report` has them all.
+Internal states (loading rights, cleaning text) are left out; `agent.runs.report` has them all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ ACTIONS: Final[Mapping[str, Said]] = {
 
 @dataclass(frozen=True)
 class Step:
-    """said: what was done. brought: what came of it, "" where there is nothing to say. took: the time, in words."""
+    """said: what was done. brought: its outcome, "" for none. took: the duration, in words."""
 
     said: Said
     brought: str
@@ -61,7 +61,7 @@ class Step:
 
 
 def steps_of(state: Mapping[str, Any]) -> tuple[Step, ...]:
-    """Return the steps of a stored run in order, in the language of the moment; none of a run that kept none."""
+    """Return the steps of a stored run in order, in the active language; none where the run has no trace."""
     trace: Sequence[Mapping[str, Any]] = state.get("trace_steps", ())
     evidence: Sequence[Mapping[str, Any]] = state.get("evidence_items", ())
     if sum(_added(step) for step in trace) != len(evidence):
@@ -77,7 +77,7 @@ def steps_of(state: Mapping[str, Any]) -> tuple[Step, ...]:
 
 
 def in_seconds(ms: int) -> str:
-    """Return a time as people say it: tenths below ten seconds, whole seconds from there."""
+    """Format a duration: tenths below ten seconds, whole seconds from there."""
     seconds = ms / 1000
     told = number_format(max(seconds, 0.1), decimal_pos=1) if seconds < 9.95 else number_format(round(seconds))
     return _("%(seconds)s s") % {"seconds": told}
@@ -88,7 +88,10 @@ def _added(step: Mapping[str, Any]) -> int:
 
 
 def _said(step: Mapping[str, Any]) -> Said:
-    """What a step did, and for which skill; "" where that says nothing to a person. A tool of somebody else's is called by its name."""
+    """Describe a step, with the skill it served; "" for an internal step.
+
+    Tools of outside services are called by their names.
+    """
     if tool := step.get("tool"):
         said = TOOLS.get(tool) or _("Used “%(tool)s”") % {"tool": tool.replace("_", " ")}
         if skill := (step.get("in") or {}).get("skill"):
@@ -116,7 +119,7 @@ def _brought(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> 
 
 
 def _gathered(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what a search or a query brought. evidence: the pieces themselves where they are known."""
+    """Yield the outcomes of a search or a query. evidence: its pieces, where known."""
     passages = sum(item["type"] == "doc_chunk" for item in evidence) if evidence else _added(step)
     documents = len({item["source"].get("doc_id") for item in evidence if item["type"] == "doc_chunk"})
     if documents:

@@ -1,4 +1,4 @@
-"""Stored messages as a person may see them: one reading of their rights for all of them."""
+"""Stored messages as a person may see them; rights are read once for all of them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ from knowledge.services.access_requests import Offer, offers
 
 @dataclass(frozen=True)
 class _Seen:
-    """What of the sources behind some messages this person may see. queries: primary keys of citations of results; vouched: results."""
+    """The visible sources of some messages. queries: primary keys of citations of results; vouched: results."""
 
     passages: Mapping[UUID, ShownPassage]
     queries: Collection[int]
@@ -50,7 +50,7 @@ class _Seen:
 
 
 def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMessage]:
-    """The messages in their order, under today's rights; have their citations and queries fetched with them."""
+    """Return the messages in their order, under today's rights; prefetch their citations and queries."""
     found = list(rows)
     principal = reader_of(principal, found)
     wanted = {citation.chunk_id for row in found for citation in row.citations.all()}
@@ -81,19 +81,19 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
 
 
 def reader_of(principal: Principal, rows: Sequence[Message]) -> Principal:
-    """Whoever reads messages of one conversation is in it: its files are open to its person, and to nobody else."""
+    """Return the principal as a reader in the messages' conversation, whose files only its owner can see."""
     conversations = {row.session_id for row in rows}
     return principal.in_conversation(conversations.pop() if len(conversations) == 1 else None)
 
 
 def queried_by(row: QueryCitation) -> Queried:
-    """Return what a cited result stands on, for whoever vouches for it."""
+    """Return the source of a cited result, for its visibility check."""
     result = _result(row)
     return Queried(source=row.source, reach=result.reach if result else ())
 
 
 def _approvals(principal: Principal, message_ids: Sequence[UUID]) -> dict[UUID, ToolApproval]:
-    """Return the call that each of these answers asks the person to allow, by answer."""
+    """Return the call that waits for the person's approval, by answer."""
     rows = ToolApproval.objects.filter(user_id=principal.user_id, message_id__in=message_ids)
     return {row.message_id: row for row in rows}
 
@@ -103,7 +103,7 @@ def _offered(row: Message) -> list[UUID]:
 
 
 def _read(row: Message) -> Iterator[UUID]:
-    """Yield the passages that an answer could stand on, in the order in which they were found."""
+    """Yield the passages that an answer could use, in the order found."""
     for item in row.state.get("evidence_items", ()):
         if item["authz"]["result"] == "allow" and item["source"].get("chunk_id"):
             yield UUID(item["source"]["chunk_id"])
@@ -160,7 +160,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
 
 
 def _sentences(row: Message, seen: Collection[int], outside: Collection[int]) -> tuple[ShownSentence, ...]:
-    """Return the sentences, each with what may be shown of it; of passages none of our own words stand over nothing."""
+    """Return the sentences with hidden ones masked; for passages, our own words above nothing are dropped."""
     sentences = tuple(_sentence(*placed, seen, outside) for placed in enumerate(row.sentences))
     if _output_of(row).get("kind") and not any(each.citations for each in sentences):
         return tuple(each for each in sentences if each.is_masked)
@@ -174,13 +174,13 @@ def _content(row: Message, sentences: Collection[ShownSentence]) -> str:
 
 
 def _may_say(row: Message, seen: _Seen) -> bool:
-    """Return whether the question may be told as it was completed: all that was read for that may still be read."""
+    """Return whether the completed question may be shown: everything read for completing it is still visible."""
     leaned_on, queried = _leaned_on(row)
     return leaned_on <= seen.passages.keys() and queried <= set(seen.vouched)
 
 
 def _explore_of(row: Message) -> str:
-    """Return the form for a question on data that no way read; "" for other messages."""
+    """Return the address of the form for a question on data that was not understood; "" for other messages."""
     form = row.state.get("plan", {}).get("explore")
     if not form or (row.stop_reason == StopReason.OK and not _output_of(row).get("kind")):
         return ""
@@ -197,7 +197,7 @@ def _ran_scripts(row: Message) -> bool:
 
 
 def _web_of(row: Message) -> Mapping[str, Any]:
-    """Return what left the house for this answer."""
+    """Return what was sent to the web for this answer."""
     return (row.state.get("tools") or {}).get("web") or {}
 
 
@@ -207,7 +207,7 @@ def _page(row: WebCitation) -> ShownPage:
 
 
 def _verified(rows: Sequence[Message]) -> Mapping[UUID, Sequence[ShownVerified]]:
-    """Message → the verified answers that it cites, whoever may see them; looked up where one was found for it."""
+    """Return the cited verified answers by message, regardless of rights; one query, only for messages that found one."""
     found: defaultdict[UUID, list[ShownVerified]] = defaultdict(list)
     citing = [
         row.pk for row in rows if any(item.get("type") == "verified" for item in row.state.get("evidence_items", ()))
@@ -239,7 +239,7 @@ def _result(row: QueryCitation) -> QueryShown | None:
 
 
 def _leaned_on(row: Message) -> tuple[set[UUID], set[Queried]]:
-    """Return the passages and results that a model had read which put the question into its words."""
+    """Return the passages and results read by the model that completed the question."""
     plan = row.state.get("plan", {})
     chunks = {UUID(pk) for pk in plan.get("leans_on", ())}
     return chunks, {Queried.model_validate_json(key) for key in plan.get("leans_on_results", ())}
@@ -252,7 +252,10 @@ def _understood(row: Message) -> str:
 
 
 def _citation(row: Citation, passage: ShownPassage, said: Collection[str]) -> ShownCitation:
-    """said: the sentences of an answer that is made of passages; of another one nothing is shown but the place."""
+    """Return a citation for display.
+
+    said: the sentences of an answer made of passages; other answers show only its place.
+    """
     excerpt = excerpt_of(passage.text, row.start, row.end, passage.blocks, said=said) if said else ()
     return ShownCitation(row.number, row.evidence_id, row.start, row.end, passage, row.score, excerpt)
 

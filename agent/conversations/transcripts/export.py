@@ -1,4 +1,4 @@
-"""A conversation handed out as a file, under today's rights of whoever takes it. Recorded with its evidence."""
+"""Export a conversation as a file, under today's rights of the reader. Audited with its evidence."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -27,7 +27,10 @@ FORMATS: Final[dict[str, tuple[Callable[[Transcript], bytes], str]]] = {
 def export(
     principal: Principal, session: Session, messages: Sequence[ShownMessage], form: str, *, address_of: AddressOf
 ) -> tuple[bytes, str]:
-    """Return the file and its media type. messages: as the person may read them now. Raises NotFound where there is no such format."""
+    """Return the file and its media type. messages: as the person may read them now.
+
+    Raises NotFound for an unknown format.
+    """
     if form not in FORMATS:
         raise NotFound(_("A conversation is exported as md, docx or pdf."))
     written, media_type = FORMATS[form]

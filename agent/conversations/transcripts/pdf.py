@@ -1,4 +1,4 @@
-"""A conversation as PDF, in a font that every reader has for Chinese and Latin letters, so that none has to be shipped."""
+"""A conversation as PDF, in a font that every PDF reader has for Chinese and Latin letters, so that none is shipped."""
 
 from io import BytesIO
 from typing import Any
@@ -64,7 +64,7 @@ def _span(span: Span) -> str:
 
 
 def _table(table: Table, style: Any, width: float) -> list[Any]:
-    """As a table, or with more columns than fit beside one another a line for each row."""
+    """Render a table; one with too many columns as a line for each row."""
     from reportlab.platypus import Paragraph
     from reportlab.platypus import Table as Grid
 
@@ -78,5 +78,5 @@ def _table(table: Table, style: Any, width: float) -> list[Any]:
 
 
 def _text(words: str) -> str:
-    """Text of others is text: nothing in it is markup."""
+    """Escape text, so that nothing in it is markup."""
     return escape(printable(words))

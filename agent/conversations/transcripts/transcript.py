@@ -1,4 +1,6 @@
-"""What a file of a conversation says, whatever its format: questions, answers, tables, and one list of footnotes."""
+"""The content of an exported conversation, independent of format: questions, answers, tables, and one list of
+footnotes.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +27,7 @@ AddressOf = Callable[[ShownCitation], str]
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of an answer. notes: the footnotes behind it."""
+    """A piece of an answer. notes: its footnotes."""
 
     text: str
     notes: tuple[int, ...] = ()
@@ -33,7 +35,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Table:
-    """notes: the footnotes it stands on."""
+    """notes: its footnotes."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -42,7 +44,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Turn:
-    """A question and its answer. paragraphs: each of spans. remarks: what is said about the answer, as that a sentence is hidden."""
+    """A question and its answer. paragraphs: each of spans.
+
+    remarks: notes on the answer, such as that a sentence is hidden.
+    """
 
     question: str
     asked_at: datetime
@@ -69,7 +74,7 @@ class Transcript:
 
 
 def transcript_of(title: str, messages: Sequence[ShownMessage], address_of: AddressOf, made_at: datetime) -> Transcript:
-    """Of messages in order, as their reader may see them; a source that is cited by two answers has two footnotes."""
+    """Return the transcript of messages in order, as their reader may see them; each answer has its own footnotes."""
     told = Transcript(title or _("Conversation"), made_at)
     questions = {message.id: message for message in messages if message.role == Role.USER}
     for answer in messages:
@@ -121,7 +126,7 @@ def _paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple
 
 
 def _marked(sentence: ShownSentence) -> str:
-    """Return a sentence, with what a page says of it where it is not the house's, or was not checked."""
+    """Return a sentence, with a remark where it is from outside or was not checked."""
     marks = [] if sentence.is_checked else [_("(not checked against the source)")]
     marks += [_("(from outside)")] if sentence.is_outside else []
     return " ".join([sentence.text, *marks])
@@ -171,7 +176,9 @@ def _query(query: ShownQuery) -> str:
 
 
 def printable(text: str) -> str:
-    """Without what XML 1.0 forbids: control characters other than tab and line ends, halves of pairs, and non-characters."""
+    """Strip the characters that XML 1.0 forbids: control characters except tab and line ends, surrogates, and
+    non-characters.
+    """
     return "".join(each for each in text if each in "\t\n\r" or (each >= " " and not _is_forbidden(ord(each))))
 
 
