@@ -19,7 +19,7 @@ Said = str | int | float | None
 
 
 class FieldSays(BaseModel):
-    """A condition on a document field."""
+    """A condition on a field of the documents."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -31,7 +31,7 @@ class FieldSays(BaseModel):
 
 
 class TableAsked(BaseModel):
-    """A table of a data source. A question that names tables is asked of these and of no other data."""
+    """A table of a data source: a question is asked of those that are named, and of no other data."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,4 +1,6 @@
-"""What the business data understood of a question that they do not answer: the form in which the person can finish it."""
+"""What the business data understood of a question that they do not answer: the form in which the person can complete
+it.
+"""
 
 from agent.notices import data_not_read
 from agent.run import Run
@@ -17,13 +19,13 @@ LEAST_UNDERSTOOD = (
 
 
 def read_by_words(run: Run, text: str = "") -> HowRead:
-    """Return how the words of the question, or of a part of it, are read by the data that this person may ask."""
+    """Return how the data that this person may query read the words of the question, or of a part of it."""
     asked = run.state.input.normalized_query
     return how_read(run.principal, text or asked, language_of(asked) or run.language, run.data)
 
 
 def offer_form(run: Run) -> None:
-    """Offer the form beside passages, where the data understood most of the question's words, and say which word they lack."""
+    """Offer the form beside passages where the data understood most of the question's words, naming the word they lack."""
     form = _form_of(run)
     if form is None or (run.is_by_words and not run.asks_tables_alone and not _is_mostly_understood(run)):
         return
@@ -32,7 +34,7 @@ def offer_form(run: Run) -> None:
 
 
 def tell_unread(run: Run) -> None:
-    """Offer the form, and say why the data do not answer what nothing answers."""
+    """Offer the form where nothing was found, and say why the data do not answer."""
     run.state.plan.explore = _form_of(run)
     data_not_read(run)
 
@@ -56,7 +58,7 @@ def _is_mostly_understood(run: Run) -> bool:
 
 
 def _may_ask(run: Run, source: str) -> bool:
-    """Return whether the source is still theirs to ask: it was when its words were read."""
+    """Return whether the person may still query the source, which they could when its words were read."""
     try:
         open_source(run.principal, source, run.data)
     except NotFound:

@@ -1,6 +1,6 @@
-"""What several documents say together as evidence: a catalogue card, or the result of a query on their tables.
+"""Evidence made from several documents: a catalogue card, or the result of a query on their tables.
 
-An answer may stand on it as long as all of these documents may be seen.
+It can be cited as long as the person may see all of these documents.
 """
 
 import hashlib
@@ -49,7 +49,10 @@ STATUSES = {
 
 
 def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
-    """One piece of evidence for all these documents, at least one. Its text is bilingual, so that questions in both stand on it."""
+    """Return the facts of at least one document as one piece of evidence.
+
+    Its text is bilingual, to support answers in both languages.
+    """
     shown = "zh" if language.startswith("zh") else "en"
     reach = _reach(each.document for each in facts)
     names = sorted({name for each in facts for name in each.document.metadata})
@@ -73,7 +76,10 @@ def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
 def found_rows(
     documents: Sequence[Document], sql: str, *, columns: Sequence[str], rows: Sequence[Sequence[Any]], text: str
 ) -> Finding:
-    """Return the result of a query on tables of these documents as one piece of evidence. text: the result as a model reads it."""
+    """Return the result of a query on tables of these documents as one piece of evidence.
+
+    text: the result, for a model.
+    """
     query = QueryShown(
         query_id=f"q_{hashlib.sha256(sql.encode()).hexdigest()[:12]}",
         question="",
@@ -92,7 +98,7 @@ def found_rows(
 
 
 def queried_documents(ids: Iterable[UUID]) -> Queried:
-    """Return what stands on all of these documents, and on nothing else."""
+    """Return the source key of evidence that depends on all of these documents and nothing else."""
     return Queried.of_tables(SOURCE, [f"{_PREFIX}{pk}" for pk in ids])
 
 
@@ -113,7 +119,7 @@ def _evidence(query: QueryShown, text: str, *, title: str) -> EvidenceItem:
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Return those of the cards whose documents this person may all see now."""
+    """Return the cards whose documents are all visible to this person now."""
     cards = {one: ids for one in queried if one.source == SOURCE and (ids := _documents(one))}
     if not cards:
         return set()
@@ -134,7 +140,7 @@ def _row(facts: Facts, language: str, fields: Sequence[str]) -> tuple[str | int 
 
 
 def _counted(facts: Sequence[Facts], language: str) -> str:
-    """Return how many documents there are, and how many of each status: what a question about all of them is answered with."""
+    """Return the number of documents, and the number per status, to answer questions about all of them."""
     counts = Counter(ParseStatus(each.newest.parse_status) for each in facts)
     passages = sum(each.chunks for each in facts)
     names = STATUSES[language]
@@ -147,7 +153,7 @@ def _counted(facts: Sequence[Facts], language: str) -> str:
 
 
 def _fields(facts: Facts) -> str:
-    """Return what the fields of its base say of a document; "" where they say nothing."""
+    """Return the document's metadata fields as a text; "" for none."""
     said = "; ".join(
         f"{one_line(name)}: {one_line(str(value))}" for name, value in sorted(facts.document.metadata.items())
     )

@@ -1,9 +1,11 @@
-"""What of a run may leave the house: words of the person, and words that nobody read inside.
+"""The words of a run that may leave the company: those of the person, and those not read inside.
 
-A question for a search outside is written by a model that has read documents. It is compared with all that the run was told inside: a word
-of the matter, a number or a name that stands there, and that the person did not write, keeps it here. Everyday words tell nothing, and may
-leave. An address leaves only where the person wrote it or a search outside brought it: nothing is told by asking for one.
-What this does not see stands in ADR 0028.
+A model that has read documents writes the web search query. The query is compared with all that the run was told
+inside: a content word, a number or a name from there that the person did not write blocks it. Everyday words carry no
+information and may leave. An address may be fetched only where the person wrote it or a web search returned it, so that
+the request itself leaks nothing.
+
+The limits of this check are in ADR 0028.
 """
 
 import re
@@ -25,9 +27,11 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'）()，。；、]+", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Border:
-    """said: what the person wrote in this conversation. inside: what the run was told inside. has_looked: whether it searched there.
+    """said: what the person wrote in this conversation. inside: what the run was told inside.
 
-    found: addresses that searches outside have brought in this run. asks_first: whether the person allows each question.
+    has_looked: whether it searched there.
+
+    found: addresses returned by web searches in this run. asks_first: whether the person must allow each query.
     """
 
     said: tuple[str, ...] = ()
@@ -37,7 +41,7 @@ class Border:
     asks_first: bool = False
 
     def kept_back(self, query: str) -> list[str]:
-        """Return the words of a question that only documents inside say; empty where it may leave."""
+        """Return the words of a query that only internal documents contain; empty where it may leave."""
         held = [term for term in dict.fromkeys(terms(query)) if self._is_inside(term)]
         plain = _squeezed(query)
         held += sorted(word for word in self._whole if word in plain and word not in held)
@@ -45,7 +49,7 @@ class Border:
         return held
 
     def may_open(self, url: str) -> bool:
-        """Return whether asking for this address tells nothing: the person wrote it, or a search outside brought it."""
+        """Return whether an address may be fetched: the person wrote it, or a web search returned it."""
         return url in self.found or url.rstrip("/") in self._addresses
 
     def _is_inside(self, term: str) -> bool:
@@ -69,7 +73,7 @@ class Border:
 
     @cached_property
     def _whole(self) -> frozenset[str]:
-        """Return the words read inside that are found even where somebody splits or joins them."""
+        """Return the internal words that are long enough to be recognised even where somebody splits or joins them."""
         said = _squeezed(self._said)
         words = {word.casefold() for text in self.inside for word in _WORD.findall(normalise(text))}
         return frozenset(
@@ -77,7 +81,7 @@ class Border:
         )
 
     def _is_known(self, word: str) -> bool:
-        """Return whether the person said the word in another form, or it is an everyday word."""
+        """Return whether the person used another form of the word, or it is an everyday word."""
         parts = terms(word)
         return set(parts) <= self._said_terms or share_of_passages(parts[0]) >= EVERYDAY
 
@@ -87,8 +91,10 @@ class Border:
 
 
 def border_of(run: Run) -> Border:
-    """Return the border of a run at this moment. Earlier answers stand on documents, so they are inside; so is a question that a model
-    completed from them.
+    """Return the border of a run at this moment.
+
+    Earlier answers are made from documents, so they count as inside; so does a question that a model completed from
+    them.
     """
     return Border(
         said=(*([] if run.goes_on else [run.question]), *(turn.content for turn in run.history if turn.role == "user")),

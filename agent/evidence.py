@@ -1,4 +1,4 @@
-"""What a passage is called when an answer stands on it."""
+"""Evidence ids, and evidence and citations made from search results."""
 
 import hashlib
 
@@ -18,17 +18,17 @@ SNIPPET = 600  # characters of a result that a client is shown
 
 
 def text_hash(text: str) -> str:
-    """SHA-256 of a passage, hexadecimal: shows later whether the text is still the one that was cited."""
+    """Return the hexadecimal SHA-256 of a passage, to detect later whether the cited text has changed."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def evidence_id(passage: ShownPassage) -> str:
-    """Made from where the passage stands and what it says, so that it can be made again: `doc:<id>:chunk_0007:1a2b3c4d`."""
+    """Return an id made from a passage's place and text, hence reproducible: `doc:<id>:chunk_0007:1a2b3c4d`."""
     return f"doc:{passage.document_id}:chunk_{passage.position:04d}:{text_hash(passage.text)[:8]}"
 
 
 def passage_evidence(passage: ShownPassage, score: float | None = None) -> EvidenceItem:
-    """score: of the search that found it; None where it was read by its place."""
+    """Return a passage as evidence. score: of the search that found it; None where it was read by position."""
     return EvidenceItem(
         evidence_id=evidence_id(passage),
         text=as_markdown(passage.text, passage.blocks),
@@ -53,7 +53,7 @@ def found_hit(hit: Hit) -> Finding:
 
 
 def found_outside(passage: WebPassage, score: float | None = None) -> Finding:
-    """score: of the search that named it, higher is better; None where it was read by its address."""
+    """Return a web passage as a finding. score: of the search, higher is better; None where it was fetched by address."""
     item = EvidenceItem(
         evidence_id=passage.evidence_id,
         type="web_page",
@@ -82,7 +82,7 @@ def found_verified(match: VerifiedMatch) -> Finding:
 
 
 def verified_mark(finding: Finding) -> str:
-    """Return who verified an answer and when, for its fence; "" for other evidence."""
+    """Return who verified an answer and when, for the fence; "" for other evidence."""
     match = finding.verified
     return ", ".join(filter(None, (match.by, match.on.isoformat()))) if match else ""
 
@@ -109,7 +109,7 @@ def verified_reference(number: int, finding: Finding) -> VerifiedReference:
 
 
 def reference(number: int, passage: ShownPassage, score: float, *, start: int, end: int) -> KnowledgeReference:
-    """Return a source as clients see it; the snippet is the cited span."""
+    """Return a source for clients; the snippet is the cited span."""
     return KnowledgeReference(
         number=number,
         evidence_id=evidence_id(passage),
@@ -144,7 +144,7 @@ def query_reference(number: int, finding: Finding) -> QueryReference:
 
 
 def cited_page(number: int, passage: WebPassage, sentence: str) -> CitedPage:
-    """Return the citation of a page outside. sentence: the words of the page that are nearest to it are kept."""
+    """Return the citation of a web page. sentence: the words of the page closest to it are kept."""
     start, end = nearest(sentence, passage.text)
     return CitedPage(
         number=number,
@@ -174,5 +174,5 @@ def cited_span(number: int, passage: ShownPassage, score: float, *, start: int =
 
 
 def result_told(finding: Finding) -> str:
-    """Return the result of a query in one line where it has a table of its own, or as it is."""
+    """Return the result of a query in one line where its table is shown separately, else as it is."""
     return finding.query.meaning.headline if finding.query else finding.item.text[:RESULT_CHARACTERS]

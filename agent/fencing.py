@@ -1,4 +1,4 @@
-"""Text for the model: what comes from documents is escaped and fenced, what is long keeps its head and its tail."""
+"""Text for the model: document text is escaped and fenced; long text keeps its head and its tail."""
 
 import html
 import re
@@ -13,12 +13,12 @@ _FENCE = re.compile(r'<evidence [^<>]*? title="([^"<>]*)">|</evidence>')
 
 
 def escaped(text: str) -> str:
-    """Document text that cannot close the fence around it, nor open another."""
+    """Escape document text, so that it can neither close its fence nor open another."""
     return html.escape(text, quote=False)
 
 
 def bounded(text: str, most: int = MOST_CHARACTERS) -> str:
-    """Return the text, or its head and tail with a line between them that says how much is left out."""
+    """Return the text, or its head and tail around a line that says how much is left out."""
     if len(text) <= most:
         return text
     note = f"\n… [{len(text) - most} characters left out here: ask for less at a time] …\n"
@@ -28,27 +28,27 @@ def bounded(text: str, most: int = MOST_CHARACTERS) -> str:
 
 
 def fenced_facts(kind: str, lines: Iterable[str]) -> str:
-    """What documents say beside their passages: names, titles, columns. Data like evidence, one line each; nothing can stand on it."""
+    """Fence facts about documents besides their passages: names, titles, columns. One line each; they cannot be cited."""
     said = "\n".join(escaped(line) for line in lines)
     return f'<evidence about="{kind}" title="">\n{said}\n</evidence>'
 
 
 def unfenced(output: str) -> str:
-    """Return what an output says, without our fences: titles and places in them, the evidence, and whatever stands beside it."""
+    """Return an output without the fences: titles and places in them, the evidence, and the text around it."""
     return html.unescape(_FENCE.sub(r"\1", output))
 
 
 def as_written(output: str) -> str:
-    """An output with its fences, and the text in them as the documents have it; only what looks like a fence of ours stays escaped."""
+    """Unescape the text in the fences of an output; only text that imitates a fence stays escaped."""
     return html.unescape(_FORGED.sub("&amp;lt;", output))
 
 
 def fenced(
     item: EvidenceItem, *, place: str = "", number: int | None = None, is_unapproved: bool = False, verified: str = ""
 ) -> str:
-    """Return a piece of evidence as data: the fence says what it is and where it stands, never that it is to be obeyed.
+    """Fence a piece of evidence as data: the fence says what it is and where it is from.
 
-    number: for whoever writes, and cites by it; ids are for whoever calls tools. verified: by whom and when, "" for nobody.
+    number: for citing; ids are for tool calls. verified: by whom and when, "" for unverified evidence.
     """
     marks = [f'id="{item.evidence_id}"' if number is None else f'number="{number}"']
     if item.source.doc_id and number is None:

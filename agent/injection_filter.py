@@ -1,4 +1,4 @@
-"""Sentences of a document that talk to whoever answers: they are shown as text, and support nothing."""
+"""Prompt injections in documents: sentences that address the model. They are shown as text, and support nothing."""
 
 import re
 
@@ -24,7 +24,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def without_injections(text: str) -> str:
-    """Return the text without the sentences that give orders to whoever answers, and without comments that no reader sees."""
+    """Return the text without sentences that instruct the model, and without hidden comments."""
     plain = _COMMENT.sub(" ", text)
     if not _ORDER.search(plain):
         return plain
@@ -32,7 +32,7 @@ def without_injections(text: str) -> str:
 
 
 def injections_in(text: str) -> str:
-    """Return the sentences that `without_injections` takes out."""
+    """Return the sentences that `without_injections` removes."""
     if not _ORDER.search(text) and not _COMMENT.search(text):
         return ""
     hidden = "\n".join(_COMMENT.findall(text))

@@ -129,8 +129,9 @@ def _record_reading(principal: Principal, session: Session, shown: Sequence[Show
 
 
 def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
-    """Return one message without auditing: for a reader to whom this request has shown it, or where its text is not
-    shown. Raises NotFound.
+    """Return one message without recording that it was read. Raises NotFound.
+
+    Use it where this request has shown the answer already, or shows none of its text.
     """
     found = shown_messages(
         principal, session.messages.filter(pk=message_id).prefetch_related("citations", "queries", "pages")

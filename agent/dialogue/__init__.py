@@ -1,1 +1,1 @@
-"""The one conversation of a run with its model: how it begins, and what the model may do in it besides writing."""
+"""A run's conversation with its model: how it begins, and what the model may do in it besides writing."""

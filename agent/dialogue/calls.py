@@ -1,4 +1,6 @@
-"""The tool calls of one turn of the model: made side by side, kept on the run, and told to the model with the evidence's numbers."""
+"""The tool calls of one model turn: run concurrently, recorded in the run, and returned to the model with numbered
+evidence.
+"""
 
 import asyncio
 import json
@@ -32,9 +34,11 @@ _EVIDENCE = re.compile(r'<evidence id="([^"]+)"([^<>]*)>([^<]*)</evidence>')
 
 @dataclass
 class Calls:
-    """Makes the calls of one run. allowed: names of tools. outside: tools of services. told: numbers of evidence the model has read.
+    """Makes the calls of one run. allowed: names of tools. outside: tools of services.
 
-    is_over: no call may follow. is_put_off, has_moved: of the turn made last.
+    told: numbers of evidence sent to the model.
+
+    is_over: no further call is allowed. is_put_off, has_moved: of the latest turn.
     """
 
     run: Run
@@ -49,7 +53,7 @@ class Calls:
     async def made(
         self, calls: Sequence[CompleteCall], turns: list[Turn], *, approval_id: UUID | None = None
     ) -> AsyncIterator[ToolResult]:
-        """Make the calls, yield the results in their order, and add each to `turns`. Some run at the same time."""
+        """Make the calls, some concurrently; yield the results in their order, and add each to `turns`."""
         began, known = time.monotonic(), len(self.run.findings)
         self.is_put_off = self.has_moved = False
         refused = {call.id: self._refused(call) for call in calls}
@@ -78,7 +82,7 @@ class Calls:
             return await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx, outside=self.outside)
 
     async def _ask_to_allow(self, called: Called) -> None:
-        """Keep the first call that waits for the person; the run ends with the question whether it may be made."""
+        """Store the first call that needs approval; the run ends by asking the person for it."""
         self.is_over = True
         if self.run.state.plan.approval or called.tool is None:
             return
@@ -87,7 +91,7 @@ class Calls:
         self.run.state.plan.approval = AskedApproval(id=row.pk, tool=called.name, title=title)
 
     def _refused(self, call: CompleteCall) -> str:
-        """Why a call is not made; "" where it is, and then it counts as made."""
+        """Return why a call is refused; "" where it is allowed, and then count it."""
         run, signature = self.run, _signature(call)
         if signature in run.spent.calls_made or run.spent.tool_calls >= run.profile.budget.tool_calls:
             repeated = signature in run.spent.calls_made
@@ -111,7 +115,7 @@ class Calls:
         return _result(call, called.name, output, data, success=success, ms=ms)
 
     def numbered(self, output: str) -> str:
-        """Replace evidence ids of a tool's output by the numbers to cite; evidence that was told before is not repeated."""
+        """Replace evidence ids in a tool's output by citation numbers; evidence sent before is not repeated."""
 
         def with_number(found: re.Match[str]) -> str:
             number = self.run.numbers.get(found[1])
@@ -127,12 +131,12 @@ class Calls:
 
 
 def shown_call(call: CompleteCall) -> LLMToolCall:
-    """Return a call as clients are told of it."""
+    """Return a call for clients."""
     return LLMToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
 
 
 def _signature(call: CompleteCall) -> str:
-    """Return a text that is the same for calls that differ only in the order of their arguments."""
+    """Return a canonical text of a call, independent of the order of its arguments."""
     try:
         return f"{call.name} {json.dumps(loads_answer(call.arguments), sort_keys=True)}"
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a model may do in its conversation besides writing and calling tools: ask back, and decline."""
+"""The model's controls besides writing and calling tools: ask back, and decline."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -37,14 +37,14 @@ CONTROLS: Mapping[str, type[Control]] = {"ask_back": AskBack, "decline": Decline
 
 
 def specification(name: str) -> Mapping[str, Any]:
-    """Return a control as an OpenAI-compatible model is told of it."""
+    """Return a control as a tool specification in OpenAI's format."""
     schema = plain_schema(CONTROLS[name])
     description = " ".join(str(schema.pop("description")).split())
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 
 def read(call: CompleteCall) -> Control | str:
-    """Read a call of a control; return a sentence for the model where that fails."""
+    """Parse a call of a control; return an error sentence for the model where that fails."""
     try:
         return CONTROLS[call.name].model_validate(loads_repaired(call.arguments or "{}"))
     except ValidationError as error:

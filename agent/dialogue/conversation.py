@@ -1,4 +1,7 @@
-"""One run's conversation with its model. It only grows: each call sends what the call before sent, and what came since."""
+"""A run's conversation with its model.
+
+It is append-only: each call sends the previous messages unchanged, and the new ones.
+"""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,9 +29,10 @@ WRITE_NOW = "No more calls can be made. Answer now from the evidence above."
 
 @dataclass
 class Conversation:
-    """turns: what was said. offered: tools and controls in an order that stays. ended: how the model ended it without writing.
+    """turns: the messages. offered: tools and controls in a fixed order. ended: how the model ended it without writing.
 
-    must_write: it was told to write now. is_asked_again: in the language of the question. is_over: nothing follows.
+    must_write: it was told to write now. is_asked_again: told once to use the language of the question. is_over:
+    nothing follows.
     """
 
     run: Run
@@ -42,7 +46,9 @@ class Conversation:
     ids: set[str] = field(default_factory=set)
 
     async def begin_again(self) -> None:
-        """Begin with what may be read now: a right ended, and what was told before is not told to the model any more."""
+        """Restart with the evidence still readable: a right has ended, and the model is no longer sent what was read
+        before.
+        """
         run = self.run
         tools, briefings, allowed = await _offer(run)
         self.offered = [specification(tool) for tool in tools]
@@ -56,7 +62,10 @@ class Conversation:
         return [turn.as_message() for turn in self.turns]
 
     async def take(self, reply: Reply, *, again_in: str = "") -> AsyncIterator[Event]:
-        """Take the model's turn: make its calls, or end. again_in: the language to write in instead, "" where nothing is wrong."""
+        """Process the model's turn: make its calls, or end.
+
+        again_in: the language to rewrite the answer in, "" where it is right.
+        """
         calls = [self._told_apart(call) for call in reply.calls]
         self._add(Turn(role="assistant", content=reply.text, tool_calls=[call.as_message() for call in calls]))
         if again_in and not calls and not self.is_asked_again:
@@ -77,7 +86,10 @@ class Conversation:
             self._keep_room()
 
     async def call_allowed(self, allowed: AllowedCall) -> AsyncIterator[Event]:
-        """Make the call that the person allowed, as if the model had just written it; no other call of the run can spend that."""
+        """Make the call that the person approved, as if the model had just written it.
+
+        No other call can use the approval.
+        """
         self.run.allowed_call = None
         call = CompleteCall(f"allowed_{allowed.approval_id.hex[:8]}", allowed.tool, json.dumps(allowed.arguments))
         self.ids.add(call.id)
@@ -88,12 +100,12 @@ class Conversation:
         self.is_over = self.calls.is_over
 
     def ask_to_write(self) -> None:
-        """Tell the model that no call is made any more; the tools stay as they are, so that what was sent stays the same."""
+        """Tell the model that no more calls are made; the tool list stays, so that the sent messages stay unchanged."""
         self.must_write = True
         self._add(Turn(role="user", content=WRITE_NOW))
 
     def drop_tools(self, reply: Reply) -> bool:
-        """Go on without tools where the service may not know them; False where nothing would change."""
+        """Continue without tools where the service may not support them; return False where that changes nothing."""
         if not self.offered or reply.text or len(self.turns) > len(self.run.history) + 2:
             return False
         self.offered = []
@@ -103,7 +115,7 @@ class Conversation:
         self.turns.append(turn)
 
     def _control(self, call: CompleteCall, *, has_tools: bool) -> None:
-        """End the conversation as the model asks for; where that cannot be read, tell it why, once."""
+        """End the conversation as the model's control call says; report an unreadable call to it, once."""
         said = read(call)
         if isinstance(said, str) or has_tools:
             told = said if isinstance(said, str) else "Not while other calls are made."
@@ -113,14 +125,14 @@ class Conversation:
         self.ended, self.is_over = said, True
 
     def _told_apart(self, call: CompleteCall) -> CompleteCall:
-        """Return the call with an id that is unique in this run; services may repeat ids, or send none."""
+        """Return the call with an id unique in this run; services may repeat ids, or send none."""
         if call.id in self.ids:
             call = replace(call, id=f"{call.id}_{len(self.ids) + 1}")
         self.ids.add(call.id)
         return call
 
     def _keep_room(self) -> None:
-        """Cut the latest outputs where the conversation would not fit, and let the model write then."""
+        """Truncate the latest outputs where the conversation would not fit, and let the model write then."""
         assert self.run.model is not None
         fixed = count_tokens(json.dumps(list(self.offered), ensure_ascii=False))
         room = int(self.run.model.context_tokens * CONTEXT_SHARE) - fixed
@@ -138,14 +150,14 @@ class Conversation:
 
 
 async def begin(run: Run) -> Conversation:
-    """Begin the conversation with the tools that profile and rights offer, and with what was found."""
+    """Begin the conversation with the evidence found and the tools allowed by profile and rights."""
     conversation = Conversation(run, [], [], Calls(run, (), ()))
     await conversation.begin_again()
     return conversation
 
 
 async def _offer(run: Run) -> tuple[list[Tool], list[str], Sequence[str]]:
-    """Return the tools that are offered, what the orders say of them, and the names of the tools that may be called."""
+    """Return the offered tools, their instructions, and the names of the tools that may be called."""
     inside = allowed_names(run.profile.tools) if run.profile.uses_tools else []
     is_chosen = run.profile.tools is not None
     briefings = await sync_to_async(_briefings)(run, inside)
@@ -156,7 +168,7 @@ async def _offer(run: Run) -> tuple[list[Tool], list[str], Sequence[str]]:
 
 
 def _briefings(run: Run, names: Sequence[str]) -> dict[str, str]:
-    """Return what the orders say of each tool that has something for this person and run: a model is not told of the others."""
+    """Return the instructions of each tool that this person can use in this run; others are not mentioned to the model."""
     open_tools = (find(name) for name in names if why_closed(find(name), run.principal) is None)
     briefings = {tool.name: tool.briefing(run) for tool in open_tools}
     return {name: briefing for name, briefing in briefings.items() if briefing is not None}

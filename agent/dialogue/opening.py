@@ -1,7 +1,8 @@
-"""How a run's conversation with its model begins: orders, earlier turns, then the evidence and the question.
+"""The first messages of a run's conversation with its model: instructions, earlier turns, then the evidence and the
+question.
 
-What stands first changes least, so that services can keep it: the orders, the tools, the earlier turns. Nothing that was sent is changed
-later; each call sends what the call before sent, and more.
+The most stable parts come first, so that services can cache them: the instructions, the tools, the earlier turns. Sent
+messages are never changed; each call repeats them and appends more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,8 @@ async def opening(
 ) -> list[Turn]:
     """Return the first messages of a run.
 
-    offered: the tools the model may call, none where it only writes. briefings: what the orders say of them. evidence: by number.
+    offered: the tools the model may call, none where it only writes. briefings: their instructions. evidence: by
+    number.
     """
     system = Turn(role="system", content=_orders(run, offered, briefings))
     tables = await sync_to_async(tables_for)(run) if any(tool.name == "database_query" for tool in offered) else ""
@@ -47,7 +49,7 @@ def _orders(run: Run, offered: Sequence[Tool], briefings: Sequence[str]) -> str:
 
 
 def _question(run: Run, evidence: Mapping[int, Finding], tables: str) -> str:
-    """Return the evidence, what the data are made of, and the question."""
+    """Return the evidence, the description of the data, and the question."""
     blocks = [
         fenced(finding.item, number=number, is_unapproved=is_unapproved(finding), verified=verified_mark(finding))
         for number, finding in evidence.items()
@@ -63,7 +65,7 @@ def _language_asked(run: Run) -> list[str]:
 
 
 def fitting(run: Run) -> dict[int, Finding]:
-    """Choose the evidence to begin with, by number: verified first, then approved, as much as fits."""
+    """Select the evidence to begin with, by number: verified first, then approved, as much as fits."""
     assert run.model is not None
     left = int(run.model.context_tokens * EVIDENCE_SHARE)
     chosen: dict[int, Finding] = {}

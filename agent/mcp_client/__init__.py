@@ -1,1 +1,3 @@
-"""Tools of services outside that speak MCP: entered in the administration, allowed one by one, asked about before they change something."""
+"""Tools of outside services that speak MCP: configured in the admin, allowed one by one, confirmed by the person before
+they change anything.
+"""

@@ -1,4 +1,7 @@
-"""Where a service is and with which secret, read from its row for one connection; the command of a local one from the server's file."""
+"""The address and secret of a service, read from its row for one connection.
+
+The command of a local one from the server's file.
+"""
 
 import json
 from collections.abc import Mapping
@@ -26,8 +29,9 @@ class ServiceUnusable(CopilotError):
 
 @dataclass(frozen=True)
 class Address:
-    """url, headers: of a service behind HTTP. oauth: where it gets a token from. command: program, arguments and environment of a
-    local one.
+    """url, headers: of a service over HTTP. oauth: its token source.
+
+    command: program, arguments and environment of a local one.
     """
 
     name: str
@@ -41,8 +45,8 @@ class Address:
 def address_of(row: McpService) -> Address:
     """Return the address of a service.
 
-    Raises ServiceUnusable where its secret cannot be read, nobody is signed in, or its command is gone from the file; InvalidInput for a
-    wrong address.
+    Raises ServiceUnusable where its secret cannot be read, nobody is signed in, or its command is missing from the
+    file; InvalidInput for an invalid address.
     """
     if row.transport == Transport.LOCAL:
         command = local_commands().get(row.name)
@@ -67,16 +71,17 @@ def sealed(row: McpService, secret: str) -> str:
 
 
 def secret_place(row: McpService) -> str:
-    """Return where the secret of a row may be sent, and what a sign-in is for, in one text."""
+    """Return the text that a row's secret is bound to: where it may be sent, and what a sign-in is for."""
     if row.is_signed_in_to:
         return f"{row.url} by a sign-in at {row.oauth_issuer or 'its issuer'} for {row.oauth_client_id or 'a registered client'}"
     return f"{row.url} by {row.oauth_issuer} for {row.oauth_client_id}" if row.oauth_issuer else row.url
 
 
 def local_commands() -> dict[str, Mapping[str, Any]]:
-    """Read the commands of COPILOT_MCP_COMMANDS by name, in the format that assistants share: {"mcpServers": {name: {command, args, env}}}.
+    """Read the commands of COPILOT_MCP_COMMANDS by name, in the format that assistants share: {"mcpServers": {name:
+    {command, args, env}}}.
 
-    Raises ServiceUnusable for a file that is none.
+    Raises ServiceUnusable for an invalid file.
     """
     if not settings.MCP_COMMANDS:
         return {}

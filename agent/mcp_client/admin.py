@@ -1,4 +1,4 @@
-"""Services with tools in the admin. A secret goes in and is never shown again; tools are read from the service, then allowed one by one."""
+"""Outside services in the admin, with write-only secrets. Tools are fetched from the service, then allowed one by one."""
 
 import json
 from typing import Any
@@ -80,7 +80,7 @@ class McpServiceForm(forms.ModelForm[McpService]):
 
 
 def _told(tool: dict[str, Any]) -> str:
-    """Return all that models are told of a tool, for the administrator to read before allowing it."""
+    """Return the complete description of a tool that models get, for the administrator's review."""
     reads = _("says that it only reads") if tool["is_read_only"] else _("may change something")
     schema = json.dumps(tool["schema"], ensure_ascii=False)
     return visible(f"{tool['title']} ({tool['name']}; {reads}): {tool['description']} {schema}")
@@ -124,7 +124,7 @@ class McpServiceAdmin(admin.ModelAdmin[McpService]):
 
 
 def tell_tools(request: HttpRequest, row: McpService) -> None:
-    """Read the tools of a service, and say how many there are or why not."""
+    """Fetch the tools of a service and report their number or the error."""
     try:
         count = read_tools(Principal.of(request.user), row)
     except CopilotError as error:

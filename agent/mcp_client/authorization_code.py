@@ -1,5 +1,7 @@
-"""The SDK's authorization code flow with PKCE in three parts that need not meet: a way to the issuer is found, a code is exchanged, tokens
-are renewed. What is known between them is a `Grant`. Imports the SDK: imported by what needs it, when it does.
+"""The SDK's authorization code flow with PKCE, split into three independent parts: discover the issuer, exchange a
+code, renew tokens.
+
+The state between them is a `Grant`. This module imports the SDK, so import it only where it is used.
 """
 
 import time
@@ -26,9 +28,9 @@ MARGIN_S = 30  # before its end, a token is renewed
 
 
 class Grant(BaseModel):
-    """What an issuer gave, and what is needed to ask it for more. verifier: of PKCE, until the code has come.
+    """Tokens of an issuer, with what is needed to renew them. verifier: of PKCE, until the code has come.
 
-    ends_at: of the token, in seconds since 1970; None: the issuer did not say.
+    ends_at: of the token, in seconds since 1970; None: unknown.
     """
 
     client: OAuthClientInformationFull
@@ -41,13 +43,13 @@ class Grant(BaseModel):
     ends_at: float | None = None
 
     def may_send(self, refused: str) -> bool:
-        """Return whether there is a token that is still valid and is not the refused one."""
+        """Return whether there is a valid token other than the refused one."""
         is_there = self.tokens is not None and self.tokens.access_token != refused
         return is_there and (self.ends_at is None or time.time() < self.ends_at - MARGIN_S)
 
 
 class Scoped(OAuthClientMetadata):
-    """Asks for the scopes that were entered, where some were, whatever the service asks for."""
+    """Requests the configured scopes, if any, instead of those that the service asks for."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name != "scope" or not self.scope:
@@ -59,15 +61,15 @@ class NotWanted(OAuthFlowError):
 
 
 class NoPkce(OAuthFlowError):
-    """The issuer takes no PKCE with S256, and nothing is begun without."""
+    """The issuer does not support PKCE with S256, which is required."""
 
 
 class Refused(OAuthFlowError):
-    """The token is not taken any more, and cannot be renewed."""
+    """The token is no longer accepted, and cannot be renewed."""
 
 
 class _Nowhere(TokenStorage):
-    """Grants are kept by who asks for them."""
+    """A no-op storage: the callers store grants."""
 
     async def get_tokens(self) -> None: ...
     async def set_tokens(self, tokens: OAuthToken) -> None: ...
@@ -76,12 +78,12 @@ class _Nowhere(TokenStorage):
 
 
 class Beginning(OAuthClientProvider):
-    """Finds who gives tokens for a service (RFC 9728, 8414), as which client (RFC 7591), and where a person signs in for it."""
+    """Discovers a service's issuer (RFC 9728, 8414), registers a client (RFC 7591), and finds the sign-in address."""
 
     def __init__(
         self, url: str, callback: str, *, scope: str = "", issuer: str = "", client_id: str = "", secret: str = ""
     ) -> None:
-        """issuer: "" for the one that the service names; client_id: "" to register."""
+        """Set up the discovery. issuer: "" for the one that the service names; client_id: "" to register a client."""
         super().__init__(url, _program(callback, scope), _Nowhere())
         self.callback, self.issuer, self.secret = callback, issuer, secret
         self.known = OAuthClientInformationFull(client_id=client_id, issuer=issuer) if client_id else None
@@ -89,7 +91,10 @@ class Beginning(OAuthClientProvider):
         self.address = ""  # that the person's browser goes to, without the state
 
     async def begin(self, http: httpx2.AsyncClient, *, by_sse: bool) -> Grant:
-        """Ask the service as nobody, and follow where it leads. Raises OAuthFlowError; NotWanted where it leads nowhere."""
+        """Call the service unauthenticated and follow the discovery.
+
+        Raises OAuthFlowError; NotWanted where no token is needed.
+        """
         headers = {
             "Accept": "application/json, text/event-stream",
             MCP_PROTOCOL_VERSION_HEADER: LATEST_PROTOCOL_VERSION,
@@ -126,7 +131,7 @@ class Beginning(OAuthClientProvider):
         raise OAuthFlowError("the service names other issuers")
 
     async def _perform_authorization(self) -> httpx2.Request:
-        """Keep the grant and the address instead of waiting for the person, who comes back in another request."""
+        """Store the grant and the address instead of waiting for the person, who returns in another request."""
         metadata, client = self.context.oauth_metadata, self.context.client_info
         if metadata is None or client is None or (self.issuer and not issuers_match(str(metadata.issuer), self.issuer)):
             raise OAuthFlowError("no metadata of the issuer")
@@ -160,7 +165,7 @@ class Beginning(OAuthClientProvider):
         return httpx2.Request("GET", self.address)  # which nobody here sends
 
     def _proof(self, taken: list[str] | None) -> dict[str, str]:
-        """Return how an entered client authenticates: in the header where the issuer does not say (RFC 8414)."""
+        """Return how a configured client authenticates: in the header where the issuer does not say (RFC 8414)."""
         if not self.secret:
             return {"token_endpoint_auth_method": "none"}
         by = "basic" if taken is None or "client_secret_basic" in taken else "post"
@@ -168,7 +173,7 @@ class Beginning(OAuthClientProvider):
 
 
 class Holding(OAuthClientProvider):
-    """Knows a grant. Its secrets go where its issuer takes them and nowhere else, whatever the service names meanwhile."""
+    """Has a grant. Its secrets are sent only to its issuer, whatever the service names later."""
 
     grant: Grant
 
@@ -190,7 +195,7 @@ class Holding(OAuthClientProvider):
         context.client_metadata = _program(grant.callback, grant.scope)
 
     def _successor(self) -> Grant:
-        """Return the grant with the tokens that came just now."""
+        """Return the grant with the tokens just received."""
         tokens = self.context.current_tokens
         ends_at = time.time() + tokens.expires_in if tokens is not None and tokens.expires_in is not None else None
         self._take(self.grant.model_copy(update={"tokens": tokens, "ends_at": ends_at, "verifier": ""}))
@@ -198,7 +203,7 @@ class Holding(OAuthClientProvider):
 
 
 class Renewing(Holding):
-    """Adds the token of a grant to requests, and renews it when it ends, or ended before its time."""
+    """Adds a grant's token to requests, and renews it when it expires or is refused early."""
 
     def __init__(
         self,
@@ -208,7 +213,10 @@ class Renewing(Holding):
         keep: Callable[[Grant], Awaitable[None]],
         alone: Callable[[], AbstractAsyncContextManager[None]],
     ) -> None:
-        """read, keep: the grant as it is kept. alone: while one renews, others wait, and take what it got."""
+        """Set up the renewal. read, keep: load and store the grant.
+
+        alone: a lock; while one process renews, others wait and use its result.
+        """
         super().__init__(url)
         self.read, self.keep, self.alone = read, keep, alone
 
@@ -243,5 +251,5 @@ class Renewing(Holding):
 
 
 def _program(callback: str, scope: str | None) -> OAuthClientMetadata:
-    """Return how this site introduces itself to an issuer."""
+    """Return the client metadata of this site for an issuer."""
     return Scoped(redirect_uris=[AnyUrl(callback)], client_name=PROGRAM, application_type="web", scope=scope or None)

@@ -1,4 +1,6 @@
-"""One connection to a service, for one question to it: checked addresses, bounded answers, nothing of ours for it to ask back."""
+"""A connection to a service for one request: checked addresses, bounded responses, no capabilities offered to the
+server.
+"""
 
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -31,7 +33,7 @@ async def asked(address: Address, ask: "Callable[[Client], Awaitable[T]]") -> T:
 
 @asynccontextmanager
 async def in_one_sentence(address: Address) -> AsyncIterator[None]:
-    """Whatever goes wrong with a service is a ServiceUnusable."""
+    """Convert any error of a service to ServiceUnusable."""
     try:
         yield
     except ServiceUnusable:
@@ -72,7 +74,7 @@ def http_client(
     timeout: "httpx2.Timeout | None" = None,
     auth: "httpx2.Auth | None" = None,
 ) -> "httpx2.AsyncClient":
-    """Return a client of one connection, which reads at most MOST_BYTES. timeout: the SDK's, not used."""
+    """Return an HTTP client for one connection, which reads at most MOST_BYTES. timeout: the SDK's, ignored."""
     import httpx2
 
     return httpx2.AsyncClient(
@@ -85,7 +87,10 @@ def http_client(
 
 
 def _bounded() -> "httpx2.AsyncBaseTransport":
-    """To checked addresses, by the scheme of each request: who gives a token need not be where the service is."""
+    """Return a transport to checked addresses that limits the bytes read.
+
+    It follows each request's scheme: the issuer may be on another host than the service.
+    """
     import httpx2
 
     came = 0
@@ -126,7 +131,7 @@ def _bounded() -> "httpx2.AsyncBaseTransport":
 
 
 def _why(address: Address, error: BaseException) -> str:
-    """Return what went wrong in one sentence, without the service's own words, which may be anything."""
+    """Return the failure in one sentence, without the service's own words, which are untrusted."""
     refused = refusal_in(_first(error))
     if refused is not None:
         return str(refused)

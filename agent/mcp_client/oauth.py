@@ -1,4 +1,6 @@
-"""Tokens for a service, from the issuer that an administrator named: asked for when they are needed, kept sealed until they end."""
+"""Tokens for a service from the issuer that an administrator configured: requested when needed, cached sealed until
+they expire.
+"""
 
 import json
 from dataclasses import dataclass, field
@@ -20,7 +22,10 @@ LONGEST_S, SHORTEST_S = 3_600, 300  # that a token is kept; where its issuer doe
 
 @dataclass(frozen=True)
 class OAuthClient:
-    """This site as a client of an issuer (client credentials). scope: by spaces; "" for what the service asks for."""
+    """This site as a client of an issuer (client credentials).
+
+    scope: separated by spaces; "" for the scopes that the service asks for.
+    """
 
     issuer: str
     client_id: str
@@ -28,7 +33,10 @@ class OAuthClient:
     secret: str = field(default="", repr=False)
 
     def auth(self, url: str) -> "httpx2.Auth":
-        """Adds the token for a service. The secret goes to this issuer alone, whatever the service names."""
+        """Return the authentication that adds the service's token.
+
+        The secret is sent to this issuer only, whatever the service names.
+        """
         from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 
         from agent.mcp_client.authorization_code import Scoped
@@ -47,7 +55,7 @@ class OAuthClient:
 
 
 class _Kept:
-    """Where the SDK looks for a token: one for each service, client and secret."""
+    """The SDK's token storage: one for each service, client and secret."""
 
     def __init__(self, client: OAuthClient, url: str) -> None:
         told = json.dumps((url, client.issuer, client.client_id, client.scope, client.secret))
@@ -74,11 +82,14 @@ class _Kept:
         return None  # it is named, not registered
 
     async def set_client_info(self, client_info: "OAuthClientInformationFull") -> None:
-        """Do nothing: the client is named, not registered."""
+        """Do nothing: the client is configured, not registered."""
 
 
 def sentence_for(error: BaseException) -> str | None:
-    """Return the sentence for an error of the issuer, with a place for the service's `name`; None for other errors."""
+    """Return the message for an error of the issuer, with a placeholder for the service's `name`.
+
+    None for other errors.
+    """
     from mcp.client.auth import OAuthFlowError, OAuthRegistrationError
 
     from agent.mcp_client.authorization_code import NoPkce, NotWanted, Refused

@@ -4,6 +4,6 @@ from business.results.visibility import query_sources
 
 
 def register() -> None:
-    """Register the tools of services outside, and who vouches for what they brought."""
+    """Register the tools of outside services, and the visibility check for their results."""
     outside_kinds.add("mcp", outside_tools)
     query_sources.add("mcp", vouched)

@@ -1,4 +1,6 @@
-"""Services as an administrator sets them up: an address changes together with its secret, tools are read before they are allowed."""
+"""Outside services as an administrator sets them up: an address changes together with its secret, tools are fetched
+before they are allowed.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,10 +32,12 @@ MOST_DESCRIPTION, MOST_SCHEMA = 1_000, 8_000  # characters of one tool that mode
 
 @transaction.atomic
 def save_service(by: Principal | None, row: McpService, *, secret: str = "", fields: Sequence[str] = ()) -> bool:
-    """Store a service. secret: a new one; "": the stored one stays as long as the address does. fields: what the log says was changed.
+    """Store a service. secret: a new one; "" keeps the stored one as long as the address stays.
 
-    Returns whether a stored secret was emptied, because it was for another address. Raises InvalidInput for an address that is none or
-    not allowed, and for a local one that the server's file does not name.
+    fields: the changed fields, for the log.
+
+    Returns whether a stored secret was removed because it was for another address. Raises InvalidInput for an invalid
+    or forbidden address, and for a local service missing from the server's file.
     """
     check_place(row, secret)
     before = McpService.objects.select_for_update().filter(pk=row.pk).first()
@@ -90,10 +94,10 @@ def _check_client(row: McpService, secret: str) -> None:
 
 
 def read_tools(by: Principal, row: McpService) -> int:
-    """Ask the service what tools it has, and keep what it says of them; how many. What was allowed stays allowed as long as it is there
-    and says the same of itself: a tool that describes itself otherwise is to be allowed anew.
+    """Fetch and store the service's tool descriptions; return their number.
 
-    Raises ServiceUnusable.
+    A tool stays allowed while its description is unchanged; a changed one must be allowed again. Raises
+    ServiceUnusable.
     """
     found = async_to_sync(_listed)(address_of(row))
     with transaction.atomic():
@@ -131,7 +135,7 @@ async def _listed(address: Address) -> list[dict[str, Any]]:
 
 
 def _described(tool: Any) -> dict[str, Any] | None:
-    """Return a tool as it is kept; None for one whose arguments are too much to tell a model, or hold what no database keeps."""
+    """Return a tool for storage; None where its schema is too long for a model, or not storable."""
     if len(str(tool.input_schema)) > MOST_SCHEMA or len(tool.name) > 128:
         return None
     annotations = tool.annotations

@@ -1,4 +1,7 @@
-"""Signing in to a service: an administrator is sent to the issuer of its tokens, and comes back with a code. Signing out forgets them."""
+"""Sign in to a service: an administrator is sent to its token issuer, and returns with a code.
+
+Signing out deletes the tokens.
+"""
 
 import asyncio
 import json
@@ -39,7 +42,7 @@ STATE_LENGTH = 43  # characters; 256 bits
 
 @dataclass(frozen=True)
 class Begun:
-    """address: where the person signs in, and allows this site to act for them. scopes: what it is to be allowed."""
+    """address: where the person signs in and authorises this site. scopes: requested permissions."""
 
     address: str
     scopes: tuple[str, ...]
@@ -50,9 +53,9 @@ class Begun:
 
 
 def begin_sign_in(row: McpService, *, callback: str, session: str) -> Begun:
-    """Find where a person signs in for a service. callback: the address of ours that they come back to, in the same session.
+    """Find the sign-in address of a service. callback: our address that they return to, in the same session.
 
-    Raises InvalidInput where nobody signs in to it, ServiceUnusable where service or issuer do not do their part.
+    Raises InvalidInput where the service needs no sign-in, ServiceUnusable where service or issuer fail.
     """
     if not row.is_signed_in_to:
         raise InvalidInput(_("Choose first that an administrator signs in, and save."))
@@ -75,9 +78,10 @@ def begin_sign_in(row: McpService, *, callback: str, session: str) -> Begun:
 
 
 def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) -> McpService:
-    """Finish a sign-in, and return the service. answer: what the issuer sent them back with, which counts once.
+    """Finish a sign-in, and return the service. answer: the issuer's response, valid once.
 
-    Raises InvalidInput for an answer that nothing of this session waits for, or a refusal; ServiceUnusable where no tokens come.
+    Raises InvalidInput for a response that this session does not wait for, or a refusal; ServiceUnusable where no
+    tokens come.
     """
     begun = _taken(_key(session, answer.get("state", "")))
     row = McpService.objects.filter(pk=begun["service"]).first() if begun else None
@@ -107,7 +111,7 @@ def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) ->
 
 
 def sign_out(by: Principal, row: McpService) -> None:
-    """Forget the tokens. What the issuer knows of them ends there."""
+    """Delete the tokens. They are not revoked at the issuer."""
     _keep(by, row, "", detail={"signed_in": False})
 
 
@@ -134,12 +138,12 @@ def _over_http(row: McpService, work: "Callable[[httpx2.AsyncClient], Coroutine[
 
 
 def _key(session: str, state: str) -> str:
-    """Return the cache key of a sign-in, which only the session that began it can make."""
+    """Return the cache key of a sign-in, known only to the session that began it."""
     return f"mcp-sign-in:{salted_hmac(KIND, json.dumps((session, state)), algorithm='sha256').hexdigest()}"
 
 
 def _taken(key: str) -> dict[str, Any]:
-    """Take a waiting sign-in out of the cache; {} for none."""
+    """Pop a waiting sign-in from the cache; {} for none."""
     sealed = cache.get(key)
     if sealed is None or not cache.delete(key):
         return {}

@@ -1,4 +1,4 @@
-"""What an administrator's sign-in to a service gave: kept sealed with the service, renewed by whoever needs it first."""
+"""The grant of an administrator's sign-in to a service: stored sealed with the service, renewed on demand."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,14 +24,14 @@ LOOKS_S = 0.2  # between two looks whether another has done so
 
 @dataclass(eq=False)
 class SignedIn:
-    """Of one service, for one connection. place: that the sign-in is for."""
+    """The grant of one service, for one connection. place: that the sign-in is bound to."""
 
     service_id: int
     place: str
     _stored: str = field(default="", init=False, repr=False)
 
     def auth(self, url: str) -> "httpx2.Auth":
-        """Adds the token for the service."""
+        """Return the authentication that adds the service's token."""
         from agent.mcp_client.authorization_code import Renewing
 
         return Renewing(url, read=sync_to_async(self.read), keep=sync_to_async(self.keep), alone=self._alone)

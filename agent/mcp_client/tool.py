@@ -1,4 +1,6 @@
-"""A tool of a service outside, as the agent has tools: what it brings is a source from outside, bounded, and nothing in it is obeyed."""
+"""A tool of an outside service as a tool of the agent: its results are outside sources, bounded, and never treated as
+instructions.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -99,9 +101,9 @@ class OutsideTool(ToolDefaults):
 
 
 def outside_tools(names: Iterable[str] | None = None) -> list[OutsideTool]:
-    """Return the tools of services that may be used, among `names` (all, when None), by service and in the service's order.
+    """Return the usable tools of services among `names` (all, when None), by service and in the service's order.
 
-    Two that would bear one name: the first has it, the other is not there.
+    Of two tools with the same name only the first is returned.
     """
     found: dict[str, OutsideTool] = {}
     wanted = None if names is None else {name for name in names if name.startswith(OUTSIDE)}
@@ -117,12 +119,12 @@ def outside_tools(names: Iterable[str] | None = None) -> list[OutsideTool]:
 
 
 def name_of(service: str, tool: str) -> str:
-    """Return the name by which models call a tool."""
+    """Return a tool's name for models."""
     return _NO_LETTER.sub("_", f"{OUTSIDE}{service}_{tool}")[:NAME_LENGTH]
 
 
 def said(brought: "types.CallToolResult") -> str:
-    """Return what a call brought as text. Pictures, sound and files are named, with their size, and not passed on."""
+    """Return the result of a call as text. Pictures, sound and files are listed with their size, and not passed on."""
     parts = []
     for part in brought.content:
         text = getattr(part, "text", None)
@@ -157,7 +159,7 @@ def _usable(service: str, tool: str) -> McpService | None:
 
 
 def vouched(_principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Return the results of services that are switched on now."""
+    """Return the results of services that are enabled now."""
     brought = {one: one.source.removeprefix(SERVICE_SOURCE) for one in queried if one.source.startswith(SERVICE_SOURCE)}
     if not brought:
         return set()

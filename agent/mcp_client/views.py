@@ -1,4 +1,4 @@
-"""Signing in to a service with tools, and out: from its page in the admin to the issuer of its tokens and back."""
+"""Sign in to a service with tools, and sign out: from its page in the admin to its token issuer and back."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -21,7 +21,7 @@ LIST = "admin:agent_mcpservice_changelist"
 @require_POST
 @admin_page
 def connect(request: HttpRequest, _principal: Principal, service_id: int) -> HttpResponseBase:
-    """Show where the person will sign in, because the service names the address, before sending them there."""
+    """Show the sign-in address before the redirect, because the service chose it."""
     row = _service(request, service_id)
     callback = site_address(request) + reverse("mcp-callback")
     try:
@@ -36,7 +36,7 @@ def connect(request: HttpRequest, _principal: Principal, service_id: int) -> Htt
 @require_GET
 @admin_page
 def callback(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Take the issuer's answer: a code or a refusal."""
+    """Handle the issuer's response: a code or a refusal."""
     _require_right(request)
     try:
         row = finish_sign_in(principal, request.GET.dict(), session=_session(request))

@@ -1,4 +1,4 @@
-"""`ask`: one question, answered with its sources, as in the chat."""
+"""`ask`: answer one question with its sources, as in the chat."""
 
 from contextlib import aclosing
 from uuid import UUID

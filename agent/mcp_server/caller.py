@@ -1,4 +1,4 @@
-"""Who called, and what a call brings back."""
+"""The caller of a tool, and its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from authz.principal import Principal
 
 @dataclass(frozen=True)
 class Caller:
-    """language: of the words that are ours, `en` or `zh-hans`. site: the address of this site, without a slash at its end."""
+    """language: of our own words, `en` or `zh-hans`. site: the address of this site, without a trailing slash."""
 
     principal: Principal
     language: str
@@ -18,7 +18,7 @@ class Caller:
 
 @dataclass(frozen=True)
 class Reply:
-    """text: for the model at the other end. data: the same for programs, JSON-serialisable."""
+    """text: for the calling model. data: the same for programs, JSON-serialisable."""
 
     text: str
     data: Mapping[str, Any] = field(default_factory=dict)

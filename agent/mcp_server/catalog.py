@@ -1,4 +1,4 @@
-"""What programs are offered, and one call of it: tools of the agent that read, and `ask` and `list_documents` beside them."""
+"""The tools offered to programs, and their calls: the agent's reading tools, with `ask` and `list_documents`."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -35,7 +35,7 @@ from knowledge.retrieval.search import Scope
 
 @dataclass(frozen=True)
 class Own:
-    """A tool that only programs have. Its function's docstring is what they read."""
+    """A tool for programs only. Its function's docstring is its description."""
 
     title: Words
     args: type[ToolArgs]
@@ -45,7 +45,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Offer:
-    """A tool as a program is told of it. schema: JSON Schema of its arguments."""
+    """A tool's description for a program. schema: JSON Schema of its arguments."""
 
     name: str
     title: Words
@@ -68,7 +68,7 @@ SHARED: Final[Mapping[str, TokenScope]] = {
 
 
 def offered(principal: Principal) -> list[Offer]:
-    """Return the tools that this person can use now with this token, in order; tools that are not set up are left out."""
+    """Return the tools that this person can use now with this token, in order; unconfigured tools are omitted."""
     own = [
         Offer(name, each.title, getdoc(each.run) or "", _schema(each.args))
         for name, each in OWN.items()
@@ -84,7 +84,7 @@ def offered(principal: Principal) -> list[Offer]:
 
 
 async def call(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
-    """Run one tool under the person's rights of this moment; what goes wrong becomes a sentence, as for the agent's own model."""
+    """Run one tool under the person's current rights; an error becomes a sentence, as for the agent's own model."""
     if name not in OWN:
         return await _shared(caller, name, arguments)
     own = OWN[name]

@@ -1,4 +1,4 @@
-"""How programs learn where to sign in for `/mcp`, and tokens of that sign-in: where the company's is set up (RFC 9728, RFC 6750)."""
+"""OAuth discovery for `/mcp`, and access tokens of the company's sign-in, where it is configured (RFC 9728, RFC 6750)."""
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -17,7 +17,7 @@ from copilot_site.lib.site import site_address
 
 
 class McpAuthentication(TokenAuthentication):
-    """API tokens of ours and, where the company's sign-in is set up, its access tokens for this address."""
+    """API tokens of ours and, where the company's sign-in is configured, its access tokens for this address."""
 
     def authenticate(self, request: Request) -> tuple[User, Bearer] | None:
         scheme, _space, token = get_authorization_header(request).decode("latin-1").partition(" ")
@@ -30,7 +30,7 @@ class McpAuthentication(TokenAuthentication):
         return bearer.user, bearer
 
     def authenticate_header(self, request: Request) -> str:
-        """Return where a program reads which issuer gives it a token."""
+        """Return the header that tells a program where to find its token issuer."""
         if not is_offered(request._request):
             return super().authenticate_header(request)
         return f'Bearer resource_metadata="{site_address(request._request)}{reverse("mcp-metadata")}"'
@@ -43,7 +43,7 @@ class McpScheme(TokenScheme):  # type: ignore[no-untyped-call]
 
 @require_safe
 def metadata(request: HttpRequest) -> JsonResponse:
-    """The metadata of `/mcp` as a protected resource; nothing where no sign-in is set up."""
+    """Return the metadata of `/mcp` as a protected resource; 404 where no sign-in is configured."""
     if not is_offered(request):
         raise Http404
     return JsonResponse(
@@ -57,7 +57,9 @@ def metadata(request: HttpRequest) -> JsonResponse:
 
 
 def is_offered(request: HttpRequest) -> bool:
-    """Return whether sign-in tokens are accepted: a sign-in is set up, and this site knows its own name, which tokens must be for."""
+    """Return whether sign-in tokens are accepted: a sign-in is configured, and this site knows its own name, the
+    tokens' audience.
+    """
     return bool(settings.SITE_URL or "*" not in settings.ALLOWED_HOSTS) and bool(sign_ins(request))
 
 

@@ -1,7 +1,9 @@
-"""One exchange of the Model Context Protocol: the SDK reads the message and forms the answer; what is offered is said in `catalog`.
+"""One exchange of the Model Context Protocol: the SDK parses the message and formats the answer.
 
-Stateless: a message is complete in itself, and any web process answers it. The SDK costs 55 MB and a second, so the first message loads
-it.
+`catalog` has the tools.
+
+Stateless: every message is self-contained, so any web process can answer it. The SDK costs 55 MB and a second, so it is
+loaded with the first message.
 """
 
 import asyncio
@@ -32,7 +34,7 @@ INSTRUCTIONS = (
 
 @dataclass
 class Exchange:
-    """What comes back over HTTP."""
+    """An HTTP response."""
 
     status: int = 500
     content_type: str = ""
@@ -41,7 +43,7 @@ class Exchange:
 
 @dataclass
 class _Sent:
-    """An ASGI server of one request, whose body is here already."""
+    """An ASGI server for one request whose body is already read."""
 
     body: bytes
     exchange: Exchange = field(default_factory=Exchange)
@@ -62,7 +64,7 @@ class _Sent:
 
 
 async def exchange(caller: Caller, body: bytes, headers: Iterable[tuple[str, str]]) -> Exchange:
-    """Let the SDK answer one POST. headers: of the request."""
+    """Answer one POST with the SDK. headers: of the request."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     manager = StreamableHTTPSessionManager(
@@ -87,7 +89,7 @@ async def exchange(caller: Caller, body: bytes, headers: Iterable[tuple[str, str
 
 
 def asks(body: Any, name: str) -> bool:
-    """Return whether a message calls the tool of this name. body: the message as JSON has it."""
+    """Return whether a message calls the tool of this name. body: the parsed JSON message."""
     params = body.get("params") if isinstance(body, Mapping) else None
     return isinstance(params, Mapping) and body.get("method") == "tools/call" and params.get("name") == name
 

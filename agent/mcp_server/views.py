@@ -65,7 +65,7 @@ def _headers(request: Request) -> list[tuple[str, str]]:
 
 
 def _require_own_origin(request: Request) -> None:
-    """Refuse a page of another site with PermissionDenied, as the protocol asks servers to."""
+    """Refuse a page of another site with PermissionDenied, as the protocol requires of servers."""
     origin = request.headers.get("Origin")
     if origin is not None and origin != f"{request.scheme}://{request.get_host()}":
         raise PermissionDenied(_("Pages of other sites may not call this address."))

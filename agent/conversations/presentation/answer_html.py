@@ -112,7 +112,9 @@ def _marked(text: str, place: int, part: Part) -> str:
 
 
 def _above_tables(message: ShownMessage) -> dict[str, str]:
-    """Return the text above each result that has several rows of figures, by its headline; the table shows the figures."""
+    """Return the line above each result with several rows of figures, by its headline, whose words its table shows
+    already.
+    """
     results = [query.result for query in message.queries if query.result and query.result.meaning.figure]
     told = {}
     for result in results:

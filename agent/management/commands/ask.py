@@ -98,7 +98,7 @@ class Command(BaseCommand):
 
 
 def _condition(text: str) -> dict[str, str]:
-    """Raises InvalidInput."""
+    """Parse a metadata condition, NAME=VALUE. Raises InvalidInput."""
     name, _equals, value = text.partition("=")
     if not name or not value:
         raise InvalidInput(_("Write a field as NAME=VALUE, not “%(text)s”.") % {"text": text})
@@ -106,7 +106,7 @@ def _condition(text: str) -> dict[str, str]:
 
 
 def _table(text: str) -> TableName:
-    """Raises InvalidInput."""
+    """Parse a table name, SOURCE.TABLE. Raises InvalidInput."""
     source, _dot, table = text.partition(".")
     if not source or not table:
         raise InvalidInput(_("Write a table as SOURCE.TABLE, not “%(text)s”.") % {"text": text})
