@@ -1,4 +1,4 @@
-"""What a run tells the person when it does something else than they would expect; never a silent downgrade."""
+"""Notices to the person about deviations of a run from the expected; no downgrade is silent."""
 
 import structlog
 from django.utils.translation import override
@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 def model_failed(run: Run, error: ModelError) -> None:
-    """The model is not asked again in this run; the person is told how the answer is made instead."""
+    """Stop using the model in this run, and tell the person how the answer is made instead."""
     log.warning("run.model_failed", run=str(run.message_id), error=str(error))
     run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
     run.model_gave_up = True
@@ -30,13 +30,13 @@ def model_failed(run: Run, error: ModelError) -> None:
 
 
 def judge_failed(run: Run, error: ModelError) -> None:
-    """What it was to read is shown with a mark."""
+    """Record that the judge failed; the sentences it did not judge are marked as unchecked."""
     log.warning("run.judge_failed", run=str(run.message_id), error=str(error))
     run.state.tools.errors.append(ToolProblem(tool="judge", type=type(error).__name__, msg=str(error)))
 
 
 def limit_reached(run: Run, limit: Limit) -> None:
-    """The search ends here; the answer is written from what was found."""
+    """Record the limit that ended the search; the answer is written from what was found."""
     run.spent.stopped_by = limit
     if limit in {Limit.REPEATED, Limit.NOTHING_NEW}:
         return  # that is how a search ends when there is nothing more to find
@@ -45,7 +45,7 @@ def limit_reached(run: Run, limit: Limit) -> None:
 
 
 def broken_off(run: Run, error: ModelError) -> None:
-    """Part of the answer is there already, and stays."""
+    """Tell the person that the model broke off; the part already written stays."""
     log.warning("run.model_broke_off", run=str(run.message_id), error=str(error))
     run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
     with override(run.language):
@@ -53,7 +53,10 @@ def broken_off(run: Run, error: ModelError) -> None:
 
 
 def data_not_asked(run: Run, called: Called) -> None:
-    """Business data that could not be asked, and what the person may do about it; what is the managers' business stays with them."""
+    """Tell the person that business data could not be queried and what they can do.
+
+    Data managers get the details elsewhere.
+    """
     with override(run.language):
         if called.problem in {"SourceUnavailable", "SourceRefused", "SandboxRefused"}:
             run.tell(str(texts.DATA_SILENT))
@@ -62,7 +65,7 @@ def data_not_asked(run: Run, called: Called) -> None:
 
 
 def data_not_read(run: Run) -> None:
-    """A question about business data that was not answered from them says why; documents may still say something."""
+    """Tell the person why business data did not answer their question; documents may still."""
     with override(run.language):
         for reason in run.state.plan.explore.why if run.state.plan.explore else ():
             run.tell(str(texts.DATA_UNREAD) % {"why": reason})

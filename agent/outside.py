@@ -1,4 +1,4 @@
-"""What a run brings in from outside and what it sends there, as its state keeps it: pages of the web, questions, calls of tools."""
+"""Exchanges of a run with outside services, as its state keeps them: web pages, queries, tool calls."""
 
 import hashlib
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ SERVICE_SOURCE = "mcp:"  # begins the source of what a service outside brought; 
 
 @dataclass(frozen=True)
 class WebPassage:
-    """A piece of a page as it was read: a search's excerpt, or characters of a page's main text.
+    """A piece of a web page: a search excerpt, or a span of a page's main text.
 
-    url: where it came from in the end. start, end: characters of the page's text as it was read; of a search's excerpt those of the
-    excerpt. read_at: aware.
+    url: after redirects. start, end: character offsets into the text read; for an excerpt, into the excerpt. read_at:
+    aware.
     """
 
     url: str
@@ -39,18 +39,18 @@ class WebPassage:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of its text, hexadecimal."""
+        """Return the hexadecimal SHA-256 of its text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def evidence_id(self) -> str:
-        """Made from where it stands and what it says: `web:1a2b3c4d5e6f:0-812:9f8e7d6c`."""
+        """Return an id made from its place and text: `web:1a2b3c4d5e6f:0-812:9f8e7d6c`."""
         address = hashlib.sha256(self.url.encode()).hexdigest()[:12]
         return f"web:{address}:{self.start}-{self.end}:{self.hash[:8]}"
 
 
 def host_of(url: str) -> str:
-    """ "" for what has none."""
+    """Return the host of an address, "" where it has none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -89,7 +89,7 @@ class AskedApproval(BaseModel):
 
 @dataclass(frozen=True)
 class AllowedCall:
-    """A call that the person allowed, with the arguments that they saw: the run makes it first."""
+    """A call that the person approved, with the arguments that they saw; the run makes it first."""
 
     approval_id: UUID
     tool: str

@@ -1,7 +1,9 @@
-"""The removable parts of the agent. Nothing else imports them (a contract in `pyproject.toml`); each registers what it brings.
+"""The removable parts of the agent.
 
-A part may have `registration` (its `register()` is called at the start), `urls`, `admin`, and `tasks` (its `take_up()` is called every
-ten seconds). To remove a part, delete its folder.
+Nothing else imports them (a contract in `pyproject.toml`); each registers its own features.
+
+A part may have `registration` (its `register()` is called at the start), `urls`, `admin`, and `tasks` (its `take_up()`
+is called every ten seconds). To remove a part, delete its folder.
 """
 
 from importlib import import_module

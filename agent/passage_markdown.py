@@ -1,4 +1,4 @@
-"""A passage as Markdown: what a model is given, and what its sentences are checked against."""
+"""A passage as Markdown, as given to a model and used to check its sentences."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which assistants a person may use, and what the chosen one may do. Every way to ask comes through here."""
+"""The assistants a person may use, and the profile of the chosen one. Every channel uses this module."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ FOR_ALL = frozenset(
 
 @dataclass(frozen=True)
 class Assistant:
-    """One of the assistants that somebody chooses from. openings: questions in the language of the page."""
+    """One of the assistants to choose from. openings: suggested questions in the language of the page."""
 
     id: UUID
     name: str
@@ -40,7 +40,7 @@ class Assistant:
 
 
 def usable_profiles(principal: Principal) -> QuerySet[AgentProfile]:
-    """Return those that are everybody's, and those of the groups and units this person is in, by name; none for nobody."""
+    """Return the profiles for everybody, and those of this person's groups and units, by name; none for nobody."""
     if principal.is_nobody:
         return AgentProfile.objects.none()
     mine = AgentProfile.groups.through.objects.filter(group_id__in=group_ids_of(principal)).values("agentprofile_id")
@@ -48,7 +48,7 @@ def usable_profiles(principal: Principal) -> QuerySet[AgentProfile]:
 
 
 def assistants_for(principal: Principal, language: str) -> list[Assistant]:
-    """Return what this person chooses from, the default one first."""
+    """Return the assistants that this person can choose, the default one first."""
     rows = sorted(usable_profiles(principal), key=lambda row: not row.is_default)
     return [
         Assistant(row.pk, row.name, row.description, row.icon, openings_of(row, language), row.is_default)
@@ -57,7 +57,7 @@ def assistants_for(principal: Principal, language: str) -> list[Assistant]:
 
 
 def openings_of(row: AgentProfile, language: str) -> tuple[str, ...]:
-    """In a language (`zh…` or any other for English), else in the one there is."""
+    """Return the suggested questions in a language (`zh…`, any other for English), else in the one available."""
     own, other = (
         (row.questions_zh, row.questions_en) if language.startswith("zh") else (row.questions_en, row.questions_zh)
     )
@@ -65,13 +65,15 @@ def openings_of(row: AgentProfile, language: str) -> tuple[str, ...]:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text that say something."""
+    """Return the non-blank lines of a text."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def profile_of(principal: Principal, options: Options) -> Profile:
-    """The profile that was asked for, or the default one. Raises NotFound for one that is not there or not theirs, in the same words,
-    InvalidInput for what it is not to do.
+    """Return the requested profile, or the default one.
+
+    Raises NotFound, in the same words for a missing one and one not theirs; InvalidInput for options that it does not
+    allow.
     """
     profile = _stored(principal, options.profile_id)
     if principal.audience:
@@ -88,13 +90,16 @@ def profile_of(principal: Principal, options: Options) -> Profile:
 
 
 def _for_all(profile: Profile) -> Profile:
-    """The profile in front of others: only tools that read under the rights of all; nothing outside, no scripts, nothing of one's own."""
+    """Return the profile for a group chat: only tools that read under the rights of all.
+
+    Nothing outside, no scripts, nothing personal.
+    """
     names = allowed_names(profile.tools)
     return replace(profile, tools=tuple(name for name in names if name in FOR_ALL))
 
 
 def _on_the_web(profile: Profile, *, searches: bool) -> Profile:
-    """Return the profile for a question that is to ask the web, or not to. Raises InvalidInput where the profile does not switch it on."""
+    """Return the profile with or without web search. Raises InvalidInput where the profile does not enable it."""
     names = allowed_names(profile.tools)
     if not searches:
         return replace(profile, tools=tuple(name for name in names if find(name).brings != "outside"))
@@ -120,7 +125,7 @@ def _stored(principal: Principal, profile_id: str) -> Profile:
 
 
 def profile_from(row: AgentProfile, knowledge_base_ids: Iterable[UUID]) -> Profile:
-    """Return what a row says, saved or not; the bases that it narrows to come beside it, because an unsaved one has none."""
+    """Return the profile of a row, saved or not; its bases are passed separately, because an unsaved row has none."""
     limits: dict[str, Any] = {
         "steps": row.most_steps,
         "tool_calls": row.most_tool_calls,

@@ -1,4 +1,4 @@
-"""What an agent may do: the tools it has, the model it speaks with, where it looks and what it may cost."""
+"""The settings of an agent: its tools, its model, its scope and its budget."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ from business.data_scope import TableName
 
 
 class Icon(TextChoices):
-    """What stands beside an assistant's name: names of the sprite `static/img/icons.svg`."""
+    """Icons of assistants: names of the sprite `static/img/icons.svg`."""
 
     CHAT = "chat", _("speech bubble")
     PERSON = "person", _("person")
@@ -24,7 +24,7 @@ class Icon(TextChoices):
 
 
 class Tone(TextChoices):
-    """How a language model writes: each has a prompt `agent/prompts/tone_<value>`; blank is the answer's own."""
+    """The tone of a language model's answers: each has a prompt `agent/prompts/tone_<value>`; blank for the default."""
 
     BRIEF = "brief", _("brief")
     FRIENDLY = "friendly", _("friendly")
@@ -35,11 +35,11 @@ class Tone(TextChoices):
 class Profile:
     """tools: names; None means those that are on by default. model: name of a configured one, "" for the default.
 
-    uses_tools: False means search once and write, without choosing tools. knowledge_base_ids: empty does not narrow.
-    asks_before_web: a search of the web waits for the person, whatever the service is set to.
-    outside: tools of services outside that it switches on, as `agent.tools.base.Tool`.
-    judge: name of the model that reads the sentences which facts do not settle, "" for the one that writes. is_strict: what is not
-    checked is left out instead of marked. id: of its row, None for the product's own. tone: one of `Tone`, or "".
+    uses_tools: False means search once and write, without choosing tools. knowledge_base_ids: empty for no restriction.
+    asks_before_web: each web search needs the person's approval, whatever the service's setting. outside: enabled tools
+    of outside services, as `agent.tools.base.Tool`. judge: name of the model that checks the sentences which facts do
+    not settle, "" for the writing model. is_strict: unchecked sentences are left out instead of marked. id: of its row,
+    None for the product's own. tone: one of `Tone`, or "".
     """
 
     id: UUID | None = None
@@ -58,13 +58,14 @@ class Profile:
 
 @dataclass(frozen=True)
 class Options:
-    """What a person may choose for one question. profile_id, model: "" for the default ones. uses_tools, searches_web: None: the
-    profile's.
+    """A person's choices for one question. profile_id, model: "" for the default ones. uses_tools, searches_web:
 
-    asked_as: what the client calls the question; the same again in a conversation is the same question. is_wide: look
-    at more passages than an answer takes. follows, instead_of: its place in the conversation (`agent.conversations.branches.followed`).
-    attachments: ids of the conversation's files that the question is asked with. tables: of data sources that it is asked of.
-    channel: where it was asked, for the audit log; "" for the pages and the API.
+    None: the profile's.
+
+    asked_as: the client's id of the question; the same id in a conversation is the same question. is_wide: use more
+    passages than usual. follows, instead_of: its place in the conversation (`agent.conversations.branches.followed`).
+    attachments: ids of the conversation's files to search. tables: of data sources to query. channel: for the audit
+    log; "" for the pages and the API.
     """
 
     profile_id: str = ""

@@ -1,4 +1,4 @@
-"""Prompts are files, agent/prompts/<name>.<en|zh>.md; a run keeps the hash of those it used. And how many tokens a text has."""
+"""Prompts are files, agent/prompts/<name>.<en|zh>.md; a run keeps the hash of those it used. Also counts tokens."""
 
 import hashlib
 import re
@@ -25,23 +25,25 @@ class Prompt:
 
 @cache
 def prompt(name: str, language: str) -> Prompt:
-    """language: `zh` for Chinese, anything else is English. Raises FileNotFoundError."""
+    """Return a prompt. language: `zh` for Chinese, anything else is English. Raises FileNotFoundError."""
     file = f"{name}.{'zh' if language.startswith('zh') else 'en'}.md"
     data = (FOLDER / file).read_bytes()
     return Prompt(file.removesuffix(".md"), data.decode().strip(), hashlib.sha256(data).hexdigest()[:12])
 
 
 def dated(text: str, today: date) -> str:
-    """A text with the day it is read on, which a model does not know: `last year`, `still valid` and `until` count from it."""
+    """Append today's date, which a model does not know, to a text: `last year`, `still valid` and `until` depend on it."""
     return f"{text}\n\ntoday: {today:%Y-%m-%d, %A}"
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens: tokenizers of served models are not ours to have; a tenth too many rather than too few."""
+    """Estimate the tokens of a text, rather a tenth too many than too few: the tokenizers of served models are not
+    available.
+    """
     wide = 0 if text.isascii() else sum(map(len, WIDE.findall(text)))
     return wide + -(-(len(text) - wide) // 4)
 
 
 def count_messages(messages: Iterable[Mapping[str, Any]]) -> int:
-    """About how many tokens these messages take, tool calls included."""
+    """Estimate the tokens of messages, tool calls included."""
     return sum(MESSAGE_TOKENS + count_tokens(f"{m.get('content') or ''}{m.get('tool_calls') or ''}") for m in messages)

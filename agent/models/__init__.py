@@ -1,4 +1,4 @@
-"""Rows of the agent, one file a subject."""
+"""Models of the agent, one file per subject."""
 
 from agent.models.chat_platforms import ChatBot, ChatMessage
 from agent.models.conversations import (

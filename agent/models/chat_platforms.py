@@ -1,4 +1,4 @@
-"""Rows of bots in chat platforms: how they are reached, and what was asked of them."""
+"""Models of chat platform bots: their settings, and the messages they received."""
 
 import uuid
 
@@ -13,10 +13,10 @@ from copilot_site.lib.line_fields import LineField
 
 
 class ChatBot(models.Model):
-    """The company's app at a chat platform. Its secrets are stored encrypted, together, and shown to nobody again.
+    """The company's app at a chat platform. Its secrets are stored encrypted, together, and write-only.
 
-    platform: of `agent.chat_platforms.platforms`. bot_id: what the platform calls the bot. site: of this product, for links, without a
-    slash at its end. The address that the platform calls has the row's id.
+    platform: of `agent.chat_platforms.platforms`. bot_id: the platform's id of the bot. site: of this product, for
+    links, without a trailing slash. The event address that the platform calls contains the row's id.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -59,11 +59,11 @@ class ChatBot(models.Model):
 
 
 class ChatMessage(models.Model):
-    """One message to a bot, answered once. text: what was asked, until it is answered; None for what is no text.
+    """One message to a bot, answered once. text: the question, until it is answered; None for non-text messages.
 
-    user: who asked, where they are known here. session, answer_id: where it was answered; the next message of the same person in this
-    chat goes on from there. begins_anew: they wanted a new conversation. claimed_at: when whoever answers it gave a sign of life.
-    problem: why there is no answer, in the platform's words or as the name of an error.
+    user: the asker, where they have an account. session, answer_id: where it was answered; the next message of the same
+    person in this chat follows it. begins_anew: they asked for a new conversation. claimed_at: the worker's latest
+    heartbeat. problem: why there is no answer, in the platform's words or as the name of an error.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

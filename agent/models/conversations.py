@@ -14,8 +14,8 @@ from copilot_site.lib.line_fields import LineField
 class Session(models.Model):
     """One conversation of one person.
 
-    label: what they file it under. is_archived: kept out of the rail. within: the folder of the narrow token it was begun with; None where
-    nothing narrowed them. profile: the assistant that was asked last, which the page offers again; scope: the places asked in last
+    label: chosen by the person. is_archived: hidden from the rail. within: the folder of the restricted token it was
+    begun with; None for no restriction. profile: the last assistant, offered again by the page; scope: the last scope
     (`agent.kept_scope`).
     """
 
@@ -46,14 +46,14 @@ class Role(models.TextChoices):
 
 
 class Rating(models.TextChoices):
-    """What the person who asked says about an answer."""
+    """The asker's rating of an answer."""
 
     HELPFUL = "helpful", _("helpful")
     NOT_HELPFUL = "not_helpful", _("not helpful")
 
 
 class Fault(models.TextChoices):
-    """What is the matter with an answer that did not help."""
+    """The problem with an answer that did not help."""
 
     WRONG = "wrong", _("wrong")
     OUTDATED = "outdated", _("outdated")
@@ -62,16 +62,18 @@ class Fault(models.TextChoices):
 
 
 class Message(models.Model):
-    """A question or an answer. parent: of an answer its question; of a question the answer that it follows, None where it begins the
-    conversation (`agent.conversations.branches`). An answer keeps its sentences with the numbers they cite, so that each can be shown or
-    masked.
+    """A question or an answer.
 
-    sentences: [{"text": str, "citations": [number, …]}], empty for questions and for answers that only say no.
-    state: the run's state as the specification has it, for the answer; without text of documents. notice: what was done differently from
-    what the person would expect, in their language. prompts: {name: hash} of the prompts that were used. attachments: of a question the
-    ids of the files it was asked with. rating, fault, comment: of whoever asked. is_shown_to_keepers: whether they let those who manage a
-    cited document see their question and these. asked_key: of a question that a program asked which sends all earlier ones again: stands
-    for them and it, in order (`agent.openai_api`).
+    parent: of an answer its question; of a question the answer that it follows, None where it begins the conversation
+    (`agent.conversations.branches`). An answer stores its sentences with the numbers they cite, so that each can be
+    shown or masked.
+
+    sentences: [{"text": str, "citations": [number, …]}], empty for questions and for refusals. state: the run's state
+    as the specification has it, for an answer; without text of documents. notice: what was done differently from what
+    the person would expect, in their language. prompts: {name: hash} of the prompts used. attachments: of a question,
+    the ids of its files. rating, fault, comment: of the asker. is_shown_to_keepers: whether those who manage a cited
+    document may see their question and these. asked_key: of a question from a program that sends all earlier ones
+    again: a key of all of them in order (`agent.openai_api`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -112,7 +114,7 @@ class Message(models.Model):
 
 
 class Share(models.Model):
-    """A conversation that its person lets others in the company read, up to an answer; each of them under rights of their own."""
+    """A conversation shared with others in the company, up to an answer; each reader sees it under their own rights."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, models.CASCADE, related_name="shares")
@@ -126,10 +128,10 @@ class Share(models.Model):
 
 
 class QueryCitation(models.Model):
-    """The result of a query behind a number of an answer. source: name of the data source, whose rights of today decide.
+    """A cited query result. source: name of the data source, whose rights of today decide.
 
-    result: the query with its table and meaning as `business.results.shown_query.QueryShown`; null where the source keeps none.
-    perm_snapshot_id: of the rights that it ran under, for the audit.
+    result: the query with its table and meaning as `business.results.shown_query.QueryShown`; null where the source
+    keeps none. perm_snapshot_id: of the rights that it ran under, for the audit.
     """
 
     message = models.ForeignKey(Message, models.CASCADE, related_name="queries")
@@ -147,7 +149,7 @@ class QueryCitation(models.Model):
 
 
 class WebCitation(models.Model):
-    """The page from outside behind a number of an answer. snippet: the words that were cited, for the page may say others by now."""
+    """A cited web page. snippet: the cited words, since the page may have changed."""
 
     message = models.ForeignKey(Message, models.CASCADE, related_name="pages")
     number = models.PositiveSmallIntegerField()
@@ -164,7 +166,7 @@ class WebCitation(models.Model):
 
 
 class Citation(models.Model):
-    """The passage behind a number of an answer: where it is, never what it says. Text is read again, under today's rights.
+    """A cited passage: its place, never its text, which is read again under today's rights.
 
     start, end: the cited span, as character offsets into the passage.
     """

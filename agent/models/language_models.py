@@ -1,4 +1,4 @@
-"""Which language models there are, and what each person has used of them today."""
+"""The configured language models, and each person's usage per day."""
 
 from decimal import Decimal
 
@@ -12,7 +12,7 @@ from copilot_site.lib.line_fields import LineField
 
 
 class LanguageModel(models.Model):
-    """A served model that people can choose by name. Its key is stored encrypted and shown to nobody again."""
+    """A served model that people can choose by name. Its key is stored encrypted and is write-only."""
 
     name = LineField(_("name"), max_length=80, unique=True)
     base_url = models.CharField(
@@ -45,7 +45,7 @@ class LanguageModel(models.Model):
 
 
 class DayOfUse(models.Model):
-    """What one person's questions have used on one day (of the site's time zone)."""
+    """The usage of one person's questions on one day (in the site's time zone)."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("person"))
     day = models.DateField(_("day"))

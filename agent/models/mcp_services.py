@@ -1,4 +1,4 @@
-"""Which services there are, what of theirs may be used, and what people were asked to allow."""
+"""Outside services, their allowed tools, and the approvals asked of people."""
 
 import json
 import uuid
@@ -24,19 +24,19 @@ class Transport(models.TextChoices):
 
 
 class OAuthGrant(models.TextChoices):
-    """How tokens for a service are got, by their names in OAuth."""
+    """The OAuth grant types for a service's tokens, by their names in OAuth."""
 
     CLIENT_CREDENTIALS = "client_credentials", _("this site asks for them as itself (client credentials)")
     AUTHORIZATION_CODE = "authorization_code", _("an administrator signs in (authorization code)")
 
 
 class McpService(models.Model):
-    """A service outside. name: how its tools begin for models; never changed, as profiles name the tools.
+    """An outside service. name: the prefix of its tools' names for models; immutable, as profiles name the tools.
 
-    tools: as they described themselves when an administrator read them last, which is what models are told: [{name, title, description,
-    schema, is_read_only}]. allowed_tools: those that may be used at all; unasked_tools: among them those that run without asking the
-    person. The secret stands in the header `header_name`; with an `oauth_issuer` it is that of `oauth_client_id` there, and a token stands
-    in the header. It is sealed for the address, issuer and client.
+    tools: their descriptions as last fetched by an administrator, which models get: [{name, title, description, schema,
+    is_read_only}]. allowed_tools: tools that may be used; unasked_tools: those among them that run without approval.
+    The secret is sent in the header `header_name`; with an `oauth_issuer` it is the secret of `oauth_client_id` there,
+    and the header carries a token. It is sealed for the address, issuer and client.
     """
 
     name = LineField(_("name"), max_length=24, unique=True, validators=[NAME])
@@ -91,7 +91,7 @@ class McpService(models.Model):
 
     @property
     def is_signed_in_to(self) -> bool:
-        """Whether its tokens come of an administrator's sign-in."""
+        """Return whether its tokens come from an administrator's sign-in."""
         return self.oauth_grant == OAuthGrant.AUTHORIZATION_CODE
 
 
@@ -103,9 +103,11 @@ class ApprovalState(models.TextChoices):
 
 
 class ToolApproval(models.Model):
-    """One call that a person is asked to allow. It is made at most once, with exactly these arguments. message: the answer that asks.
+    """A call that needs a person's approval. It is made at most once, with exactly these arguments.
 
-    question: what the run worked on, which goes on when the call is allowed, in the same scope and under the profile of that name.
+    message: the answer that asks.
+
+    question: of the run, which continues after the approval, in the same scope and with the profile of that name.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -127,12 +129,12 @@ class ToolApproval(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether it can still be decided."""
+        """Return whether it can still be decided."""
         return self.state == ApprovalState.PENDING and self.created_at > timezone.now() - LIVES
 
     @property
     def shown_arguments(self) -> list[tuple[str, str]]:
-        """Names and values as they are sent, nothing in them unseen."""
+        """Return names and values as they are sent, with invisible characters made visible."""
         texts = {
             name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for name, value in self.arguments.items()

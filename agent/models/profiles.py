@@ -17,21 +17,21 @@ _checks: list[Callable[[list[str]], None]] = []
 
 
 def add_tool_check(check: Callable[[list[str]], None]) -> None:
-    """Whoever knows the tools says which names are none: it raises ValidationError. Rows know no tools."""
+    """Register a check of tool names, which raises ValidationError for unknown ones; models do not know the tools."""
     _checks.append(check)
 
 
 def check_tools(names: list[str]) -> None:
-    """Raises ValidationError for a name that is no tool, of ours or of a service."""
+    """Raise ValidationError for the name of an unknown tool, ours or a service's."""
     for check in _checks:
         check(names)
 
 
 class AgentProfile(models.Model):
-    """An assistant that people choose: what it may do, how it speaks, and who may use it. Limits left empty are the product's.
+    """An assistant that people can choose: its tools, its tone, and its users. Empty limits use the product's defaults.
 
-    questions_en, questions_zh: what one may begin with, one a line. groups: whose people may use it, those of units below, too; none:
-    everybody. Who may use it is `agent.profile_choice.usable_profiles`, nothing else.
+    questions_en, questions_zh: suggested questions, one per line. groups: may use it, with the units below them; none:
+    everybody. `agent.profile_choice.usable_profiles` alone decides who may use it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

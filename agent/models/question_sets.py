@@ -1,4 +1,7 @@
-"""Rows of evaluation: sets of questions, each with whom it is asked as, and runs over them. No answer's text is kept."""
+"""Models of evaluation: sets of questions, each with the person it is asked as, and runs over them.
+
+No answer's text is stored.
+"""
 
 import uuid
 from datetime import timedelta
@@ -32,11 +35,11 @@ class QuestionSet(models.Model):
 
 
 class Case(models.Model):
-    """One question. person: under whose rights it is asked; the case goes with them.
+    """One question. person: the account it is asked as; deleting the account deletes the case.
 
-    is_answerable: whether an answer is expected; None where nobody said. answers: one of these stands in the answer; empty: any
-    text. documents: names of files, one of which the answer cites; empty: any. forbidden: what this person must never be told.
-    message: the answer in a conversation that the question is from; the case goes with it.
+    is_answerable: whether an answer is expected; None: unspecified. answers: the answer must contain one of these;
+    empty: any text. documents: the answer must cite one of these file names; empty: any. forbidden: words that this
+    person must never be told. message: the answer that the question was taken from; deleting it deletes the case.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -58,9 +61,12 @@ class Case(models.Model):
 
 
 class SetRun(models.Model):
-    """Every question of a set, asked once. started_by: who looks through the others' eyes. profile: None for what each would have.
+    """One run over a set, asking every question once. started_by: the account that impersonates the others. profile:
 
-    queued_at: when a task for it was sent last. stopped_at: somebody stopped it, or may not look any more. ended_at: nothing is left.
+    None for each person's default.
+
+    queued_at: when its last task was queued. stopped_at: stopped by somebody, or because the right to oversee ended.
+    ended_at: nothing is left.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -81,7 +87,7 @@ class SetRun(models.Model):
 
 
 class Fault(models.TextChoices):
-    """What is wrong with an answer, by what its case says."""
+    """The problem with an answer, according to its case."""
 
     NOT_ANSWERED = "not_answered", _("not answered")
     ANSWERED = "answered", _("answered, though there is no answer")
@@ -91,9 +97,9 @@ class Fault(models.TextChoices):
 
 
 class CaseResult(models.Model):
-    """What became of one question in a run. question: its words when the run began, whatever the case says since.
+    """The result of one question in a run. question: its words when the run began, even if the case has changed since.
 
-    claimed_at: a worker is at it; done_at: it is over. leaks: how many things it tells that this person must not be told.
+    claimed_at: a worker has it; done_at: finished. leaks: number of things told that this person must not be told.
     """
 
     run = models.ForeignKey(SetRun, models.CASCADE, related_name="results")

@@ -1,4 +1,4 @@
-"""Rows of skills: what was uploaded, who looked at it, where it is used, and what scripts made."""
+"""Models of skills: uploads, reviews, uses, and files made by scripts."""
 
 import uuid
 from typing import Any
@@ -13,7 +13,7 @@ NAME_LENGTH, DESCRIPTION_LENGTH = 64, 1024  # of the published format
 
 
 class Skill(models.Model):
-    """A skill by its name. in_use: the version that answers; None: it is off. profiles: those whose runs are told of it."""
+    """A skill by its name. in_use: the active version; None: disabled. profiles: whose runs may use it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = LineField(_("name"), max_length=NAME_LENGTH, unique=True)
@@ -39,9 +39,10 @@ class Verdict(models.TextChoices):
 
 
 class SkillVersion(models.Model):
-    """What was uploaded once; its content never changes. archive: a zip of the files as they were checked; sha256: of it.
+    """An uploaded version; its content is immutable. archive: a zip of the checked files; sha256: of it.
 
-    paths: of the files, with their sizes in bytes. by, reviewed_by: None where the account is gone; the audit log has the names.
+    paths: of the files, with their sizes in bytes. by, reviewed_by: None where the account is gone; the audit log has
+    the names.
     """
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
@@ -66,8 +67,10 @@ class SkillVersion(models.Model):
 
 
 class MadeFile(models.Model):
-    """What a script left for whoever asked. grounds: what it was made of, as keys of `business.results.visibility.Queried`: without the
-    right to all of it nobody gets the file. It goes with its answer, and after `agent.conversations.made_files.KEPT`.
+    """A file that a script made for the asker.
+
+    grounds: its sources, as keys of `business.results.visibility.Queried`: without the right to all of them nobody gets
+    the file. Deleted with its answer, and after `agent.conversations.made_files.KEPT`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -1,4 +1,4 @@
-"""Answers that somebody stands behind: a question, what answers it, and what that stands on."""
+"""Verified answers: a question, its answer, and the sources of the answer."""
 
 import uuid
 
@@ -20,7 +20,7 @@ from knowledge.models import Document
 
 
 class Flag(models.TextChoices):
-    """Why an answer waits for its keeper."""
+    """Why an answer waits for its keeper's review."""
 
     CHANGED = "changed", _("a source says something else now")
     GONE = "gone", _("a source is not there any more")
@@ -28,10 +28,11 @@ class Flag(models.TextChoices):
 
 
 class VerifiedAnswer(models.Model):
-    """A question with its verified answer: a text in a folder, or a statement over a data source, whose number is computed at each asking.
+    """A question with its verified answer: a text in a folder, or a statement over a data source, run again for each
+    question.
 
-    question_key: of its words, for finding it again. layer_sha256: of what the layer said of the statement's tables when it was verified,
-    "" for nobody knows. flag: why it has to be looked at again; until then it answers nothing.
+    question_key: of its words, for lookup. layer_sha256: hash of the layer's definition of the statement's tables when
+    it was verified, "" for unknown. flag: why it must be reviewed; until then it is not used.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -78,8 +79,10 @@ class VerifiedAnswer(models.Model):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        """Texts in folders on which this person holds the right and may read, all of whose sources they may read now; statements over
-        data sources that they keep. What is not there any more is for keepers alone.
+        """Return a filter for answers that this person holds the right to.
+
+        Texts in readable folders with this right, all of whose sources they may read now; statements over data sources
+        that they manage. Answers whose sources are gone are visible to keepers only.
         """
         sources = VerifiedSource.objects.filter(answer=OuterRef("pk"))
         seen = Q(document__in=Document.objects.visible_to(principal).values("pk"))
@@ -95,7 +98,7 @@ class VerifiedAnswer(models.Model):
 
 
 class VerifiedWording(models.Model):
-    """A way to ask the question: the question itself, or another wording. key: of its normalised words.
+    """A wording of the question: the question itself, or another. key: of its normalised words.
 
     vector: in the embedder's space of sentences; None until it is embedded.
     """
@@ -112,10 +115,10 @@ class VerifiedWording(models.Model):
 
 
 class VerifiedSource(models.Model):
-    """What a verified text stands on: a passage of a document, all of a document, or a data source.
+    """A source of a verified text: a passage, a whole document, or a data source.
 
-    folder: of the document when it was verified, whose readers may know of it when it is gone. chunk_id: None for all of the version;
-    start, end: the cited span of the passage. layer_sha256: of a data source, as its answer has it.
+    folder: of the document when it was verified, whose readers may know of it after its deletion. chunk_id: None for
+    the whole version; start, end: the cited span of the passage. layer_sha256: of a data source, as its answer has it.
     """
 
     answer = models.ForeignKey(VerifiedAnswer, models.CASCADE, related_name="sources")
@@ -136,7 +139,7 @@ class VerifiedSource(models.Model):
 
 
 class VerifiedCitation(models.Model):
-    """A verified answer behind a number of an answer; what it says is read again, under today's rights. by, verified_on: as of then."""
+    """A cited verified answer; its text is read again, under today's rights. by, verified_on: as of then."""
 
     message = models.ForeignKey(Message, models.CASCADE, related_name="verified")
     number = models.PositiveSmallIntegerField()
@@ -152,5 +155,5 @@ class VerifiedCitation(models.Model):
 
 
 def still_valid() -> Q:
-    """What may answer today: nobody has to look at it, and its last day has not passed."""
+    """Return a filter for usable answers: not flagged for review, and not expired."""
     return Q(flag="") & (Q(expires_on=None) | Q(expires_on__gte=timezone.localdate()))

@@ -1,4 +1,4 @@
-"""Rows that say which service searches the web, and which hosts outside may be read."""
+"""Models of the web search service and of the web hosts that may be read."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ MOST_RESULTS = 10
 
 
 class WebSearchProvider(models.Model):
-    """A service that searches the web. Its key is stored encrypted and shown to nobody again. kind: of `agent.web.providers`."""
+    """A web search service. Its key is stored encrypted and is write-only. kind: of `agent.web.providers`."""
 
     name = LineField(_("name"), max_length=80, unique=True)
     kind = models.CharField(_("kind"), max_length=40)
@@ -45,7 +45,7 @@ class WebSearchProvider(models.Model):
 
 
 def check_host(entry: str) -> None:
-    """Raises ValidationError for what is neither a host, `*.` and a host, nor an address."""
+    """Raise ValidationError for anything but a host, `*.` and a host, or an address."""
     try:
         found = entries_of(entry)
     except ValueError:
@@ -55,7 +55,7 @@ def check_host(entry: str) -> None:
 
 
 class WebHost(models.Model):
-    """A host outside that may be read, or may not. Where any is allowed, no other is read; what is forbidden never is."""
+    """An allowed or forbidden web host. Where any host is allowed, no other may be read; forbidden hosts never are."""
 
     entry = models.CharField(
         _("host"),
@@ -80,6 +80,6 @@ class WebHost(models.Model):
         return self.entry
 
     def clean(self) -> None:
-        """As it is compared: lower case, IDN as xn--; what is none its field says."""
+        """Normalise the entry for comparison: lower case, IDN as xn--; an invalid one is left for its field to report."""
         with suppress(ValueError):
             self.entry = next(iter(entries_of(self.entry)), self.entry)

@@ -1,1 +1,4 @@
-"""The addresses of OpenAI's API, so that its clients and chat front ends work with a token: `base_url` is this site and `/v1`."""
+"""OpenAI-compatible endpoints, so that its clients and chat front ends work with a token:
+
+`base_url` is this site and `/v1`.
+"""

@@ -1,4 +1,4 @@
-"""An answer in the formats of OpenAI's chat completions: whole, or in chunks."""
+"""Answers in the formats of OpenAI's chat completions: whole, or in chunks."""
 
 import json
 import time
@@ -12,7 +12,7 @@ from agent.text_answer import TextAnswer
 
 @dataclass
 class OpenAIAnswer(TextAnswer):
-    """model: as it was asked for. created: in seconds since 1970."""
+    """model: as requested. created: in seconds since 1970."""
 
     model: str = "copilot"
     created: int = field(default_factory=lambda: int(time.time()))
@@ -40,14 +40,14 @@ class OpenAIAnswer(TextAnswer):
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 
     def used(self) -> dict[str, Any]:
-        """Return the chunk with the tokens used."""
+        """Return the chunk with the token usage."""
         return {**self._head("chat.completion.chunk"), "choices": [], "usage": self._usage()}
 
     def _head(self, kind: str) -> dict[str, Any]:
         return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
 
     def _usage(self) -> dict[str, Any]:
-        """Tokens of the language model, none where none wrote."""
+        """Return the tokens of the language model, 0 where none was used."""
         spent = self.run.spent
         return {
             "prompt_tokens": spent.input_tokens,

@@ -1,7 +1,8 @@
-"""Which conversation a program goes on with: it sends all earlier messages again, and never says which one it means.
+"""Match a program's request to a conversation: the program sends all earlier messages again, and no conversation id.
 
-A conversation is known by the questions that were asked in it, in order, so that follow-ups stand on what was answered before, with its
-sources and rights of today. What the program says was answered is not believed. It bears no title, and so is in no list of the chat page.
+A conversation is identified by its questions, in order, so that follow-ups build on the stored answers, with their
+sources and today's rights. The answers that the program sends are ignored. The conversation has no title, so the chat
+page does not list it.
 """
 
 import hashlib
@@ -30,8 +31,10 @@ RESPONSE = "resp_"  # how the id of an answer begins that is told to programs
 
 
 def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Session, UUID | None]:
-    """Return the person's conversation in which these were asked last, and the answer that the next question follows; begin a new one,
-    and return None, where there is none. Where the conversation went on meanwhile, the question begins a branch.
+    """Return the person's latest conversation with these questions, and the answer that the next question follows.
+
+    Begin a new one, and return None for the answer, where there is none. Where the conversation has continued
+    meanwhile, the question begins a branch.
     """
     known = (
         Message.objects.filter(session__in=sessions_of(principal), asked_key=asked_key(earlier)) if earlier else None
@@ -43,7 +46,10 @@ def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Sessi
 
 
 def conversation_after(principal: Principal, response_id: str) -> tuple[Session, UUID]:
-    """Return the person's conversation with this answer, and the answer. response_id: as it was told. Raises NotFound for others'."""
+    """Return the person's conversation with this answer, and the answer. response_id: as given to the program.
+
+    Raises NotFound, also for another person's.
+    """
     with suppress(ValueError):
         pk = UUID(response_id.removeprefix(RESPONSE))
         answer = Message.objects.filter(session__in=sessions_of(principal), pk=pk, role=Role.ASSISTANT)
@@ -53,7 +59,7 @@ def conversation_after(principal: Principal, response_id: str) -> tuple[Session,
 
 
 def note_question(answer_id: UUID, questions: Sequence[str]) -> None:
-    """Store the key of all that the program has asked with the question of this answer."""
+    """Store the key of all of the program's questions so far with this answer's question."""
     asked = Message.objects.filter(pk=answer_id).values("parent_id")
     Message.objects.filter(pk__in=asked).update(asked_key=asked_key(questions))
 
@@ -67,9 +73,10 @@ DEFAULT = "copilot"  # the default profile, whatever it is called
 
 
 def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> OpenAIAnswer:
-    """Start a run for a program's question. given: model, questions in order, and `previous_response_id`, the answer that goes before.
+    """Start a run for a program's question.
 
-    Raises NotFound for a model or an answer that is not theirs, and what `agent.runs.start.begin` raises; nothing is left then.
+    given: model, questions in order, and `previous_response_id`, the answer before it. Raises NotFound for a missing
+    model or answer, or one not theirs, and the errors of `agent.runs.start.begin`; then a new conversation is removed.
     """
     profile, questions = profile_id(principal, given["model"]), given["questions"]
     before = given.get("previous_response_id")
@@ -87,7 +94,10 @@ def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> O
 
 
 def profile_id(principal: Principal, model: str) -> str:
-    """Return the id of the profile that a program calls a model, "" for the default one. Raises NotFound for a missing one or another's."""
+    """Return the id of the profile that a program calls a model, "" for the default.
+
+    Raises NotFound for a missing one, or one not theirs.
+    """
     if model == DEFAULT:
         return ""
     usable = usable_profiles(principal)

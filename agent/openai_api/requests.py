@@ -1,4 +1,4 @@
-"""What programs send that were written for OpenAI's API. What steers a model (temperature, tools, a system message) is not obeyed here."""
+"""Requests in the format of OpenAI's API. Model parameters (temperature, tools, a system message) are ignored."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class OpenAIInput(serializers.Serializer[Any]):
 
     @classmethod
     def checked(cls, data: Any) -> dict[str, Any]:
-        """Validate a request. Raises ValidationError, naming the field."""
+        """Validate a request. Raises ValidationError with the name of the field."""
         given = cls(data=data)
         given.is_valid(raise_exception=True)
         return dict(given.validated_data)
@@ -44,7 +44,7 @@ def _text_alone() -> serializers.ValidationError:
 
 @dataclass(frozen=True)
 class Said:
-    """What a message says. has_more: pictures, sound or files besides, which are not read."""
+    """The content of a message. has_more: it has images, audio or files, which are not read."""
 
     text: str = ""
     has_more: bool = False
@@ -99,7 +99,7 @@ class QuestionRequest(OpenAIInput):
 
 
 def _require_text_form(form: Any) -> None:
-    """form: what a program wants its answer in. Raises ValidationError for all but text."""
+    """Require text output. form: the requested format. Raises ValidationError for any other."""
     if form is not None and (not isinstance(form, Mapping) or form.get("type") not in (None, "text")):
         raise serializers.ValidationError(
             _("Answers are text with its sources here: JSON and other structured output is not offered.")
@@ -107,9 +107,11 @@ def _require_text_form(form: Any) -> None:
 
 
 def _questions(messages: list[dict[str, Any]], field: str) -> list[str]:
-    """Return what people asked, in order. Raises ValidationError where the last message is no question, or not text alone.
+    """Return the person's questions, in order.
 
-    What was shown before is passed over: a conversation goes on behind a picture.
+    Raises ValidationError where the last message is no question, or not only text.
+
+    Other content of earlier messages is ignored: a conversation can continue after a picture.
     """
     asked = [each["content"] for each in messages if each["role"] == "user"]
     if messages[-1]["role"] == "user" and asked[-1].has_more:

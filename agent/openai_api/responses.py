@@ -1,4 +1,4 @@
-"""An answer as OpenAI's Responses API says it: whole, or as the events of its stream."""
+"""Answers in the format of OpenAI's Responses API: whole, or as the events of its stream."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -14,12 +14,12 @@ from authz.principal import Principal
 
 
 def whole(answer: OpenAIAnswer) -> dict[str, Any]:
-    """Return a closed answer."""
+    """Return a finished answer."""
     return _response(answer, "incomplete" if answer.finish == "length" else "completed")
 
 
 async def events(principal: Principal, answer: OpenAIAnswer) -> AsyncIterator[bytes]:
-    """Yield the answer as it grows. One that cannot be told to its end is `response.failed`, without what was said before."""
+    """Yield the answer as it grows. One that cannot be completed ends with `response.failed`, without its earlier text."""
     numbers = count()
 
     def event(kind: str, **more: Any) -> bytes:
@@ -84,7 +84,7 @@ def _text(answer: OpenAIAnswer) -> dict[str, Any]:
 
 
 def _annotations(answer: OpenAIAnswer) -> list[Mapping[str, Any]]:
-    """Return the annotations of a chat completion, laid flat."""
+    """Return the annotations of a chat completion, flattened."""
     return [{"type": note["type"], **note["url_citation"]} for note in answer.annotations]
 
 

@@ -121,7 +121,7 @@ class Responses(OpenAIView):
 def _answered(
     request: Request, principal: Principal, answer: OpenAIAnswer, shown: Callable[[OpenAIAnswer], dict[str, Any]]
 ) -> HttpResponseBase:
-    """Return the whole answer when its run is over. shown: formats it."""
+    """Return the whole answer once its run has ended. shown: formats it."""
     whole = partial(_whole, principal, answer, shown)
     if hasattr(request._request, "seat"):  # the handler of a web process, which awaits it
         return Later(whole)
@@ -159,7 +159,7 @@ async def _chunks(principal: Principal, answer: OpenAIAnswer, *, is_counted: boo
 
 
 def _embedded(embedder: Embedder, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
-    """Yield a vector for each text, some at a time: nothing more is embedded once the program has left."""
+    """Yield a vector for each text, embedded in batches; stop after the program has disconnected."""
     for start in range(0, len(texts), AT_ONCE):
         require_waiting()
         yield from embedder.embed_passages(texts[start : start + AT_ONCE])

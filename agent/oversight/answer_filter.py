@@ -1,4 +1,4 @@
-"""How the list of answers is narrowed: by person, run, day, how it ended, and how long it took."""
+"""Filters of the list of answers: person, run, date, ending, and duration."""
 
 from contextlib import suppress
 from typing import Any
@@ -21,7 +21,7 @@ def _endings() -> list[tuple[str, Any]]:
 
 
 class AnswerFilter(forms.Form):
-    """What cannot be read narrows nothing, except a run that is no id: it names no answer."""
+    """An invalid value filters nothing, except an invalid run id, which matches no answer."""
 
     user = forms.CharField(label=_("Person"), required=False)
     run = forms.CharField(label=_("Run"), required=False)
@@ -48,7 +48,7 @@ class AnswerFilter(forms.Form):
 
     @property
     def query(self) -> str:
-        """Return what the pages of this list take with them."""
+        """Return the query string for links within this list."""
         given = {name: "on" if value is True else value for name, value in self._given().items() if value}
         return f"&{urlencode(given)}" if given else ""
 
@@ -58,7 +58,7 @@ class AnswerFilter(forms.Form):
 
 
 def _uuids(text: str) -> list[UUID]:
-    """Return the id, or none where the text is no id: it names nothing."""
+    """Return a list with the id; empty for an invalid one, which matches nothing."""
     with suppress(ValueError):
         return [UUID(text)]
     return []

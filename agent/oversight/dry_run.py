@@ -1,7 +1,7 @@
-"""One question answered as a person would get it now, for whoever checks: nothing is written, no conversation is touched.
+"""Answer one question as a person would get it now, for a reviewer: nothing is written, and no conversation is changed.
 
-Business data are asked, too: read only, with that person's rights. What tools record is kept back and written after the trial, as
-done by whoever checks on behalf of that person; nothing says that the person asked.
+Business data are queried too: read only, with that person's rights. Audit records of tools are withheld and written
+after the trial, as actions of the reviewer on behalf of that person; nothing says that the person asked.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ NOWHERE = UUID(int=0)  # of a run that is not stored
 
 @dataclass(frozen=True)
 class DryRun:
-    """What came of it. text: as it would have been streamed, with its marks. cost: of the language model."""
+    """The outcome. text: as it would have been streamed, with its marks. cost: of the language model."""
 
     text: str
     stop_reason: str
@@ -46,13 +46,16 @@ class DryRun:
 
     @property
     def results(self) -> list[QueryShown]:
-        """Of data sources, as the answer cites them."""
+        """Return the results of data sources that the answer cites."""
         return [query.shown for query in self.answer.queries if query.shown] if self.answer else []
 
 
 @contextmanager
 def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[DeferredEntries]:
-    """Open a block in which the database refuses to write. What was withheld in it is recorded after it, whatever its end."""
+    """Open a block in which the database refuses to write.
+
+    Withheld audit records are written after it, even on an error.
+    """
     withheld = DeferredEntries()
     try:
         with read_only():
@@ -72,9 +75,9 @@ def dry_run(
 ) -> DryRun:
     """Walk the states as a run does, without storing anything. Call it within `looking()`.
 
-    by: who tries it, where they may come with an API token: it opens here what it opens elsewhere. Tools that change something,
-    or let something leave the house, are not offered. profile: on trial, saved or not; None: the one they would have. Raises
-    InvalidInput (no question, too long) and what the states raise.
+    by: the reviewer, where they may use an API token: its restrictions apply. Tools with side effects, or that send
+    something outside, are not offered. profile: on trial, saved or not; None: the person's default. Raises InvalidInput
+    (no question, too long) and the errors of the states.
     """
     profile = profile or profile_of(principal, Options())
     harmless = tuple(name for name in allowed_names(profile.tools) if _may_try(find(name), by))

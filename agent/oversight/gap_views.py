@@ -1,4 +1,4 @@
-"""The page of what should be written next. Questions are people's own words: that somebody reads them is recorded."""
+"""The page of content gaps. Questions are people's own words: each reading of them is audited."""
 
 from django.core.paginator import Paginator
 from django.db import transaction
@@ -21,7 +21,10 @@ USUAL_DAYS = 30
 @require_safe
 @admin_page
 def gap_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """`?days=` is one of PERIODS; anything else is the usual one. Who asked is told in a replay only, which is recorded, too."""
+    """List unanswered questions; `?days=` is one of PERIODS, else the default.
+
+    Only a replay tells who asked, and is audited too.
+    """
     require_oversight(request.user)
     given = request.GET.get("days", "")
     days = int(given) if given in map(str, PERIODS) else USUAL_DAYS
@@ -41,6 +44,6 @@ def gap_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 @transaction.atomic
 def _record_look(principal: Principal, lines: list[Gap]) -> None:
-    """Whose words are about to be shown; nothing where there are none."""
+    """Audit whose words are about to be shown; nothing for an empty list."""
     if lines:
         record(principal, Action.QUESTIONS_READ, detail={"answers": [str(gap.answers[0]) for gap in lines]})

@@ -1,4 +1,4 @@
-"""What should be written next: questions that documents did not answer, the same ones together, without the names of who asked."""
+"""Content gaps: questions that documents did not answer, grouped by topic, without the askers' names."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ UNANSWERED = ended_as("nothing") | DECLINED
 
 @dataclass
 class Gap:
-    """Questions for the same thing. question: the latest. answers: ids of the answers, the latest first."""
+    """Similar questions. question: the latest. answers: ids of the answers, the latest first."""
 
     question: str
     terms: frozenset[int]
@@ -41,12 +41,12 @@ class Gap:
 
 
 def unanswered(days: int) -> int:
-    """Return how many questions of the last days were not answered."""
+    """Return the number of unanswered questions of the last days."""
     return answered_since(first_day(days)).filter(UNANSWERED).count()
 
 
 def gaps(days: int) -> list[Gap]:
-    """Of the latest MOST unanswered questions: what most people asked for first, then what was asked most often and last."""
+    """Group the latest MOST unanswered questions; sorted by number of askers, then by number and time of questions."""
     rows = answered_since(first_day(days)).filter(UNANSWERED).only("state", "stop_reason", "created_at", "session")
     found: list[Gap] = []
     for message, question in _asked(list(rows[:MOST])):

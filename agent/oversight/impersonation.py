@@ -1,4 +1,4 @@
-"""Another person's eyes, for the page and the API: who looked as whom is recorded first, then nothing can be written."""
+"""Read as another person, on the page and in the API: the access is audited first, then nothing can be written."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,9 +17,9 @@ from authz.snapshot import take_snapshot
 
 @dataclass(frozen=True)
 class Impersonation:
-    """A look through somebody's eyes. sees: the person with today's rights, nobody for a disabled account.
+    """One impersonation. sees: the person with today's rights, nobody for a disabled account.
 
-    perm_snapshot_id: of these rights, "" for nobody. withheld: keeps what tools record until it may be written.
+    perm_snapshot_id: of these rights, "" for nobody. withheld: audit records of tools, until they may be written.
     """
 
     user: User
@@ -30,7 +30,7 @@ class Impersonation:
 
 @dataclass(frozen=True)
 class _Eyes:
-    """Whom somebody looked as, for the audit log; a disabled person has no principal."""
+    """The impersonated person, for the audit log; a disabled person has no principal."""
 
     user_id: int
     username: str
@@ -40,8 +40,8 @@ class _Eyes:
 def impersonated(by: Principal, user: User, *, what: str, text: str = "") -> Iterator[Impersonation]:
     """Open a block in which `by`, who may oversee, reads with this person's rights, and the database refuses to write.
 
-    what: `tree`, `search` or `ask`, for the record, which is committed before the block begins. text: what is searched or asked;
-    only its length is recorded, because it is the looker's and not the person's.
+    what: `tree`, `search` or `ask`, for the audit record, which is committed before the block begins. text: the search
+    or question; only its length is recorded, because it is the reviewer's and not the person's.
     """
     person, eyes = Principal.of(user), _Eyes(user.pk, user.get_username())
     with transaction.atomic():

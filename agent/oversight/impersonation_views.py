@@ -1,7 +1,7 @@
-"""Looking through another person's eyes: their folders, a search and one question, as they would see them now.
+"""See as another person: their folders, a search and one question, as they would see them now.
 
-The page is recorded before it is made, with who looked and as whom; it is then made in a transaction in which the database refuses
-to write. Nothing of it enters the other person's conversations. What a question asked of data sources is recorded after it.
+The access is audited first, with both people; the page is then rendered in a transaction in which the database refuses
+to write. The other person's conversations are unchanged. Queries on data sources are audited after it.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ TOP_K = 10
 
 
 class LookForm(forms.Form):
-    """What somebody tries with another person's eyes: the tree, a search, or a question."""
+    """What to see as another person: the tree, a search, or a question."""
 
     what = forms.CharField(required=False, empty_value="tree")
     text = forms.CharField(required=False, strip=False)
@@ -41,7 +41,7 @@ class LookForm(forms.Form):
 @require_safe
 @admin_page
 def choose(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
-    """Whose eyes? `?user=` is a sign-in name."""
+    """Choose the person to see as. `?user=` is a username."""
     require_oversight(request.user)
     asked = request.GET.get("user", "")
     context = {"title": _("See as somebody else"), "names": holder_names(), "asked": asked}
@@ -57,7 +57,10 @@ def choose(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
-    """`?folder=` opens a folder. POST with `what` = `search` or `ask` and `text`: a form, so that it stays out of addresses and logs."""
+    """Show what the person sees; `?folder=` opens a folder.
+
+    A POST with `what` = `search` or `ask` and `text`: a form, so that it stays out of addresses and logs.
+    """
     require_oversight(request.user)
     user = User.objects.filter(pk=user_id).first()
     if user is None:
@@ -71,7 +74,7 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
 
 
 def _seen(person: Principal, folder_id: str) -> dict[str, Any]:
-    """Return the library as this person has it: bases with their trees, and the documents of one folder."""
+    """Return the library as this person sees it: bases with their folders, and the documents of one folder."""
     folder = _folder(person, folder_id)
     bases = list(library.knowledge_bases_of(person))
     return {
@@ -91,7 +94,7 @@ def _folder(person: Principal, folder_id: str) -> Folder | None:
 
 
 def _tried(look: Impersonation, what: str, text: str) -> dict[str, Any]:
-    """Return what a search or a question brings them."""
+    """Return the result of a search or a question as this person."""
     if what == "tree":
         return {}
     try:
@@ -104,5 +107,5 @@ def _tried(look: Impersonation, what: str, text: str) -> dict[str, Any]:
 
 
 def _rendered(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """Rendered within the transaction: templates read rows, too."""
+    """Render the page within the transaction, because templates read rows too."""
     return show(request, "admin/oversight/see_as.html", context, status=400 if "problem" in context else 200)

@@ -1,4 +1,4 @@
-"""The page of what people say about their answers. Comments are people's own words: each look at some of them is recorded."""
+"""The page of ratings. Comments are people's own words: each reading of them is audited."""
 
 from datetime import timedelta
 from typing import Any
@@ -27,9 +27,11 @@ PERIODS = (7, 30, 90)  # days to choose from
 @require_safe
 @admin_page
 def rating_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """`?rating=` helpful or not_helpful, `?user=` a sign-in name, `?days=` of the answer's age, `?comment=1` those with words alone.
+    """List ratings.
 
-    A filter that says nothing known filters nothing. Questions and answers are shown in a replay only, as of all answers.
+    `?rating=` helpful or not_helpful, `?user=` a username, `?days=` age of the answer, `?comment=1` with comments only.
+
+    Unknown filter values are ignored. Questions and answers are shown in a replay only, as for all answers.
     """
     require_oversight(request.user)
     chosen = _chosen(request)
@@ -56,7 +58,7 @@ def rating_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 
 def _chosen(request: HttpRequest) -> dict[str, Any]:
-    """Return the filters that say something."""
+    """Return the filters in use."""
     given = {name: request.GET.get(name, "").strip() for name in ("rating", "user", "days", "comment")}
     known = {
         "rating": given["rating"] if given["rating"] in Rating.values else "",
@@ -80,6 +82,6 @@ def _rated(chosen: dict[str, Any]) -> QuerySet[Message]:
 
 @transaction.atomic
 def _record_look(principal: Principal, lines: list[Message]) -> None:
-    """Whose words are about to be shown; nothing where there are none."""
+    """Audit whose words are about to be shown; nothing without comments."""
     if read := [str(row.pk) for row in lines if row.comment]:
         record(principal, Action.RATINGS_READ, detail={"answers": read})

@@ -1,4 +1,4 @@
-"""An old answer as it was: who asked what under which rights, what made it, on which evidence; and what they would get now."""
+"""An old answer as it was: question, asker, rights, versions and evidence; and the answer that they would get now."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,8 +36,10 @@ MADE_WITH = {  # of `agent.runs.persistence.made_with`
 
 @dataclass(frozen=True)
 class Used:
-    """A piece of evidence as it was then. today: of a passage its text, of a data source's result what it is now; None where there is
-    nothing to compare with. is_cited: the answer stands on it.
+    """A piece of evidence as it was then.
+
+    today: a passage's text, or a result's comparison, as of now; None where there is nothing to compare with. is_cited:
+    the answer cites it.
     """
 
     evidence_id: str
@@ -53,14 +55,15 @@ class Used:
 
     @property
     def is_result(self) -> bool:
-        """Return whether it is the result of a query on a data source, and no passage of a document."""
+        """Return whether it is a query result rather than a passage."""
         return self.kind == "sql_result"
 
 
 @dataclass(frozen=True)
 class Now:
-    """What the same person would get today; problem: why there is nothing to compare with. is_same_text: results of data sources
-    are the same, too.
+    """The answer that the same person would get today; problem: why there is nothing to compare with.
+
+    is_same_text: including the results of data sources.
     """
 
     trial: DryRun | None
@@ -70,8 +73,9 @@ class Now:
 
 @dataclass(frozen=True)
 class Replay:
-    """snapshot: None where the answer was made before snapshots were taken, or failed before rights were read. results: of data
-    sources, as they were shown to the person.
+    """snapshot: None where the answer is older than snapshots, or failed before rights were read.
+
+    results: of data sources, as they were shown to the person.
     """
 
     message: Message
@@ -88,12 +92,12 @@ class Replay:
 
 
 def answers() -> QuerySet[Message]:
-    """Return every answer, the latest first; the list shows who got it and how it ended, never what was asked."""
+    """Return every answer, the latest first; the list shows who got it and how it ended, never the question."""
     return Message.objects.filter(role=Role.ASSISTANT).select_related("session__user").order_by("-created_at", "-id")
 
 
 def get_answer(message_id: UUID) -> Message:
-    """Raises NotFound."""
+    """Return an answer. Raises NotFound."""
     found = answers().filter(pk=message_id).first()
     if found is None:
         raise NotFound(_("There is no such answer; its conversation may be deleted."))
@@ -101,7 +105,10 @@ def get_answer(message_id: UUID) -> Message:
 
 
 def replay(viewer: Principal, message: Message, *, language: str, withheld: DeferredEntries) -> Replay:
-    """Read what is stored and try the question again; the run's report is the viewer's own. Call it within `looking()`."""
+    """Read what is stored and ask the question again; the run's report follows the viewer's own rights.
+
+    Call it within `looking()`.
+    """
     question, state = question_of(message), message.state
     asker = message.session.user
     now = _now(Principal.of(asker), question, message, language, withheld)
@@ -122,7 +129,7 @@ def replay(viewer: Principal, message: Message, *, language: str, withheld: Defe
 
 
 def question_of(message: Message) -> str:
-    """Return what was asked: the run's own record of it, else the question before the answer."""
+    """Return the question: as recorded in the run, else the message before the answer."""
     stored = (message.state.get("input") or {}).get("query")
     if stored:
         return str(stored)
@@ -134,7 +141,7 @@ def snapshot_id(message: Message) -> str:
 
 
 def _lines(versions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what made an answer and which version of it, one line each, prompts by their names."""
+    """Yield the components that made an answer with their versions, one line each, prompts by their names."""
     for name, value in versions.items():
         label = str(MADE_WITH.get(name, name))
         if isinstance(value, Mapping):
@@ -172,7 +179,10 @@ def _used(state: Mapping[str, Any], now: Now) -> list[Used]:
 
 
 def _today(item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Sequence[EvidenceItem]) -> Today | None:
-    """Of a query each run has an id of its own: its result is compared with what the same source gives now."""
+    """Return whether evidence is unchanged; None where it cannot be compared.
+
+    Query ids differ between runs, so a result is compared with those of the same source now.
+    """
     source = item.get("source") or {}
     if source.get("chunk_id"):
         return passages[UUID(source["chunk_id"])]

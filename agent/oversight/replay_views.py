@@ -1,4 +1,4 @@
-"""The pages of answers that were given: a list that tells no question, and the replay of one of them, which is recorded."""
+"""Pages of past answers: a list without the questions, and the audited replay of one answer."""
 
 from uuid import UUID
 
@@ -26,7 +26,10 @@ PAGE_SIZE = 50
 @require_safe
 @admin_page
 def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
-    """`?user=` is a sign-in name, `?run=` the id of a run, as the audit log has it; the rest is of AnswerFilter."""
+    """List answers.
+
+    `?user=` is a username, `?run=` the id of a run, as in the audit log; for the rest see AnswerFilter.
+    """
     require_oversight(request.user)
     chosen = AnswerFilter(request.GET)
     page = Paginator(chosen.narrow(answers().defer("content", "sentences")), PAGE_SIZE).get_page(
@@ -46,7 +49,7 @@ def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
 @require_safe
 @admin_page
 def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) -> HttpResponseBase:
-    """Show the answer as it was, and what the same person would get now."""
+    """Show the answer as it was, and the answer that the same person would get now."""
     require_oversight(request.user)
     with transaction.atomic():
         message = get_answer(message_id)

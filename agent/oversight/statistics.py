@@ -1,4 +1,4 @@
-"""How questions ended, how long they took and what they cost: numbers only, never what was asked or by whom."""
+"""Endings, durations and costs of questions: numbers only, never a question or a name."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ class Percentile(Aggregate):
 
 @dataclass(frozen=True)
 class Day:
-    """Questions of one day (of the site's time zone). counts: name of an ending → how many. slow: took SLOW_MS or longer."""
+    """Questions of one day (in the site's time zone). counts: number per ending. slow: took SLOW_MS or longer."""
 
     day: date
     counts: dict[str, int]
@@ -69,13 +69,13 @@ class Day:
 
     @property
     def cells(self) -> list[tuple[str, int]]:
-        """In the order of ENDINGS."""
+        """Return the counts in the order of ENDINGS."""
         return [(name, self.counts[name]) for name in ENDINGS]
 
 
 @dataclass(frozen=True)
 class Speed:
-    """How long answers of the period took, in seconds; None where there were none."""
+    """Durations of the period's answers, in seconds; None for no answers."""
 
     median_s: float | None
     p95_s: float | None
@@ -84,9 +84,11 @@ class Speed:
 
 @dataclass(frozen=True)
 class Costs:
-    """In the currency of the models' prices. by_unit, by_model: (name, "" for none; cost), dearest first. most_today: of one person.
+    """In the currency of the models' prices. by_unit, by_model: (name, "" for none; cost), highest first.
 
-    limit: what one person may cost a day; None where nothing limits it. at_limit: how many people came to it today.
+    most_today: of one person.
+
+    limit: per person and day; None for no limit. at_limit: number of people who reached it today.
     """
 
     total: Decimal
@@ -98,23 +100,23 @@ class Costs:
 
 
 def first_day(days: int = DAYS) -> date:
-    """Return the day that a period of so many days, today included, begins with."""
+    """Return the first day of a period of so many days, today included."""
     return timezone.localdate() - timedelta(days=days - 1)
 
 
 def answered_since(day: date) -> QuerySet[Message]:
-    """Finished answers from the beginning of a day on."""
+    """Return the finished answers since the beginning of a day."""
     begin = timezone.make_aware(datetime.combine(day, datetime.min.time()))
     return answers().filter(created_at__gte=begin, is_complete=True)
 
 
 def ended_as(name: str) -> Q:
-    """Answers of one ending. Raises KeyError for a name that is none."""
+    """Return a filter for an ending. Raises KeyError for an unknown name."""
     return ENDINGS[name]
 
 
 def days_of_questions(days: int = DAYS) -> list[Day]:
-    """Return each day of the period, those without a question, too; the latest last."""
+    """Return each day of the period, including days without a question; the latest last."""
     first = first_day(days)
     slow = Count("pk", filter=Q(duration_ms__gte=SLOW_MS))
     counted: dict[str, Any] = {name: Count("pk", filter=ended_as(name)) for name in ENDINGS}
@@ -143,7 +145,10 @@ def speed(days: int = DAYS) -> Speed:
 
 
 def costs(days: int = DAYS) -> Costs:
-    """Whoever is in several units counts in each of them. By model: of the conversations that are kept."""
+    """Return the costs of a period.
+
+    A person in several units counts in each. By model: of stored conversations only.
+    """
     used = DayOfUse.objects.filter(day__gte=first_day(days)).order_by()
     today = used.filter(day=timezone.localdate())
     limit: Decimal | None = settings.LLM["day_cost"]

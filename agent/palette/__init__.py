@@ -1,1 +1,1 @@
-"""Finding a way by a few letters; and the places that a question is narrowed to."""
+"""The command palette, and the places that a question can be limited to."""

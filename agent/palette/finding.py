@@ -1,4 +1,4 @@
-"""What the palette finds, under the rights of whoever looks."""
+"""Search of the palette, under the user's rights."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _further: list[Ways] = []
 
 @dataclass(frozen=True)
 class FoundConversation:
-    """snippet: the question that says the words, with them; "" where the title does."""
+    """snippet: the matching question, highlighted; "" where the title matches."""
 
     id: UUID
     title: str
@@ -44,7 +44,7 @@ class FoundDocument:
 
 @dataclass(frozen=True)
 class Action:
-    """Somewhere to go. icon: of the sprite."""
+    """A page to open. icon: of the sprite."""
 
     label: str
     url: str
@@ -53,7 +53,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Found:
-    """Of each kind at most MOST. Without words: the latest conversations and documents, and every action."""
+    """At most MOST of each kind. Without words: the latest conversations and documents, and every action."""
 
     conversations: tuple[FoundConversation, ...]
     documents: tuple[FoundDocument, ...]
@@ -66,19 +66,22 @@ class Found:
 
 
 def lead_to(ways: Ways) -> None:
-    """Let the palette find these pages, too: said once, by the site, which knows more than this app."""
+    """Register more pages for the palette: called once by the site, which knows more than this app."""
     _further.append(ways)
 
 
 def further_actions(request: HttpRequest, words: str) -> Iterator[Action]:
-    """Pages of the administration that say the words, for those who may enter it."""
+    """Yield the administration pages that match the words, for staff."""
     if words and request.user.is_staff:
         found = (way for ways in _further for way in ways(request) if _says(way[0], words))
         yield from (Action(name, url, "settings") for name, url in islice(found, MOST))
 
 
 def find(principal: Principal, user: User | AnonymousUser, words: str, *, further: Iterable[Action] = ()) -> Found:
-    """Find what says all the words in its name, and conversations with a question that does. further: actions found elsewhere."""
+    """Find everything with all the words in its name, and conversations with such a question.
+
+    further: actions found elsewhere.
+    """
     places = [*named_bases(principal, words), *found_folders(principal, words)] if words else []
     return Found(
         tuple(_conversations(principal, words)),
@@ -97,7 +100,7 @@ def _conversations(principal: Principal, words: str) -> Iterator[FoundConversati
 
 
 def _questions(sessions: Iterable[Session], words: str) -> dict[UUID, str]:
-    """Conversation → the latest of its questions that says all the words."""
+    """Return the latest question with all the words, by conversation."""
     rows = Message.objects.filter(in_all(words, "content"), session__in=list(sessions), role=Role.USER)
     return dict(rows.order_by("created_at").values_list("session_id", "content"))
 
@@ -115,7 +118,7 @@ def _says(label: str, words: str) -> bool:
 
 
 def _actions(principal: Principal, user: User | AnonymousUser) -> Iterator[Action]:
-    """Yield what the rail and the account menu lead to."""
+    """Yield the links of the rail and the account menu."""
     yield Action(_("New conversation"), reverse("chat"), "plus")
     yield Action(_("All conversations, and search"), reverse("conversations"), "chat")
     yield Action(_("Library"), reverse("library"), "library")

@@ -1,5 +1,6 @@
-"""The places that a question can be narrowed to: knowledge bases, folders, documents, what fields of documents say,
-and tables of data sources."""
+"""The places that a question can be limited to: knowledge bases, folders, documents, metadata values, and tables of
+data sources.
+"""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -28,8 +29,9 @@ FIELDS: Final[Mapping[str, str]] = {"base": "knowledge_base_ids", "folder": "fol
 
 @dataclass(frozen=True)
 class Place:
-    """kind: of FIELDS, "field" or "table". id: of these what is asked for, as JSON. path: names of what it lies in, from the top
-    down. count: documents there that this person is answered from.
+    """kind: of FIELDS, "field" or "table". id: for these the condition or table, as JSON.
+
+    path: names of its parents, from the top down. count: number of documents there that this person can search.
     """
 
     kind: str
@@ -44,7 +46,7 @@ NOWHERE: Final = Place("document", UUID(int=0), "", count=0)
 
 
 def in_all(words: str, *fields: str) -> Q:
-    """Rows in which each of the words stands in one of the fields."""
+    """Return a filter for rows in which each word is in one of the fields."""
     found = Q()
     for word in words.split():
         found &= Q(*((f"{field}__icontains", word) for field in fields), _connector=Q.OR)
@@ -52,8 +54,9 @@ def in_all(words: str, *fields: str) -> Q:
 
 
 def find_places(principal: Principal, words: str) -> list[Place]:
-    """Bases, folders, tables, values of fields and documents that say all the words; without words the bases, tables of databases, and
-    what changed last.
+    """Return bases, folders, tables, metadata values and documents that match all the words.
+
+    Without words: the bases, tables of databases, and the documents changed last.
     """
     documents = (
         Document.objects.visible_to(principal).exclude(current_version=None).filter(in_all(words, "title", "filename"))
@@ -68,7 +71,7 @@ def find_places(principal: Principal, words: str) -> list[Place]:
 
 
 def places_in(principal: Principal, scope: Scope, tables: Collection[TableName] = ()) -> list[Place]:
-    """The places of a scope, and tables, as this person may see them now; what they may not see is without a name and counts nothing."""
+    """Return the places of a scope, and tables, as this person sees them now; a hidden one has no name and counts 0."""
     bases = KnowledgeBase.objects.visible_to(principal).filter(pk__in=scope.knowledge_base_ids)
     folders = Folder.objects.visible_to(principal).filter(pk__in=scope.folder_ids)
     documents = Document.objects.visible_to(principal).filter(pk__in=scope.document_ids)
@@ -85,7 +88,7 @@ def named_bases(principal: Principal, words: str) -> list[Place]:
 
 
 def found_folders(principal: Principal, words: str) -> list[Place]:
-    """Without the roots, which are named like their bases."""
+    """Return the matching folders except the roots, which have the names of their bases."""
     found = Folder.objects.visible_to(principal).filter(in_all(words, "name"), parent__isnull=False)
     return list(_folders(principal, found.order_by("name", "pk")[:MOST]))
 
@@ -117,13 +120,13 @@ def _values(principal: Principal, words: str) -> Iterator[Place]:
 
 
 def _said(principal: Principal, condition: Condition) -> Place:
-    """Return the place of a condition; one without a name where no document that they may read says it."""
+    """Return the place of a condition; without a name where no readable document has this value."""
     count = documents_in(principal, Scope(metadata=(condition,))).count()
     return Place("field", _as_id(kept_condition(condition)), worded(condition), count=count) if count else NOWHERE
 
 
 def _tables(principal: Principal, words: str) -> Iterator[Place]:
-    """Of databases, and of spreadsheets whose titles or file names say the words."""
+    """Yield the matching tables: of databases, and of spreadsheets with a matching title or file name."""
     titled = Document.objects.visible_to(principal).filter(in_all(words, "title", "filename"))
     sheets = titled.order_by("-updated_at", "pk").values_list("pk", flat=True)[:MOST_TITLED] if words else ()
     yield from map(_table, tables_called(principal, words, sheets, most=MOST))
@@ -144,7 +147,7 @@ def _as_id(asked: Mapping[str, Any]) -> str:
 
 
 def worded(condition: Condition) -> str:
-    """“State: valid”, “Year: 2024 – 2026”, “Client: …müller…”."""
+    """Format a condition: “State: valid”, “Year: 2024 – 2026”, “Client: …müller…”."""
     equals, lowest, highest = (
         "" if value is None else str(value) for value in (condition.equals, condition.at_least, condition.at_most)
     )

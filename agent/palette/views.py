@@ -1,4 +1,4 @@
-"""The two lists that come while somebody types: of the palette, and of places beside the question."""
+"""Two lists for typeahead: of the palette, and of places beside the question."""
 
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
@@ -19,7 +19,7 @@ def _words(request: HttpRequest) -> str:
 @require_safe
 @signed_in
 def palette(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """`?q=`: what says the words, as a fragment."""
+    """Return the matches for `?q=` as a fragment."""
     words = _words(request)
     context = {"found": find(principal, request.user, words, further=further_actions(request, words)), "words": words}
     return render(request, "agent/palette/_found.html", context)
@@ -28,5 +28,5 @@ def palette(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_safe
 @signed_in
 def places(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """`?q=`: where a question can be asked, as a fragment."""
+    """Return the places for `?q=` that a question can be limited to, as a fragment."""
     return render(request, "agent/palette/_places.html", {"places": find_places(principal, _words(request))})

@@ -1,4 +1,6 @@
-"""An answer without a verdict: the best passages with their highlighted sentences, and the results of queries under their own heading."""
+"""An answer without a verdict: the best passages with their highlighted sentences, and query results under their own
+heading.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +18,10 @@ DATABASE: Final = "database"  # the provider of results alone
 
 @dataclass(frozen=True)
 class Headings:
-    """Our own words around the parts, in the run's language. nothing: instead of passages, where a part of the question found none."""
+    """Our own words around the parts, in the run's language.
+
+    nothing: shown where a part of the question found no passages.
+    """
 
     lead: str
     documents: str = ""
@@ -25,7 +30,7 @@ class Headings:
 
 
 def passages_answer(best: Sequence[Best]) -> CitedAnswer:
-    """Return the highlighted sentences of each passage as one paragraph, or a line each where they are items, rows or code."""
+    """Return the highlighted sentences of each passage as one paragraph, or one per line for items, rows or code."""
     sentences: list[CitedSentence] = []
     spans: list[CitedSpan] = []
     for number, each in enumerate(best, 1):
@@ -38,7 +43,7 @@ def passages_answer(best: Sequence[Best]) -> CitedAnswer:
 
 
 def results_answer(results: Sequence[Finding], *, first: int = 1, names: Sequence[int] = ()) -> CitedAnswer:
-    """Return each result with its headline, a line each. names: the passages that say what the results are about."""
+    """Return each result with its headline, one per line. names: the passages that name the results' subjects."""
     numbered = list(enumerate(results, first))
     told = tuple(CitedSentence(result_told(one), (*names, number), gap="\n") for number, one in numbered)
     queries: tuple[CitedQuery, ...] = tuple(cited_query(number, one) for number, one in numbered)
@@ -46,7 +51,7 @@ def results_answer(results: Sequence[Finding], *, first: int = 1, names: Sequenc
 
 
 def put_together(passages: CitedAnswer | None, results: CitedAnswer | None, headings: Headings) -> CitedAnswer | None:
-    """Return one answer of both parts, each under its heading; None where there is neither."""
+    """Join both parts, each under its heading; None where there is neither."""
     if passages is None:
         if results is None or not headings.nothing:
             return results
@@ -60,7 +65,7 @@ def put_together(passages: CitedAnswer | None, results: CitedAnswer | None, head
 
 
 def further(first: CitedAnswer, best: Sequence[Best]) -> CitedAnswer:
-    """Return an answer with the passages that follow its first one; one that it cites already, because it contradicts, is kept once."""
+    """Append the passages that follow an answer's first one; one that it already cites as a contradiction is kept once."""
     shown = {span.chunk_id for span in first.citations}
     rest = passages_answer([each for each in best if each.hit.passage.chunk_id not in shown])
     taken = max(span.number for span in first.citations)

@@ -1,4 +1,7 @@
-"""The passages that come closest to a question, each with the sentences that speak of it most. Nothing here is fitted to questions."""
+"""The passages closest to a question, each with its most relevant sentences.
+
+Nothing here is tuned to particular questions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,27 +36,27 @@ Told = tuple[Sentence, str]
 
 @dataclass(frozen=True)
 class Best:
-    """A passage of an answer and its sentences to highlight, in reading order."""
+    """A passage of an answer and its highlighted sentences, in reading order."""
 
     hit: Hit
     sentences: tuple[Sentence, ...]
 
     @property
     def start(self) -> int:
-        """Return where the first of them begins in the passage."""
+        """Return the offset of the first highlighted sentence."""
         return self.sentences[0].start
 
     @property
     def end(self) -> int:
-        """Return where the last of them ends in the passage."""
+        """Return the end offset of the last highlighted sentence."""
         return self.sentences[-1].end
 
 
 def best_passages(question: str, found: Found, embedder: Embedder, *, any_word: bool = False) -> list[Best]:
-    """Return at most MOST passages that speak of the matter, best first; none where the best lies below the floor.
+    """Return at most MOST relevant passages, best first; none where the best is below the threshold.
 
-    any_word: a passage that says a word of the matter is enough, where the search was in documents that the conversation cites.
-    Raises what the embedder raises.
+    any_word: one content word of the question suffices, for a search in documents that the conversation cites. Raises
+    the embedder's errors.
     """
     hits = codes_first(question, speaking(question, found, any_word=any_word))
     chosen: list[Best] = []
@@ -66,7 +69,7 @@ def best_passages(question: str, found: Found, embedder: Embedder, *, any_word: 
 
 
 def speaking(question: str, found: Found, *, any_word: bool = False) -> list[Hit]:
-    """Return the hits that speak of the matter, in their order."""
+    """Return the relevant hits, in their order."""
     matter = frozenset(map(term_id, matter_terms(question))) if any_word else frozenset[int]()
     return [
         hit
@@ -81,7 +84,7 @@ def _matter(question: str, found: Found) -> dict[int, float]:
 
 
 def is_near(hit: Hit) -> bool:
-    """Return whether a passage speaks of what is asked at all, rather than being what a search cannot but bring."""
+    """Return whether a passage is relevant at all, rather than only the best of a search without a good hit."""
     score = hit.scores.rerank
     if score is None or (settings.RERANKER == "maxsim" and score <= -1):  # no token vectors were stored
         return hit.scores.dense >= NEAR["none"]
@@ -89,7 +92,7 @@ def is_near(hit: Hit) -> bool:
 
 
 def highlighted(question: str, hit: Hit, found: Found, embedder: Embedder) -> tuple[Sentence, ...]:
-    """Return the one to three sentences of a passage that speak most of the question, in reading order."""
+    """Return the one to three most relevant sentences of a passage, in reading order."""
     told = _told_sentences(hit)
     if not told:
         return ()
@@ -100,8 +103,8 @@ def highlighted(question: str, hit: Hit, found: Found, embedder: Embedder) -> tu
 
 
 def _weighed(question: str, hit: Hit, told: Sequence[Told], found: Found, embedder: Embedder) -> NDArray[np.float64]:
-    """Score each sentence: its likeness to the question under its headings, and the share that it says of the matter which the headings
-    of the passage leave open; a heading inside the passage belongs to what stands below it.
+    """Score each sentence: its similarity to the question together with its headings, and its share of the words that
+    the passage's headings leave open. A heading inside the passage belongs to the text below it.
     """
     passage = hit.passage
     above = [part for part in (passage.title, *passage.heading_path) if part]
@@ -117,8 +120,9 @@ def _weighed(question: str, hit: Hit, told: Sequence[Told], found: Found, embedd
 
 
 def _told_sentences(hit: Hit) -> list[Told]:
-    """Return the sentences that may be highlighted, each with the heading inside the passage that it stands under: no headings, and none
-    that gives orders to who answers.
+    """Return the sentences that may be highlighted, each with its heading inside the passage.
+
+    Headings and prompt injections are left out.
     """
     told: list[Told] = []
     under = ""

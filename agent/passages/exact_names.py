@@ -1,4 +1,4 @@
-"""What is named by its spelling (SLA, KG-400, 4.6.2): a passage that says such a name is about it, and another code is another thing."""
+"""Exact names (SLA, KG-400, 4.6.2): a passage with such a name is relevant, and another code is another thing."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ FEW, SHARE = 5, 0.01  # passages of a base that hold what is rare there, or shar
 
 
 def names_exactly(question: str, hit: Hit, found: Found) -> bool:
-    """Return whether a passage holds a rare name of the question that ordinary language does not know, whatever its likeness."""
+    """Return whether a passage has a rare name of the question that is no ordinary word, whatever its similarity."""
     if found.asked is None:
         return False
     names = _exact_names(question, found.asked.frequencies, found.asked.corpus_chunks)
@@ -27,8 +27,9 @@ def names_exactly(question: str, hit: Hit, found: Found) -> bool:
 
 
 def codes_first(question: str, hits: list[Hit]) -> list[Hit]:
-    """Return the hits that hold a code of the question, or a variant of it (KG-400-L); all of them where none does. Those with a row or a
-    clause that begins with it come first.
+    """Return the hits with a code of the question, or a variant of it (KG-400-L); all hits where none has one.
+
+    Those with a row or a clause that begins with it come first.
     """
     codes = _codes_of(question)
     naming = [hit for hit in hits if any(_is_variant(one, codes) for one in identifiers_in(_text_of(hit)))]
@@ -40,14 +41,16 @@ def _has_row_of(question: str, hit: Hit) -> bool:
 
 
 def begins_with_name(question: str, sentence: Sentence) -> bool:
-    """Return whether a sentence begins with a code or number that the question names, as a row or a numbered clause about it does."""
+    """Return whether a sentence begins with a code or number of the question, as a row or numbered clause about it
+    does.
+    """
     first = sentence.cells[0] if sentence.cells else sentence.text
     named = {word.lower() for word in _EXACT.findall(normalise(question)) if _DIGIT.search(word)} | _codes_of(question)
     return any(re.match(rf"\W*{re.escape(name)}(?![\w.]\w)", first, re.IGNORECASE) for name in named)
 
 
 def _codes_of(question: str) -> frozenset[str]:
-    """Return the codes of a question, in lower case; one that is written with a space in the ways that documents write it."""
+    """Return the codes of a question, in lower case; one written with a space in all spellings used in documents."""
     spaced = [(letters.lower(), digits) for letters, digits in _SPACED.findall(normalise(question))]
     return identifiers_in(question) | {f"{letters}{dash}{digits}" for letters, digits in spaced for dash in ("", "-")}
 
@@ -57,7 +60,7 @@ def _is_variant(code: str, asked: frozenset[str]) -> bool:
 
 
 def _exact_names(question: str, frequencies: Mapping[int, int], passages: int) -> list[frozenset[int]]:
-    """Return the term ids of each exact name that documents hold. frequencies: {term id: passages that hold it}."""
+    """Return the term ids of each exact name found in documents. frequencies: {term id: number of passages}."""
     most = max(FEW, SHARE * passages)
     found = []
     for word in dict.fromkeys(_EXACT.findall(normalise(question))):

@@ -1,4 +1,4 @@
-"""A passage as it is shown: headings, paragraphs, whole lists, tables with their header, code; what is highlighted is marked."""
+"""A passage for display: headings, paragraphs, whole lists, tables with their header, code; with highlights."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Part:
-    """header: the names of a table's columns. is_cut: a table that has more rows."""
+    """header: the names of a table's columns. is_cut: the table has more rows."""
 
     kind: Kind
     pieces: tuple[Piece, ...]
@@ -35,7 +35,7 @@ class Part:
 def excerpt_of(
     text: str, start: int, end: int, blocks: tuple[PassageBlock, ...] = (), *, said: Collection[str] = ()
 ) -> tuple[Part, ...]:
-    """Return a passage with the sentences of text[start:end] marked; of these only those that an answer said, where it said some."""
+    """Return a passage with the sentences of text[start:end] marked; limited to those that an answer said, if any."""
     sentences = split(text, blocks)
     inside = [each for each in sentences if each.start < end and start < each.end and each.kind != "heading"]
     marked = {each.start for each in inside if each.text in said} or {each.start for each in inside}
@@ -60,7 +60,7 @@ def _piece(sentences: Sequence[Sentence], marked: Collection[int]) -> Piece:
 
 
 def _table(rows: Sequence[Sentence], marked: Collection[int]) -> Part:
-    """Return the marked rows with those around them."""
+    """Return the marked rows with adjacent ones."""
     places = [place for place, row in enumerate(rows) if row.start in marked] or [0]
     first, last = places[0], places[-1]
     begin = max(0, min(first - max(MOST_ROWS - (last - first + 1), 0) // 2, len(rows) - MOST_ROWS))

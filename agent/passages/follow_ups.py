@@ -1,4 +1,4 @@
-"""A question that leans on the one before it, completed for a search of documents."""
+"""Complete a follow-up question from the question before it, for a search of documents."""
 
 import re
 
@@ -18,9 +18,9 @@ _LANGUAGES = {"zh": re.compile("chinese|mandarin|[中汉]", re.IGNORECASE), "en"
 
 
 def with_earlier(question: str, earlier: str) -> str:
-    """Return a question that leans on the one before it together with that one, and every other as it is.
+    """Return a follow-up joined with the question before it; any other question unchanged.
 
-    Where it names nothing but another code, version or year than the one before, that stands in its place.
+    Where it names only another code, version or year than the one before, that is replaced there.
     """
     if not leans(question):
         return question
@@ -35,7 +35,7 @@ def with_earlier(question: str, earlier: str) -> str:
 
 
 def leans(question: str) -> bool:
-    """Return whether a question goes on from the one before by its wording, or says too little by itself."""
+    """Return whether a question is a follow-up by its wording, or says too little by itself."""
     text = bare(question)
     if len(text) > SHORT:
         return False
@@ -45,7 +45,10 @@ def leans(question: str) -> bool:
 
 
 def language_asked(text: str) -> str:
-    """Return the language, zh or en, in which the last answer is wanted again (“In English please”, “用中文说”); "" for a question."""
+    """Return the language, zh or en, in which the last answer is wanted again (“In English please”, “用中文说”).
+
+    "" for other questions.
+    """
     if not matches("in_language", bare(text)):
         return ""
     return next((language for language, name in _LANGUAGES.items() if name.search(text)), "")

@@ -1,4 +1,4 @@
-"""What kind of question it is, by rules: for when there is no model, or it fails. They err towards documents."""
+"""Classify a question by rules, for when there is no model, or it fails. Doubtful questions go to the documents."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +30,10 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Steps:
-    """documents: what they are asked first. data: what the data are asked then. points_back: about what the documents name."""
+    """documents: the first step's question. data: the second step's question.
+
+    points_back: it refers to what the documents name.
+    """
 
     documents: str
     data: str
@@ -41,9 +44,9 @@ class Steps:
 
 
 def rule(question: str, *, is_data: Callable[[str], bool]) -> tuple[Ruling, Steps | None]:
-    """Return the way of a complete question, and its two parts where both are asked.
+    """Classify a complete question, and split it in two where both documents and data are needed.
 
-    is_data: whether the business data read a text as a whole.
+    is_data: whether the business data understand a text as a whole.
     """
     if ruling := _without_asking(question):
         return ruling, None
@@ -55,7 +58,7 @@ def rule(question: str, *, is_data: Callable[[str], bool]) -> tuple[Ruling, Step
 
 
 def _without_asking(question: str) -> Ruling | None:
-    """Return the way of what neither documents nor data are asked."""
+    """Classify a question that needs neither documents nor data."""
     if refusal := next((name for name in REFUSED if _is_refused(name, question)), ""):
         return Ruling(Route.REFUSE, refusal)
     if is_greeting(question):
@@ -78,13 +81,13 @@ def bare(question: str) -> str:
 
 
 def is_greeting(question: str) -> bool:
-    """Return whether somebody says hello or thanks, or asks what the assistant is for, and nothing else."""
+    """Return whether a text is only a greeting, thanks, or a question about the assistant."""
     said = [part.strip() for part in re.split(r"[,，!！。.?？~～]+", question) if part.strip()]
     return bool(said) and all(pattern_in(WORDING, "greeting").match(simplified(part)) for part in said)
 
 
 def is_arithmetic(question: str) -> bool:
-    """Return whether the whole question is an expression that has a value, and more than a number."""
+    """Return whether the whole question is an expression that can be evaluated, and more than a number."""
     if not re.search(r"\d", question) or len(question) > 200:
         return False
     try:
@@ -95,9 +98,10 @@ def is_arithmetic(question: str) -> bool:
 
 
 def steps_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
-    """Return the two questions in one of which the data read one, or are asked for the number of what the other names.
+    """Split a question in two where the data understand one part, or the number of what the other part names is asked
+    for.
 
-    A condition that is set off by a comma is no question: “In Europe, how many customers do we have?” has one part.
+    A condition before a comma is no question: “In Europe, how many customers do we have?” has one part.
     """
     parts = [part.strip() for part in pattern_in(WORDING, "clause").split(question) if part.strip()]
     back = next((place for place, part in enumerate(parts) if place and _counts_those(part)), 0)
@@ -120,5 +124,5 @@ def _whole(parts: list[str], question: str) -> str:
 
 
 def _is_refused(name: str, question: str) -> bool:
-    """Return whether something is asked for that nobody is given. A question about it is none: it is searched like any other."""
+    """Return whether a request is refused for everybody. A question about such a request is searched like any other."""
     return not matches("asks", question) and matches(name, question)

@@ -1,6 +1,7 @@
-"""Slips of the finger in English words of a question: “paretnal leave” finds what “parental leave” finds.
+"""Correct typos in English words of a question: “paretnal leave” finds what “parental leave” finds.
 
-Nothing but ordinary English and the passages that the person was given decides: the index would know words of what is hidden.
+Only ordinary English and the passages that the person may read are used: the index would reveal words of hidden
+documents.
 """
 
 import re
@@ -30,8 +31,9 @@ _REGIONAL = (  # British and American spellings of one word
 
 
 def respelt(question: str, passages: Iterable[str]) -> str:
-    """The question with each word that is no English one in either spelling, and that no passage says, as the commonest word one slip
-    away; "" where nothing changes. Names stay.
+    """Replace each unknown English word by the most common one that differs in one typo; "" where nothing changes.
+
+    Words found in the passages, in British or American spelling, and names are kept.
     """
     said = frozenset[int]().union(*map(term_ids, passages))
 
@@ -48,12 +50,15 @@ def respelt(question: str, passages: Iterable[str]) -> str:
 
 @lru_cache(maxsize=1_024)
 def _is_regional(word: str) -> bool:
-    """Return whether this is the British spelling of an English word, or the American one: “summarise” is no slip of “summaries”."""
+    """Return whether a word is the British or American spelling of an English word:
+
+    “summarise” is no typo of “summaries”.
+    """
     return is_rare_english({spelt.sub(other, word) for spelt, other in _REGIONAL} - {word})
 
 
 def _slips(word: str) -> set[str]:
-    """Return the English words from which one letter left out, added, changed or swapped with its neighbour makes this one."""
+    """Return the English words that differ by one omitted, added, changed or swapped letter."""
     cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     letters = string.ascii_lowercase
     near = {head + tail[1:] for head, tail in cuts if tail}

@@ -1,4 +1,4 @@
-"""What a language model is to us: messages in, a stream of deltas out; and the ways in which it fails."""
+"""The interface of language models: messages in, a stream of deltas out; and their errors."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class CallPiece:
-    """A piece of a tool call. index, id, name: as the service sent them, None or "" where it did not."""
+    """A piece of a tool call. index, id, name: as the service sent them, None or "" where missing."""
 
     index: int | None = None
     id: str = ""
@@ -21,7 +21,7 @@ class CallPiece:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one call, as the service counted them. cached_tokens: of the input, those it had kept from an earlier call."""
+    """Tokens of one call, as the service counted them. cached_tokens: of the input, those it had cached."""
 
     input_tokens: int
     output_tokens: int
@@ -30,8 +30,9 @@ class Usage:
 
 @dataclass(frozen=True)
 class Delta:
-    """One step of a stream. finish: why it ended, on the last one that says it. was_thought: what was given as text before this step was
-    thinking.
+    """One step of a stream. finish: why it ended, on the last delta.
+
+    was_thought: the text before this step was thinking.
     """
 
     text: str = ""
@@ -58,7 +59,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Shape:
-    """What JSON the answer must be. form: a schema that the service holds the model to, a tool that it fills, or any JSON."""
+    """The required JSON form of an answer. form: a schema enforced by the service, a tool's arguments, or any JSON."""
 
     name: str
     schema: Mapping[str, Any]
@@ -68,7 +69,7 @@ class Shape:
 class ChatModel(Protocol):
     """A configured model. One object serves one run; close it at the end.
 
-    name: as people know it. context_tokens: what fits into it, question and answer together.
+    name: as people know it. context_tokens: its context window, question and answer together.
     """
 
     @property
@@ -83,14 +84,14 @@ class ChatModel(Protocol):
     def stream(
         self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
     ) -> AsyncIterator[Delta]:
-        """One call. Raises ModelError; what was yielded before it stands."""
+        """Stream one reply. Raises ModelError; deltas yielded before it remain valid."""
 
     async def aclose(self) -> None: ...
 
 
 @dataclass
 class WrappedModel:
-    """What a ChatModel around another one takes over from it; it has `stream` of its own."""
+    """Base for a ChatModel that wraps another; subclasses define `stream`."""
 
     model: ChatModel
 
@@ -111,33 +112,35 @@ class WrappedModel:
 
 
 class ModelError(Exception):
-    """Root of what a model raises; the text is one sentence for the operator, without keys or prompts."""
+    """Base of a model's errors; the text is one sentence for the operator, without keys or prompts."""
 
 
 class ModelUnavailable(ModelError):
-    """It does not answer now: refused, overloaded, silent. Nothing was streamed; the same call may succeed later.
+    """The model does not answer now: refused, overloaded, silent.
 
-    retry_after_s: what the service asked to wait, None where it did not.
+    Nothing was streamed; the same call may succeed later.
+
+    retry_after_s: the wait requested by the service, None for none.
     """
 
     retry_after_s: float | None = None
 
 
 class ModelFell(ModelUnavailable):
-    """It failed over this request (500, 501): the same may go well later, another form of it now."""
+    """The service failed on this request (500, 501): it may succeed later, or in another form now."""
 
 
 class ModelBroken(ModelError):
-    """It stopped in the middle of an answer, or answered what cannot be read."""
+    """The reply stopped in the middle, or cannot be parsed."""
 
 
 class ModelUnreadable(ModelBroken):
-    """It answers, and not with the JSON that was asked for; what is asked for in words it may still write."""
+    """The reply is not the requested JSON; a plain text request may still work."""
 
 
 class ModelMisconfigured(ModelError):
-    """The operator must change something: key, name, address. Also where a service knows no tools or no JSON schema."""
+    """The operator must change something: key, name, address. Also where a service supports no tools or no JSON schema."""
 
 
 class ModelRefused(ModelMisconfigured):
-    """It answers, and does not take this request (400, 422): another form of it, or less in it, may do."""
+    """The service rejects this request (400, 422): another form of it, or a shorter one, may work."""

@@ -1,4 +1,4 @@
-"""A circuit breaker: a model that failed several times in a row is left alone for a while, so that nobody waits for it."""
+"""A circuit breaker: a model that failed several times in a row is not called for a while, so that nobody waits for it."""
 
 import threading
 import time
@@ -12,10 +12,10 @@ FAILURES, REST_S = 5, 30.0
 
 @dataclass
 class Breaker:
-    """Of one served model; shared by the runs of this process. clock: seconds, monotonic.
+    """For one served model; shared by the runs of this process. clock: seconds, monotonic.
 
-    is_plain: it was seen to take only requests without options that not every service knows. is_begun: to end thinking that never
-    began, as `Thoughts` takes it.
+    is_plain: the service accepts only requests without uncommon options. is_begun: its replies begin inside a thinking
+    block, as in `Thoughts`.
     """
 
     failures: int = FAILURES
@@ -28,7 +28,10 @@ class Breaker:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self) -> None:
-        """Raises ModelUnavailable while the model rests. After the rest one call may try; the others wait for it."""
+        """Raise ModelUnavailable while the breaker is open.
+
+        After the rest period one call may try; the others wait for it.
+        """
         with self._lock:
             if self._opened is None:
                 return

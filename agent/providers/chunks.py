@@ -1,4 +1,4 @@
-"""What a service says in one chunk of its stream, whatever it leaves out, adds, or puts in another type."""
+"""Parse a chunk of a service's stream, tolerating missing fields, extra fields and other types."""
 
 import json
 import re
@@ -11,7 +11,10 @@ from copilot_site.lib.json_input import cleaned
 
 
 def delta_of(chunk: object) -> Delta:
-    """Return a chunk as JSON gave it. One choice is read; a whole `message`, or the old `function_call`, says the same."""
+    """Return the delta of a parsed chunk.
+
+    Only one choice is read; a whole `message` and the old `function_call` are accepted.
+    """
     read = _object(chunk)
     counted = _usage(_object(read.get("usage")))
     choices = read.get("choices")
@@ -40,14 +43,14 @@ def _list(value: object) -> list[Any]:
 
 
 def _text(content: object) -> str:
-    """Content is a text, or for some services a list of parts."""
+    """Return the content as text; some services send a list of parts."""
     if isinstance(content, str):
         return str(cleaned(content))
     return "".join(_text(_object(part).get("text")) for part in _list(content))
 
 
 def _word(value: object) -> str:
-    """Return a name or an id, which some services send as a number."""
+    """Return a name or an id as text; some services send a number."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else _text(value)
 
@@ -58,7 +61,7 @@ def _number(value: object) -> int | None:
 
 
 def _usage(said: Mapping[str, Any]) -> Usage | None:
-    """None where nothing was counted: some services send noughts until the end."""
+    """Return the usage, None for zero counts: some services send zeros until the end."""
     sent, written = _number(said.get("prompt_tokens")) or 0, _number(said.get("completion_tokens")) or 0
     kept = _number(_object(said.get("prompt_tokens_details")).get("cached_tokens"))
     kept = kept or _number(said.get("prompt_cache_hit_tokens")) or 0  # DeepSeek's name
@@ -86,11 +89,11 @@ _REMEMBERED = 40  # characters of what was said last
 
 @dataclass
 class Thoughts:
-    """Takes the deltas of one reply in order and gives them with the thinking where it belongs, however the service cuts them.
+    """Separates thinking from text in the deltas of one reply, however the service splits them.
 
-    A block of thinking may stand anywhere. A mark is a word like others behind a backtick, and inside a sentence where nothing closes it.
-    Some services begin the thinking in the prompt, so that only its end comes. is_begun: this one was seen to; its replies begin as
-    thinking. What turns out to have been thinking, or no thinking, is given once more as what it was.
+    A thinking block may be anywhere. A mark is an ordinary word after a backtick, and inside a sentence where it is
+    never closed. Some services begin the thinking in the prompt, so that only its end is sent. is_begun: this service
+    was seen to do so; its replies begin as thinking. Text classified wrongly is sent again as what it was.
     """
 
     is_begun: bool = False
@@ -123,7 +126,7 @@ class Thoughts:
                 return replace(delta, text=spoken, reasoning=thought, was_thought=was_thought)
 
     def rest(self, finish: str = "") -> Delta:
-        """Return what is held back at the end. finish: why the reply ended."""
+        """Return the text held back at the end. finish: why the reply ended."""
         held, self._held = self._held, ""
         if self._is_inside and self.is_begun and not self._has_thought:
             said = f"{self._assumed}{held}"
@@ -133,7 +136,10 @@ class Thoughts:
         return Delta(text=f"{OPEN if self._is_inside else ''}{held}")
 
     def _unbegun(self) -> str | None:
-        """Return what comes before the end of a thinking that never began, which is taken out; None where there is no such end."""
+        """Return and remove the text before the end of a thinking block that was never opened.
+
+        None where there is no such end.
+        """
         before, close, rest = self._held.partition(CLOSE)
         if not close or self._has_thought or OPEN in before or not _BEGINS.search(f"{self._last}{before}"):
             return None
@@ -142,7 +148,7 @@ class Thoughts:
         return before
 
     def _thinking(self) -> tuple[str, str, bool]:
-        """Return what can be said and thought of what is held, and whether no more can be."""
+        """Return the text and thinking that can be released, and whether no more can be."""
         if self.is_begun and not self._has_thought and not self._assumed:
             begun = self._held.lstrip()
             if OPEN.startswith(begun) and begun != OPEN:
@@ -180,7 +186,7 @@ class Thoughts:
         return self._said(said), "", False
 
     def _said(self, text: str) -> str:
-        """Remember the text as what was said last, and return it."""
+        """Remember the text as the last one released, and return it."""
         self._last = f"{self._last}{text}"[-_REMEMBERED:]
         self._is_past |= bool(text.strip())
         return text

@@ -1,4 +1,4 @@
-"""From settings and rows to a model that can be spoken to."""
+"""Make model connections from settings and rows."""
 
 import time
 from collections.abc import AsyncGenerator
@@ -20,9 +20,9 @@ FROM_SETTINGS = "default"  # the name of the model that the environment configur
 
 
 def served_model(name: str = "") -> ServedModel | None:
-    """Return the model of this name, or the one for nobody's choice; None where there is none at all.
+    """Return the model of this name, or the default for ""; None where none is configured.
 
-    Raises InvalidInput for a name that is none, ModelMisconfigured where its key cannot be read.
+    Raises InvalidInput for an unknown name, ModelMisconfigured where its key cannot be read.
     """
     rows = LanguageModel.objects.filter(is_enabled=True)
     row = rows.filter(name=name).first() if name else rows.filter(is_default=True).first()
@@ -37,7 +37,7 @@ def served_model(name: str = "") -> ServedModel | None:
 
 
 def required_model(name: str = "") -> ServedModel:
-    """The model of this name, or the one that is configured, for commands. Raises InvalidInput where there is none."""
+    """Return the model of this name, or the default, for commands. Raises InvalidInput where none is configured."""
     served = served_model(name)
     if served is None:
         raise InvalidInput(
@@ -47,21 +47,22 @@ def required_model(name: str = "") -> ServedModel:
 
 
 def model_names() -> list[str]:
-    """Return what people may choose from."""
+    """Return the names of the selectable models."""
     names = list(LanguageModel.objects.filter(is_enabled=True).values_list("name", flat=True))
     return [*names, FROM_SETTINGS] if _of_settings() else names
 
 
 async def probe(served: ServedModel) -> None:
-    """One tiny request, left at its first word. Raises ModelError."""
+    """Send a tiny request and stop at its first word. Raises ModelError."""
     async with aclosing(_tiny_reply(served)) as reply:
         async for _text in reply:
             return
 
 
 async def try_reply(served: ServedModel) -> float:
-    """Seconds to the first word of a tiny reply, which is read for 20 s: how it thinks is known then. Raises ModelError where nothing
-    came.
+    """Return the seconds to the first word of a tiny reply. Raises ModelError where nothing came.
+
+    The reply is read for 20 s, to learn how the service sends thinking.
     """
     began, first_s = time.monotonic(), 0.0
     try:
@@ -90,7 +91,7 @@ def connect(served: ServedModel) -> ChatModel:
 
 
 def served_by(row: LanguageModel) -> ServedModel:
-    """Return the model that a row says, stored or not. Raises ModelMisconfigured where its key cannot be read."""
+    """Return the model of a row, stored or not. Raises ModelMisconfigured where its key cannot be read."""
     try:
         key = opened(row.encrypted_key, row.base_url)
     except KeyLost as error:

@@ -1,4 +1,4 @@
-"""A model under a budget: counts what it is used for, and is not called when nothing is left."""
+"""A model with a budget: usage is counted, and no call is made once the budget is spent."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ from agent.providers.reply import Reply
 
 
 class OutOfBudget(ModelError):
-    """A limit of the run is reached: nothing failed, and nothing more is spent."""
+    """A limit of the run is reached; nothing failed."""
 
     def __init__(self, limit: Limit) -> None:
         super().__init__(f"the run has come to its limit: {limit.value}")
@@ -23,7 +23,7 @@ class OutOfBudget(ModelError):
 
 @dataclass
 class Metered(WrappedModel):
-    """A ChatModel whose use is added to `spent`; its calls end when the run's time does."""
+    """A ChatModel whose usage is added to `spent`; its calls end when the run's time does."""
 
     budget: Budget
     spent: Spent
@@ -31,7 +31,7 @@ class Metered(WrappedModel):
     async def stream(
         self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
     ) -> AsyncIterator[Delta]:
-        """Raises OutOfBudget before a call or in it, and what the model raises."""
+        """Stream a reply within the budget. Raises OutOfBudget before or during a call, and the model's errors."""
         limit = self.spent.limit_reached(self.budget)
         if limit in HARD:
             raise OutOfBudget(limit)
@@ -54,7 +54,7 @@ class Metered(WrappedModel):
             )
 
     async def _next(self, deltas: AsyncIterator[Delta]) -> Delta | None:
-        """Return the next delta, None at the end. Raises OutOfBudget when the run's time is over first."""
+        """Return the next delta, None at the end. Raises OutOfBudget where the run's time ends first."""
         try:
             async with asyncio.timeout(self.spent.seconds_left(self.budget)):
                 return await anext(deltas, None)
@@ -62,7 +62,9 @@ class Metered(WrappedModel):
             raise OutOfBudget(Limit.SECONDS) from None
 
     def _count(self, asked: Usage, reply: Reply) -> Usage:
-        """As the service counted, or as we estimate where it did not; in the place of what was counted when it was asked."""
+        """Return the usage reported by the service, else an estimate, and count it instead of the estimate made before
+        the call.
+        """
         said = f"{reply.text}{reply.reasoning}{''.join(call.arguments for call in reply.calls)}"
         usage = reply.usage or Usage(asked.input_tokens, count_tokens(said))
         self._add(asked, -1)

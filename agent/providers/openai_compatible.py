@@ -53,9 +53,9 @@ class ModelLimits:
 
 @dataclass(frozen=True)
 class ServedModel:
-    """What is known of a served model. name: as people know it; model: as the service knows it.
+    """Settings of a served model. name: as people know it; model: as the service knows it.
 
-    policy: which addresses may be connected to; None for the operator's own word, the environment.
+    policy: which addresses may be connected to; None for the operator's own setting, the environment.
     """
 
     name: str
@@ -80,7 +80,7 @@ class OpenAICompatible:
 
     @cached_property
     def _client(self) -> "openai.AsyncOpenAI":
-        """Made when it is first spoken to: whoever asks does not wait for it."""
+        """Return the client, made at the first call so that the asker does not wait for it."""
         import openai
 
         served, limits = self.served, self.served.limits
@@ -110,7 +110,7 @@ class OpenAICompatible:
     async def stream(
         self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
     ) -> AsyncIterator[Delta]:
-        """One call, tried again with jitter as long as nothing has come; after the first delta never: it would say it twice.
+        """Stream a reply, retrying with jitter until the first delta; never after it, which would repeat text.
 
         Raises ModelError.
         """
@@ -147,7 +147,7 @@ class OpenAICompatible:
                 return
 
     async def _once(self, request: dict[str, Any], deadline: float) -> AsyncIterator[Delta]:
-        """One attempt. Raises ModelUnavailable where nothing came, ModelBroken where it stopped in the middle."""
+        """Make one attempt. Raises ModelUnavailable where nothing came, ModelBroken where it stopped in the middle."""
         import openai
 
         begun, finished = False, False
@@ -170,7 +170,7 @@ class OpenAICompatible:
             raise ModelBroken(f"{self.name} stopped in the middle of its answer")
 
     async def _deltas(self, request: dict[str, Any], deadline: float) -> AsyncGenerator[Delta, None]:
-        """Yield what comes, each within its time; what says nothing is left out. Raises TimeoutError and what the client raises."""
+        """Yield non-empty deltas, each within its time limit. Raises TimeoutError and the client's errors."""
 
         limits = self.served.limits
         until = min(time.monotonic() + limits.first_s, deadline)
@@ -200,7 +200,7 @@ class OpenAICompatible:
             yield Delta(finish="stop")
 
     def _reason(self, error: Exception, *, begun: bool) -> ModelError:
-        """Return the failure in our words; never the answer's body, which may repeat the prompt."""
+        """Return the failure in our words; never the response body, which may repeat the prompt."""
         import openai
 
         kind = type(error).__name__
@@ -225,20 +225,24 @@ class OpenAICompatible:
 
 
 def _without_environment(client: "openai.AsyncOpenAI") -> None:
-    """OPENAI_ORG_ID, _PROJECT_ID, _ADMIN_KEY and _CUSTOM_HEADERS are for the operator's own address: for no other are they sent."""
+    """Clear OPENAI_ORG_ID, _PROJECT_ID, _ADMIN_KEY and _CUSTOM_HEADERS, which are meant for the operator's own address
+    only.
+    """
     client.organization = client.project = client.admin_api_key = None
     client._custom_headers = {}
 
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """Made once: reading the certificates takes 30 ms."""
+    """Return a cached SSL context: reading the certificates takes 30 ms."""
     return ssl.create_default_context()
 
 
 @cache
 def _chunks() -> "type[openai.AsyncStream[object]]":
-    """Chunks as JSON. It notes that the service said it is done, and takes a whole answer where no stream came."""
+    """Return a stream class that yields chunks as JSON, notes the service's end mark, and accepts a whole answer
+    instead of a stream.
+    """
     import openai
     from openai._streaming import ServerSentEvent
 
@@ -257,7 +261,7 @@ def _chunks() -> "type[openai.AsyncStream[object]]":
 
 
 async def _by(deadline: float, waiting: Any) -> Any:
-    """Await something until a moment of the monotonic clock. Raises TimeoutError."""
+    """Await something until a deadline of the monotonic clock. Raises TimeoutError."""
     async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
         return await waiting
 
@@ -270,7 +274,10 @@ def _request(
     *,
     is_plain: bool,
 ) -> dict[str, Any]:
-    """is_plain: without what not every service takes; some models know one temperature only."""
+    """Return the request body.
+
+    is_plain: without options that not every service accepts; some models allow one temperature only.
+    """
     request: dict[str, Any] = {"model": model, "messages": list(messages), "stream": True}
     if not is_plain:
         request |= {"stream_options": {"include_usage": True}, "temperature": 0}
@@ -280,7 +287,7 @@ def _request(
 
 
 def _shaped(shape: Shape) -> dict[str, Any]:
-    """Return how a form is asked for."""
+    """Return the options that request a form."""
     schema = dict(shape.schema)
     if shape.form == "tool":
         tool = {"name": shape.name, "description": "Gives the answer.", "parameters": schema}
@@ -293,13 +300,13 @@ def _shaped(shape: Shape) -> dict[str, Any]:
 
 
 def _with_wait(error: ModelUnavailable, answer: "openai.APIStatusError") -> ModelUnavailable:
-    """Return the error with the seconds that the service asks to wait, if it does."""
+    """Return the error with the wait requested by the service, if any."""
     error.retry_after_s = _seconds(answer.response.headers.get("retry-after", "").strip())
     return error
 
 
 def _seconds(text: str) -> float | None:
-    """Of a Retry-After: a number, or the moment as HTTP writes it; None for anything else."""
+    """Parse a Retry-After header, a number or an HTTP date, into seconds; None for anything else."""
     if text.replace(".", "", 1).isdecimal():
         return float(text)
     try:
@@ -310,7 +317,7 @@ def _seconds(text: str) -> float | None:
 
 
 def _wait(error: ModelUnavailable, attempt: int, limits: ModelLimits) -> float:
-    """Seconds before the next attempt: what the service asks for, else doubling; jitter keeps runs apart."""
+    """Return the seconds before the next attempt: as the service asks, else doubling; jitter spreads the runs."""
     if error.retry_after_s is not None:
         return error.retry_after_s if error.retry_after_s <= limits.longest_wait_s else float("inf")
     base = limits.first_wait_s * 2 ** (attempt - 1)

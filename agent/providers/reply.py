@@ -1,4 +1,6 @@
-"""Deltas to one reply, however the service cuts them up: missing ids and indexes, a whole call in one delta, names twice."""
+"""Assemble deltas into one reply, however the service splits them: missing ids and indexes, a whole call in one delta,
+repeated names.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +11,7 @@ from copilot_site.lib.json_input import loads_answer
 
 @dataclass
 class PartialCall:
-    """A tool call as far as it has come."""
+    """A tool call received so far."""
 
     index: int | None = None
     id: str = ""
@@ -26,7 +28,7 @@ class PartialCall:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the arguments are JSON by now."""
+        """Return whether the arguments are valid JSON so far."""
         try:
             loads_answer(self.arguments)
         except ValueError:
@@ -36,20 +38,20 @@ class PartialCall:
 
 @dataclass(frozen=True)
 class CompleteCall:
-    """A tool call with an id of its own. arguments: JSON as the model wrote it, "{}" for nothing."""
+    """A tool call with a unique id. arguments: JSON as the model wrote it, "{}" for nothing."""
 
     id: str
     name: str
     arguments: str
 
     def as_message(self) -> dict[str, Any]:
-        """As OpenAI's form and the stream's `tool_calls` have it: arguments are a JSON string."""
+        """Return the call in OpenAI's form, as in the stream's `tool_calls`: arguments are a JSON string."""
         return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
 
 
 @dataclass
 class Reply:
-    """What a model has said so far."""
+    """A model's reply so far."""
 
     text: str = ""
     reasoning: str = ""
@@ -69,9 +71,9 @@ class Reply:
             self._call_of(piece).take(piece)
 
     def _call_of(self, piece: CallPiece) -> PartialCall:
-        """Return the call that a piece goes on with, the latest of those that fit, or a new one.
+        """Return the call that a piece continues, the latest matching one, or a new one.
 
-        An index or an id says it; where neither does, a name after whole arguments begins the next call.
+        An index or an id decides; without either, a name after complete arguments begins the next call.
         """
         known = next((call for call in reversed(self._calls) if self._same(call, piece)), None)
         if known is None:
@@ -95,7 +97,7 @@ class Reply:
 
     @property
     def calls(self) -> list[CompleteCall]:
-        """The calls in the order they began; a missing id is made up from the place."""
+        """Return the calls in their order; a missing id is made from the position."""
         return [
             CompleteCall(call.id or f"call_{place}", call.name.strip(), call.arguments.strip() or "{}")
             for place, call in enumerate(self._calls, 1)

@@ -1,4 +1,6 @@
-"""A JSON object out of a model, whatever it knows of JSON: strict schema, else a tool to call, else JSON mode, else plain text."""
+"""Get a JSON object from a model, whatever JSON support it has: strict schema, else a tool call, else JSON mode, else
+plain text.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +21,7 @@ _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
 class NoObject(ValueError):
-    """A reply is no object of the form that was asked for; the text says why. reply: what came."""
+    """A reply is not an object of the requested form; the text says why. reply: what came."""
 
     def __init__(self, why: str, reply: Reply) -> None:
         super().__init__(why)
@@ -27,7 +29,7 @@ class NoObject(ValueError):
 
 
 async def ask_once(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, Reply]:
-    """Return what the model answers, as `wanted`. Raises NoObject, and ModelError."""
+    """Return the model's answer as `wanted`. Raises NoObject, and ModelError."""
     reply = await _reply(model, messages, wanted)
     try:
         return read(said_in(reply), wanted), reply
@@ -36,9 +38,9 @@ async def ask_once(model: ChatModel, messages: Sequence[Message], wanted: type[T
 
 
 async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, list[Reply]]:
-    """Return the same with one repair; and every reply it took, for counting.
+    """Return the same with one retry for repair, and every reply used, for counting.
 
-    Raises ModelError: ModelUnreadable where two answers in a row cannot be read, or one does not end.
+    Raises ModelError: ModelUnreadable where two answers in a row cannot be parsed, or one does not end.
     """
     replies: list[Reply] = []
     asked = list(messages)
@@ -57,18 +59,18 @@ async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]
 
 
 async def complete(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> T:
-    """As `ask_for`, for whoever does not count."""
+    """Return the answer of `ask_for` without the replies."""
     answer, _replies = await ask_for(model, messages, wanted)
     return answer
 
 
 def said_in(reply: Reply) -> str:
-    """Return what a reply says: the arguments of the tool that it calls, else its text."""
+    """Return a reply's content: the arguments of its tool call, else its text."""
     return reply.calls[0].arguments if reply.calls else reply.text
 
 
 async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[BaseModel]) -> Reply:
-    """Return the reply in the strictest form that the service accepts. Raises ModelError of the last form that was tried."""
+    """Return the reply in the strictest form that the service accepts. Raises the ModelError of the last form tried."""
     schema, name = _schema(wanted), wanted.__name__
     forms = (Shape(name, _strict(schema)), Shape(name, schema, "tool"), Shape(name, schema, "json"), None)
     for form in forms:
@@ -88,12 +90,12 @@ async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[Bas
 
 @cache
 def _schema(wanted: type[BaseModel]) -> Mapping[str, Any]:
-    """Made once, because making it takes milliseconds."""
+    """Return a cached schema, because making it takes milliseconds."""
     return wanted.model_json_schema()
 
 
 def _strict(schema: Any) -> Any:
-    """Return the schema as OpenAI takes strict ones: of objects every property is required, no other allowed, none has a default."""
+    """Return the schema in OpenAI's strict form: every property required, no others allowed, no defaults."""
     if isinstance(schema, list):
         return [_strict(each) for each in schema]
     if not isinstance(schema, dict):
@@ -106,7 +108,10 @@ def _strict(schema: Any) -> Any:
 
 
 def read(text: str, wanted: type[T]) -> T:
-    """Return the object in a text that may have fences, talk around it or commas too many. Raises ValueError, in one line."""
+    """Parse the object in a text that may have fences, surrounding text or extra commas.
+
+    Raises ValueError, in one line.
+    """
     try:
         return wanted.model_validate(_object(text))
     except ValidationError as error:

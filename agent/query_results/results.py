@@ -1,4 +1,4 @@
-"""A result of an answer, later: downloaded, run again, corrected; each time under the rights of that moment."""
+"""Later uses of an answer's result: download, run again, correct; each under the rights of that moment."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -34,7 +34,7 @@ PROVIDER = "database"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a result stands: the number of its citation in an answer."""
+    """The place of a result: the number of its citation in an answer."""
 
     session_id: UUID
     message_id: UUID
@@ -42,7 +42,10 @@ class Place:
 
 
 def result_at(principal: Principal, place: Place) -> tuple[str, QueryShown]:
-    """Return the source's name and the result, under today's rights; raises NotFound, the same for missing and not theirs any more."""
+    """Return the source's name and the result, under today's rights.
+
+    Raises NotFound, alike for missing and no longer theirs.
+    """
     message = get_message(principal, get_session(principal, place.session_id), place.message_id)
     for query in message.queries:
         if query.number == place.number and query.result is not None:
@@ -51,7 +54,10 @@ def result_at(principal: Principal, place: Place) -> tuple[str, QueryShown]:
 
 
 def exported(principal: Principal, place: Place) -> tuple[list[tuple[object, ...]], str]:
-    """Return the kept rows below their column names, and a file name that says when they are not all. Recorded. Raises NotFound."""
+    """Return the kept rows below their column names, and a file name that says when rows are missing. Audited.
+
+    Raises NotFound.
+    """
     source, result = result_at(principal, place)
     table = result.table
     record(
@@ -64,7 +70,10 @@ def exported(principal: Principal, place: Place) -> tuple[list[tuple[object, ...
 
 
 def run_again(principal: Principal, place: Place) -> UUID:
-    """Run the same statement now; the answer is a new message, whose id comes back. Raises NotFound, SqlRefused, SourceUnavailable."""
+    """Run the same statement now and return the id of the new answer message.
+
+    Raises NotFound, SqlRefused, SourceUnavailable.
+    """
     principal = principal.in_conversation(place.session_id)
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)
@@ -79,7 +88,8 @@ def run_again(principal: Principal, place: Place) -> UUID:
 
 
 def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
-    """Run another statement for the same question and keep it as the verified answer to the question; the answer is a new message.
+    """Run another statement for the same question, store it as the verified answer, and return the id of the new answer
+    message.
 
     Raises NotFound, PermissionDenied unless the person manages the source, SqlRefused, SourceUnavailable.
     """
@@ -107,7 +117,10 @@ def _shown(
 
 @transaction.atomic
 def _answer(principal: Principal, place: Place, source: str, fresh: QueryShown, *, notice: str) -> UUID:
-    """Store the question once more with its new answer, and record it. notice: in English; it is shown in the page's language."""
+    """Store the question again with its new answer, and audit it.
+
+    notice: in English; it is shown in the page's language.
+    """
     session = Session.objects.select_for_update().get(pk=place.session_id)
     last = Tree.of(session.pk).path(place.message_id)[-1]
     question = Message.objects.create(session=session, parent_id=last, role=Role.USER, content=fresh.question)

@@ -1,4 +1,4 @@
-"""What people do with a result on the chat page: download it, run it again, correct it."""
+"""Actions on a result on the chat page: download it, run it again, correct it."""
 
 from uuid import UUID
 
@@ -40,7 +40,7 @@ class Correction(forms.Form):
 def download(
     _request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
 ) -> HttpResponseBase:
-    """Show the kept rows as CSV."""
+    """Return the kept rows as CSV."""
     rows, filename = exported(principal, Place(session_id, message_id, number))
     return CsvDownload(rows, filename=filename)
 
@@ -48,7 +48,7 @@ def download(
 @require_POST
 @signed_in
 def again(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int) -> HttpResponse:
-    """Run the same query; back to the conversation, at the new answer or with what went wrong."""
+    """Run the same query and redirect to the conversation, at the new answer or with the error."""
     try:
         answer_id = run_again(principal, Place(session_id, message_id, number))
     except NotFound:
@@ -64,7 +64,7 @@ def again(request: HttpRequest, principal: Principal, session_id: UUID, message_
 def correction(
     request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
 ) -> HttpResponse:
-    """Show the query in a form; what passes guard and sandbox becomes the verified answer to its question."""
+    """Show the query in a form; a statement that passes guard and sandbox becomes the verified answer to its question."""
     place = Place(session_id, message_id, number)
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)

@@ -1,4 +1,4 @@
-"""Whether an answer is what its case expects, and whether it tells what it must not."""
+"""Judge an answer against its case: whether it is as expected, and whether it leaks anything."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -14,12 +14,12 @@ from knowledge.text.normalise import normalise
 
 
 def plain(text: str) -> str:
-    """Reduce a text to lower-case letters and digits, to compare it with expected answers."""
+    """Reduce a text to lower-case letters and digits, for comparison with expected answers."""
     return re.sub(r"[\W_]+", "", normalise(text).lower())
 
 
 def fault_in(case: Case, trial: DryRun, filenames: Sequence[tuple[str, str]]) -> str:
-    """The first of `Fault` that is true of an answer, or "". filenames: file name and title of each document it cites."""
+    """Return the first `Fault` of an answer, or "". filenames: file name and title of each cited document."""
     is_answered = trial.stop_reason == StopReason.OK
     if case.is_answerable is False:
         return Fault.ANSWERED if is_answered else ""
@@ -35,7 +35,7 @@ def fault_in(case: Case, trial: DryRun, filenames: Sequence[tuple[str, str]]) ->
 
 
 def leaks_in(case: Case, trial: DryRun, person: Principal) -> int:
-    """How many things an answer tells that this person must not be told: forbidden words, and documents they may not read."""
+    """Count what an answer tells that this person must not be told: forbidden words, and documents they may not read."""
     said = plain(" ".join([trial.text, *(f"{one.title} {one.snippet}" for one in trial.references)]))
     words = sum(plain(text) in said for text in case.forbidden if plain(text))
     cited = {one.knowledge_id for one in trial.references}
@@ -44,13 +44,16 @@ def leaks_in(case: Case, trial: DryRun, person: Principal) -> int:
 
 
 def names_of(trial: DryRun, person: Principal) -> list[tuple[str, str]]:
-    """File name and title of what an answer cites, of what the person may read."""
+    """Return file name and title of each cited document that the person may read."""
     cited = {one.knowledge_id for one in trial.references}
     return list(Document.objects.visible_to(person).filter(pk__in=cited).values_list("filename", "title"))
 
 
 def _is_named(names: tuple[str, str], expected: Collection[str]) -> bool:
-    """Whether a document is one of these: by its title, its file's name, or that without its ending. Of a path its last part counts."""
+    """Return whether a document is among these, by title, file name, or file name without ending.
+
+    Only the last part of a path counts.
+    """
     filename, title = names
     known = {title.casefold(), filename.casefold(), PurePosixPath(filename).stem.casefold()}
     return any(name.casefold() in known or PurePosixPath(name).name.casefold() in known for name in expected)

@@ -1,4 +1,4 @@
-"""A run over a set, one question a task: a worker that dies loses one question, which the next look takes up again."""
+"""A run over a set, one question per task: a worker that dies loses one question, which the next check requeues."""
 
 import time
 from uuid import UUID
@@ -23,9 +23,9 @@ log = structlog.get_logger(__name__)
 
 
 def ask_next(run_id: UUID) -> bool:
-    """Ask one question of a run that nobody is at; whether another task should follow.
+    """Ask one unclaimed question of a run; return whether another task should follow.
 
-    Where whoever started it may not look through others' eyes any more, it is stopped.
+    The run is stopped where its starter no longer has the right to impersonate others.
     """
     run = (
         SetRun.objects.select_related("started_by", "profile").filter(pk=run_id, ended_at=None, stopped_at=None).first()
@@ -55,7 +55,7 @@ def _claimed(run: SetRun) -> CaseResult | None:
 
 
 def _ask(run: SetRun, row: CaseResult) -> None:
-    """Ask it as its person, look at what came, and keep what that was; no text of it."""
+    """Ask the question as its person, judge the answer, and store the judgement; no text of it."""
     assert run.started_by is not None
     by, case, began = Principal.of(run.started_by), row.case, time.monotonic()
     with impersonated(by, case.person, what="ask", text=row.question) as look:

@@ -1,4 +1,4 @@
-"""What pages tell of sets and runs: figures of a run, and two runs beside each other."""
+"""Sets and runs for pages: figures of a run, and a comparison of two runs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,10 @@ from agent.models.question_sets import CLAIMED_FOR
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one run. right, leaks, failed, cost: of the questions that are done. mean_s: seconds for one; None where none is done."""
+    """Figures of one run. right, leaks, failed, cost: of the finished questions.
+
+    mean_s: seconds per question; None for none.
+    """
 
     run: SetRun
     total: int
@@ -40,17 +43,17 @@ class Compared:
 
     @property
     def question(self) -> str:
-        """As the later of both runs asked it; not asked yet: as it is now."""
+        """Return the question's words in the later of both runs; before any run, its current words."""
         return next((row.question for row in (self.second, self.first) if row), self.case.question)
 
     @property
     def question_before(self) -> str:
-        """As the first run asked it, where that was other words; "" where it was not."""
+        """Return the question's words in the first run, where they were different; else ""."""
         return self.first.question if self.first and self.first.question != self.question else ""
 
     @property
     def is_changed(self) -> bool:
-        """Return whether the second run found it otherwise than the first: right or wrong, how it ended, or what it leaks."""
+        """Return whether the result of the second run differs: right or wrong, its ending, or its leaks."""
         if self.first is None or self.second is None:
             return False
         return _outcome(self.first) != _outcome(self.second)
@@ -61,7 +64,10 @@ def sets() -> QuerySet[QuestionSet]:
 
 
 def take_up() -> list[UUID]:
-    """Return the open runs at which nobody is any more, because a worker died or a task was lost; each is told once in CLAIMED_FOR."""
+    """Return the open runs without an active worker, because one died or a task was lost.
+
+    Each at most once per CLAIMED_FOR.
+    """
     since = timezone.now() - CLAIMED_FOR
     at_work = CaseResult.objects.filter(done_at=None, claimed_at__gte=since).values("run")
     lost = SetRun.objects.filter(ended_at=None, stopped_at=None, queued_at__lt=since).exclude(pk__in=at_work)
@@ -69,12 +75,12 @@ def take_up() -> list[UUID]:
 
 
 def _mark(run_id: UUID, since: datetime) -> bool:
-    """Return whether this process is the one that takes it up."""
+    """Return whether this process has taken it up."""
     return bool(SetRun.objects.filter(pk=run_id, queued_at__lt=since).update(queued_at=timezone.now()))
 
 
 def figures_of(runs: Iterable[SetRun]) -> list[Figures]:
-    """In the order of the runs; one statement for all."""
+    """Return the figures in the order of the runs, with one query for all."""
     rows = list(runs)
     done = Q(done_at__isnull=False)
     counted = {
@@ -95,7 +101,7 @@ def figures_of(runs: Iterable[SetRun]) -> list[Figures]:
 
 
 def compared(first: SetRun, second: SetRun | None) -> list[Compared]:
-    """Return every question of either run, those that changed first."""
+    """Return every question of either run, the changed ones first."""
     found: dict[UUID, list[CaseResult | None]] = {}
     cases: dict[UUID, Case] = {}
     for place, run in enumerate((first, second)):

@@ -1,4 +1,4 @@
-"""Changing sets of questions, and starting and stopping runs over them: for whoever may oversee, and recorded."""
+"""Change evaluation sets, and start and stop runs over them: for those who may oversee, and audited."""
 
 from collections.abc import Iterable
 from typing import NotRequired, TypedDict, Unpack
@@ -25,7 +25,7 @@ Who = User | AnonymousUser  # whoever may not oversee is refused
 
 
 class Given(TypedDict):
-    """A question as somebody types it. answers, documents, forbidden: one a line."""
+    """A question as typed. answers, documents, forbidden: one per line."""
 
     question: str
     person: str
@@ -36,7 +36,7 @@ class Given(TypedDict):
 
 
 def get_set(user: Who, set_id: UUID) -> QuestionSet:
-    """Raises PermissionDenied for whoever may not oversee, and NotFound."""
+    """Return a set. Raises PermissionDenied without the right to oversee, and NotFound."""
     require_oversight(user)
     found = QuestionSet.objects.filter(pk=set_id).first()
     if found is None:
@@ -46,7 +46,7 @@ def get_set(user: Who, set_id: UUID) -> QuestionSet:
 
 @transaction.atomic
 def create_set(user: Who, name: str) -> QuestionSet:
-    """Raises PermissionDenied, InvalidInput for no name, or one that there is."""
+    """Create a set. Raises PermissionDenied, and InvalidInput for an empty, too long or duplicate name."""
     require_oversight(user)
     given = name.strip()
     if not given or len(given) > 80:
@@ -62,7 +62,7 @@ def create_set(user: Who, name: str) -> QuestionSet:
 
 @transaction.atomic
 def delete_set(user: Who, set_id: UUID) -> None:
-    """With its runs. Raises PermissionDenied, NotFound."""
+    """Delete a set with its runs. Raises PermissionDenied, NotFound."""
     found = get_set(user, set_id)
     _record(user, found, deleted=True)
     found.delete()
@@ -70,7 +70,7 @@ def delete_set(user: Who, set_id: UUID) -> None:
 
 @transaction.atomic
 def add_case(user: Who, set_id: UUID, **given: Unpack[Given]) -> Case:
-    """Raises PermissionDenied, NotFound, InvalidInput."""
+    """Add a question to a set. Raises PermissionDenied, NotFound, InvalidInput."""
     within = get_set(user, set_id)
     _require_room(within, 1)
     made = _filled(Case(question_set=within), given)
@@ -80,7 +80,10 @@ def add_case(user: Who, set_id: UUID, **given: Unpack[Given]) -> Case:
 
 @transaction.atomic
 def change_case(user: Who, set_id: UUID, case_id: UUID, **given: Unpack[Given]) -> Case:
-    """What runs asked and found before stays as it was. Raises like `add_case`, and Conflict while a run asks the set's questions."""
+    """Change a question; results of past runs stay as they were.
+
+    Raises like `add_case`, and Conflict while a run of the set is under way.
+    """
     within = get_set(user, set_id)
     case = get_case(within, case_id)
     _require_no_run(within)
@@ -90,7 +93,7 @@ def change_case(user: Who, set_id: UUID, case_id: UUID, **given: Unpack[Given]) 
 
 
 def get_case(within: QuestionSet, case_id: UUID) -> Case:
-    """Raises NotFound."""
+    """Return a question of a set. Raises NotFound."""
     found = within.cases.select_related("person").filter(pk=case_id).first()
     if found is None:
         raise NotFound(_("There is no such question in the set."))
@@ -98,7 +101,7 @@ def get_case(within: QuestionSet, case_id: UUID) -> Case:
 
 
 def _filled(case: Case, given: Given) -> Case:
-    """Return the row with what was typed, saved. Raises InvalidInput."""
+    """Return the row with the typed values, saved. Raises InvalidInput."""
     case.question, case.person = check_question(given["question"]), user_named(given["person"])
     case.is_answerable = given["is_answerable"]
     case.answers = texts_in(given.get("answers", ""))
@@ -110,7 +113,10 @@ def _filled(case: Case, given: Given) -> Case:
 
 @transaction.atomic
 def add_lines(user: Who, set_id: UUID, lines: Iterable[Line], *, person: str) -> int:
-    """Add the questions of a file; how many. person: asked as, where a line names nobody. Raises like `add_case`, and adds none then."""
+    """Add the questions of a file and return their number. person: asked as, where a line names nobody.
+
+    Raises like `add_case`, and then adds none.
+    """
     within, given = get_set(user, set_id), list(lines)
     _require_room(within, len(given))
     people = {name: user_named(name) for name in {line.person or person for line in given}}
@@ -132,9 +138,9 @@ def add_lines(user: Who, set_id: UUID, lines: Iterable[Line], *, person: str) ->
 
 @transaction.atomic
 def add_answer(user: Who, set_id: UUID, message: Message) -> Case:
-    """Add the question of an answer that somebody was given, asked as they did; what was called helpful should be answered again.
+    """Add the question of a given answer, asked as its asker; one rated helpful is expected to be answered again.
 
-    Raises PermissionDenied, NotFound, and Conflict for one that is in the set.
+    Raises PermissionDenied, NotFound, and Conflict for one already in the set.
     """
     within = get_set(user, set_id)
     _require_room(within, 1)
@@ -153,7 +159,7 @@ def add_answer(user: Who, set_id: UUID, message: Message) -> Case:
 
 @transaction.atomic
 def remove_case(user: Who, set_id: UUID, case_id: UUID) -> None:
-    """With what became of it in runs. Raises PermissionDenied, NotFound."""
+    """Remove a question with its results in runs. Raises PermissionDenied, NotFound."""
     within = get_set(user, set_id)
     get_case(within, case_id).delete()
     _record(user, within, removed=1)
@@ -161,7 +167,10 @@ def remove_case(user: Who, set_id: UUID, case_id: UUID) -> None:
 
 @transaction.atomic
 def start_run(user: Who, set_id: UUID, *, language: str, profile_id: str = "") -> SetRun:
-    """Ask every question of a set, in the background. Raises PermissionDenied, NotFound, InvalidInput, and Conflict while one runs."""
+    """Ask every question of a set, in the background.
+
+    Raises PermissionDenied, NotFound, InvalidInput, and Conflict while a run is under way.
+    """
     from agent.tasks import evaluate_next
 
     within = get_set(user, set_id)
@@ -179,7 +188,7 @@ def start_run(user: Who, set_id: UUID, *, language: str, profile_id: str = "") -
 
 @transaction.atomic
 def stop_run(user: Who, set_id: UUID, run_id: UUID) -> None:
-    """The question that is asked just now is asked to its end. Raises PermissionDenied, NotFound."""
+    """Stop a run after its current question. Raises PermissionDenied, NotFound."""
     within = get_set(user, set_id)
     if not within.runs.filter(pk=run_id, ended_at=None).update(stopped_at=timezone.now()):
         raise NotFound(_("There is no such run on its way."))
@@ -187,7 +196,7 @@ def stop_run(user: Who, set_id: UUID, run_id: UUID) -> None:
 
 
 def _require_no_run(within: QuestionSet) -> None:
-    """Until the transaction ends none is started either."""
+    """Require that no run is under way; none can start until the transaction ends. Raises Conflict."""
     QuestionSet.objects.select_for_update().get(pk=within.pk)
     if within.runs.filter(ended_at=None, stopped_at=None).exists():
         raise Conflict(_("A run over this set is on its way: wait for it, or stop it."))

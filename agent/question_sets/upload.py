@@ -1,4 +1,4 @@
-"""Sets of questions out of files: JSON lines with a question each, as evaluation sets have them, and judgements of documents beside it."""
+"""Question sets from files: JSON lines with one question each, as in evaluation sets, and relevance judgements."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST_WORDS = 50  # of one list
 
 @dataclass(frozen=True)
 class Line:
-    """One question of a file. person: a sign-in name, "" for the one that is chosen beside the file."""
+    """One question of a file. person: a username, "" for the one chosen beside the file."""
 
     id: str
     question: str
@@ -28,10 +28,11 @@ class Line:
 
 
 def lines_of(questions: str, judgements: str = "") -> list[Line]:
-    """questions: JSON lines with `text` or `question`; also `id`, `person`, `answerable`, `answers`, `documents`, `must_not`.
+    """Parse a file of questions. Raises InvalidInput with the line.
 
-    judgements: lines of query id, document and score, with a head, as TREC's qrels in TSV: what is above 0 may be cited.
-    Raises InvalidInput with the line.
+    questions: JSON lines with `text` or `question`; also `id`, `person`, `answerable`, `answers`, `documents`,
+    `must_not`. judgements: lines of query id, document and score, with a header, as TREC's qrels in TSV: scores above 0
+    may be cited.
     """
     cited = _judged(judgements)
     found = [_line(number, text, cited) for number, text in enumerate(questions.splitlines(), start=1) if text.strip()]
@@ -76,7 +77,7 @@ def _texts(number: int, given: dict[str, Any], name: str) -> list[str]:
 
 
 def _judged(text: str) -> dict[str, list[str]]:
-    """Query id → documents with a score above 0."""
+    """Return the documents with a score above 0, by query id."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for number, line in enumerate(text.splitlines(), start=1):
         parts = line.split("\t")

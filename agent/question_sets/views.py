@@ -1,4 +1,4 @@
-"""Pages of evaluation: sets of questions, each with whom it is asked as; runs in the background; two runs beside each other."""
+"""Pages of evaluation: sets of questions with the people they are asked as; background runs; comparison of two runs."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -66,7 +66,7 @@ class CaseForm(forms.Form):
 
 
 def filled_form(case: Case) -> CaseForm:
-    """The form as it would have been filled in for this question."""
+    """Return the form filled in with this question."""
     lists = {name: "\n".join(getattr(case, name)) for name in ("answers", "documents", "forbidden")}
     answerable = "" if case.is_answerable is None else str(int(case.is_answerable))
     return CaseForm(
@@ -97,7 +97,7 @@ class FilesForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def set_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
-    """Every set; a POST makes one by its `name`."""
+    """List the sets; a POST creates one by its `name`."""
     require_oversight(request.user)
     problem = ""
     if request.method == "POST":
@@ -112,7 +112,7 @@ def set_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def set_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpResponseBase:
-    """A set with its questions and runs, and `case` to be changed; a POST does what `do` names."""
+    """Show a set with its questions and runs, and the form for `case`; a POST performs the action `do`."""
     within = services.get_set(request.user, set_id)
     given, do = request.POST or request.GET, request.POST.get("do", "")
     case = services.get_case(within, _id(given["case"])) if "case" in given and do in {"", "change"} else None
@@ -145,7 +145,7 @@ def set_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpRe
 
 
 def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: FilesForm) -> HttpResponseBase:
-    """Do what `do` names; back to where one sees it. Raises InvalidInput, NotFound, Conflict."""
+    """Perform the action `do` and redirect to its result. Raises InvalidInput, NotFound, Conflict."""
     user, given = request.user, request.POST
     back = redirect("evaluation", set_id)
 
@@ -193,7 +193,7 @@ def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: F
 @require_safe
 @admin_page
 def run_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpResponseBase:
-    """`second`: the run that is looked at; `first`: the one beside it, by default the one before."""
+    """Show the run `second` compared with `first`, by default the one before."""
     within = services.get_set(request.user, set_id)
     runs = list(within.runs.select_related("started_by", "profile")[:PAGE_SIZE])
     second = _run(runs, request.GET.get("second", "")) or next(iter(runs), None)
@@ -222,7 +222,7 @@ def run_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpRe
 @require_POST
 @admin_page
 def take_answer(request: HttpRequest, _principal: Principal, message_id: UUID) -> HttpResponseBase:
-    """Put the question of an answer into the set that is named by `set`; back to the answer, or to where `from` says."""
+    """Add the question of an answer to the set `set`, and redirect to the answer, or to the page `from`."""
     require_oversight(request.user)
     message = get_answer(message_id)
     try:
@@ -261,6 +261,6 @@ def _text(file: UploadedFile[Any]) -> str:
 
 
 def _record_look(principal: Principal, cases: Iterable[Case]) -> None:
-    """Whose words are about to be shown: those of questions that are from conversations."""
+    """Audit whose words are about to be shown, for questions taken from conversations."""
     if read := [str(case.message_id) for case in cases if case.message_id]:
         record(principal, Action.QUESTIONS_READ, detail={"answers": read})
