@@ -1,8 +1,9 @@
-"""What goes to a model, and what leaves a run, does so under the rights of that moment.
+"""Re-check rights whenever text goes to a model or leaves a run.
 
-A run takes seconds, and a right may end in any of them. What was read is looked at again before a model reads it (`keep_visible`,
-`require_visible`), and before every event that may carry some of it leaves (`guarded`): one statement with the filter that found it.
-What a model has read is in all that it says afterwards, so its run ends; quotations are made again from what may still be read.
+A run takes seconds, and a right may end in any of them. Evidence is checked again before a model reads it
+(`keep_visible`, `require_visible`), and before every event that may contain some of it is sent (`guarded`): one query
+with the filter of the search. A model's later words may repeat anything it has read, so its run ends; quotations are
+made again from what is still readable.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterable
@@ -32,13 +33,14 @@ OURS = (
 
 
 class EvidenceGone(CopilotError):
-    """What the answer stands on may not be read any more."""
+    """The answer's evidence is no longer readable."""
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """What an event's words stand on: passages, and results of data sources as `Queried.key`. Nothing for words of the person and
-    of ours.
+    """The sources of an event's words: passages, and results of data sources as `Queried.key`.
+
+    Empty for the person's words and ours.
     """
 
     chunk_ids: frozenset[UUID] = frozenset()
@@ -48,10 +50,11 @@ class Grounds:
 async def guarded(
     run: Run, events: AsyncIterator[Event | tuple[Event, ...]], *, alone: bool = False
 ) -> AsyncIterator[Event]:
-    """Yield the events, let out only while all they may stand on may be read; those that come together are looked at once.
+    """Yield the events, each only while all of its sources are readable; events that come together share one check.
 
-    One of quotations that may not be read is held back: `run.is_held_back` tells the state, which goes on from the rest. Any other
-    raises EvidenceGone. alone: each is looked at by itself, for whoever may take long between two and is not looked at again.
+    An event of quotations that are no longer readable is held back: `run.is_held_back` tells the state, which continues
+    with the rest. Any other raises EvidenceGone. alone: check each event separately, for a consumer that may be slow
+    and does not check again.
     """
     async for item in events:
         together = item if isinstance(item, tuple) else (item,)
@@ -64,8 +67,9 @@ async def guarded(
 
 
 def may_leave(run: Run) -> bool:
-    """Return whether all that the run's next words may stand on may be read; raises EvidenceGone where it may not, and what was not
-    read is not to be told from it.
+    """Return whether all possible sources of the run's next words are readable.
+
+    Raises EvidenceGone where they are not, unless the words are quotations of passages.
     """
     lost = _lost(run)
     if _lost_data(run):
@@ -78,14 +82,14 @@ def may_leave(run: Run) -> bool:
 
 
 def grounds_of(run: Run, event: Event) -> Grounds:
-    """Return what this event, which the run yields now, stands on; for whoever keeps it and shows it later."""
+    """Return the sources of the event that the run yields now, to store with it for later checks."""
     if _is_ours(run, event) or run.stop_reason != StopReason.OK:
         return Grounds()
     return Grounds(frozenset(_stands_on(run)), frozenset(one.key for one in _queried(run)))
 
 
 def may_read(principal: Principal, grounds: Collection[Grounds]) -> list[bool]:
-    """For each of them, whether this person may read all of it now; nothing at all where the person is gone."""
+    """Return for each of them whether this person may read all of it now; False for all where the person is gone."""
     if not grounds:
         return []
     try:
@@ -98,20 +102,23 @@ def may_read(principal: Principal, grounds: Collection[Grounds]) -> list[bool]:
 
 
 def _is_ours(run: Run, event: Event) -> bool:
-    """Return whether it has words of the person and of ours alone. A model that completes their question has read the earlier answers."""
+    """Return whether the event has only the person's words and ours.
+
+    A model that completes their question has read earlier answers.
+    """
     if isinstance(event, AgentQuery):
         return event.content == run.question or not _reads(run)
     return isinstance(event, OURS)
 
 
 def require_visible(run: Run) -> None:
-    """Raises EvidenceGone where something that the run's next words may stand on may not be read any more."""
+    """Require that all possible sources of the run's next words are still readable. Raises EvidenceGone."""
     if _lost(run) or _lost_data(run):
         raise _gone(run)
 
 
 def cut_answer(run: Run) -> None:
-    """Take out of the delivered quotations what may not be read any more, and say so; raises EvidenceGone where nothing stays."""
+    """Remove unreadable text from the delivered quotations, and add a notice; raises EvidenceGone where nothing stays."""
     lost, answer = _lost(run), run.answer
     run.is_held_back = False
     if not lost or answer is None:
@@ -125,9 +132,9 @@ def cut_answer(run: Run) -> None:
 
 
 def keep_visible(run: Run) -> int:
-    """Take out of the run's evidence what may not be read any more, for a model to read the rest; how many pieces went.
+    """Remove unreadable evidence from the run before a model reads it; return the number of pieces removed.
 
-    Raises EvidenceGone where the person is gone, and where an earlier answer that is told again stands on what went.
+    Raises EvidenceGone where the person is gone, and where a repeated earlier answer depends on a removed piece.
     """
     items = {item.evidence_id: UUID(item.source.chunk_id) for item in _allowed(run) if item.source.chunk_id}
     hits = {hit.passage.chunk_id for hit in run.found.hits} if run.found else set()
@@ -150,13 +157,16 @@ def keep_visible(run: Run) -> int:
 
 
 def _lost(run: Run) -> set[UUID]:
-    """Passages among those the run's next words may stand on that may not be read any more. Raises EvidenceGone for nobody."""
+    """Return the unreadable passages among the possible sources of the run's next words.
+
+    Raises EvidenceGone where the person is gone.
+    """
     stands_on = _stands_on(run)
     return stands_on - _visible_now(run, stands_on)
 
 
 def _queried(run: Run) -> set[Queried]:
-    """Results of data sources that what leaves now may be made of."""
+    """Return the query results that the run's next words may use."""
     if run.stop_reason != StopReason.OK:
         return set()
     found = {queried for finding in run.findings.values() if (queried := finding.queried)}
@@ -164,13 +174,16 @@ def _queried(run: Run) -> set[Queried]:
 
 
 def _lost_data(run: Run) -> set[Queried]:
-    """Return those of them that the person, as they were read last, may not be shown any more."""
+    """Return the results that the person may no longer see, by the rights read last."""
     queried = _queried(run)
     return queried - visible_queries(run.principal, queried)
 
 
 def _stands_on(run: Run) -> set[UUID]:
-    """Passages that what leaves now may be made of: those an extractive answer cites; else all that a model was shown."""
+    """Return the passages that the run's next words may use: those cited by an extractive answer.
+
+    Else all shown to a model.
+    """
     if run.stop_reason != StopReason.OK:
         return set()  # words of our own
     if run.answer is not None and not _reads(run):
@@ -180,7 +193,10 @@ def _stands_on(run: Run) -> set[UUID]:
 
 
 def _reads(run: Run) -> bool:
-    """Return whether a model is part of the run: what it has read may be in all that it says. Shown passages are no words of its."""
+    """Return whether a model takes part in the run: anything it has read may be in its words.
+
+    Quoted passages are not its words.
+    """
     return not run.is_by_words and not (run.answer is not None and run.answer.kind)
 
 
@@ -193,12 +209,12 @@ def _allowed(run: Run) -> list[EvidenceItem]:
 
 
 def _remembered(run: Run) -> set[UUID]:
-    """Passages that the earlier answers stand on which a model is told."""
+    """Return the passages cited by the earlier answers in the model's history."""
     return {chunk_id for turn in run.history for chunk_id in turn.stands_on}
 
 
 def _remembered_results(run: Run) -> set[Queried]:
-    """Return the results of the earlier answers that a model is told."""
+    """Return the results cited by the earlier answers in the model's history."""
     return {queried for turn in run.history for queried in turn.queried}
 
 
@@ -215,6 +231,6 @@ def _gone(run: Run) -> EvidenceGone:
 
 
 def changed(language: str) -> str:
-    """Return what is said instead of what may not be read any more."""
+    """Return the sentence shown instead of text that is no longer readable."""
     with override(language):
         return str(texts.RIGHTS_CHANGED)

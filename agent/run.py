@@ -1,4 +1,4 @@
-"""The run that carries the state: everything that changes while one question is answered."""
+"""The state of one question's run in memory: everything that changes while it is answered."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -33,10 +33,9 @@ from knowledge.selectors import ShownPassage
 
 @dataclass(frozen=True)
 class Finding:
-    """A piece of evidence with the passage it is cited by, the query it is the result of, or the page it was read on; none for what is
-    none of them.
+    """A piece of evidence with its passage, query or web page; with none of these for other kinds of evidence.
 
-    scores: of the search's stages. outside: of a page of the web. verified: an answer that somebody verified.
+    scores: of the search's stages. outside: a web page. verified: a verified answer.
     """
 
     item: EvidenceItem
@@ -53,7 +52,7 @@ class Finding:
 
     @property
     def queried(self) -> Queried | None:
-        """Return what of a data source it stands on, or which verified answer; None for what stands in a document or nowhere."""
+        """Return the data source key or verified answer that it depends on; None for a document passage or nothing."""
         source = self.item.source
         if self.verified is not None:
             return standing_on(self.verified.answer_id)
@@ -64,7 +63,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Goto:
-    """The last thing a state yields: where the run goes next."""
+    """The last item that a state yields: the next state."""
 
     state: State
 
@@ -73,23 +72,24 @@ class Goto:
 class Run:
     """Everything that changes while one question is answered; two runs share nothing.
 
-    question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model that
-    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more. follows: the answer that the question
-    comes after, None where it begins the conversation. is_wide: more passages are looked at. expression: what to calculate.
-    allowed_call: what the person allowed just now. goes_on: it began with that. read_as: without
-    slips of the finger. searched_cited: nothing came near a follow-up, and the documents just cited were searched for it.
-    answers_in: the language, zh or en, in which the person wants the last answer again; "" otherwise.
-    history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what was done
-    differently from what they would expect. found: what the searches brought; findings: all evidence, by its id; numbers: what a model
-    cites it by, by its id, from 1; a number is never given twice. objected: sources of
-    which the model was told once that its statement counts otherwise than the company does. told_inside: what tools
-    brought from inside the house, which never leaves it. named_by: the passage that says what the query is about. how_read: the question
-    by the words of the data, where that chose the way. earlier_query, logical_query: source and query that the conversation stood on, and
-    stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read any
-    more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits for it.
-    beside: tasks that work beside the walk, ended with its models. attached: files of its conversation. chosen: what the person narrowed
-    it to, as it is kept. tables: of the data it is asked of alone; none where it is asked of documents alone, None where nothing
-    narrows it.
+    question: as asked; `state.input.normalized_query` is the processed one. model: None means extractive. judge: the
+    model that checks sentences which facts do not settle. model_gave_up: it failed or its budget is spent. follows: the
+    answer before the question, None where it begins the conversation. is_wide: more passages are used. expression: what
+    to calculate. allowed_call: the call just approved. goes_on: the run began with it. read_as: the question without
+    typos. searched_cited: nothing was near a follow-up, so the documents cited last were searched. answers_in: the
+    language, zh or en, in which the person wants the last answer again; "" otherwise.
+
+    history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about
+    deviations. found: results of the searches; findings: all evidence, by its id; numbers: citation numbers for a
+    model, by evidence id, from 1; never reused. objected: sources for which the model was warned once that its
+    statement differs from the company's definitions. told_inside: internal tool outputs, which must never leave the
+    company. named_by: the passage that names the query's subjects. how_read: the data's reading of the question, where
+    it decided the route. earlier_query, logical_query: source and query of the conversation before, and now.
+
+    record: writes audit records. is_held_back: the last event was not sent because it was no longer readable. ticket:
+    its place in the queue, until it is over; None where nobody else waits for it. beside: concurrent tasks, ended with
+    its models. attached: files of its conversation. chosen: the person's scope, as stored. tables: data tables in
+    scope; empty for documents only, None for no restriction.
     """
 
     session_id: UUID
@@ -141,32 +141,32 @@ class Run:
 
     @property
     def base_ids(self) -> tuple[UUID, ...]:
-        """Return the bases that its profile keeps it in, with the place of its files; none where it is not kept."""
+        """Return the bases that its profile restricts it to, with the folder of its files; none for no restriction."""
         ids = self.profile.knowledge_base_ids
         return (*ids, ATTACHMENTS) if ids and self.attached.names else ids
 
     @property
     def data(self) -> DataScope:
-        """Return what of the data it is asked of."""
+        """Return the data in scope."""
         return DataScope(self.tables, self.scope, self.base_ids)
 
     @property
     def verified(self) -> Finding | None:
-        """Return the verified answer that was found for the question."""
+        """Return the verified answer found for the question."""
         return next((each for each in self.findings.values() if each.verified), None)
 
     @property
     def asks_tables_alone(self) -> bool:
-        """Return whether the person chose tables, and nothing of the documents."""
+        """Return whether the person chose tables and no documents."""
         return set(self.chosen) == {"tables"}
 
     @property
     def is_follow_up(self) -> bool:
-        """Return whether there are earlier questions, on the way to this one."""
+        """Return whether there are earlier questions on its branch."""
         return self.follows is not None
 
     async def close_models(self) -> None:
-        """End what works beside the walk, and the connections; nothing is asked after it."""
+        """End concurrent tasks and the models' connections; no calls follow."""
         for task in self.beside:
             task.cancel()
         await asyncio.gather(*self.beside, return_exceptions=True)
@@ -174,22 +174,22 @@ class Run:
             await model.aclose()
 
     def subtask(self, tool: str) -> Subtask | None:
-        """Return the step of the plan that this tool is asked; None where the question has no steps."""
+        """Return the plan step for this tool; None where the question has no steps."""
         return next((step for step in self.state.plan.subtasks if step.tool == tool), None)
 
     @property
     def asked_of_documents(self) -> str:
-        """Return what documents are asked: the first step, or the whole question."""
+        """Return the question for documents: the first step, or the whole question."""
         step = self.subtask("knowledge_search")
         return step.question if step else self.state.input.normalized_query
 
     @property
     def is_by_words(self) -> bool:
-        """Return whether no model reads or writes: none is set up, or it gave up."""
+        """Return whether no model takes part: none is configured, or it gave up."""
         return self.model is None or self.model_gave_up
 
     def add(self, findings: Iterable[Finding]) -> None:
-        """New evidence; what is known already is not added again."""
+        """Add new evidence; known pieces are skipped."""
         for finding in findings:
             if finding.item.evidence_id not in self.findings:
                 finding.item.authz.perm_snapshot_id = self.state.authz.perm_snapshot_id
@@ -199,11 +199,11 @@ class Run:
 
     @property
     def numbered(self) -> dict[int, Finding]:
-        """Return the evidence by the numbers that a model cites it by; what may not be read any more has left its number empty."""
+        """Return the evidence by citation number; numbers of evidence that is no longer readable are missing."""
         return {self.numbers[key]: finding for key, finding in self.findings.items()}
 
     def deliver(self, answer: CitedAnswer, confidence: float) -> None:
-        """The finished answer, in the run and in its state."""
+        """Set the finished answer in the run and in its state."""
         self.answer = answer
         cited = [EvidenceRef(evidence_id=span.evidence_id, start=span.start, end=span.end) for span in answer.citations]
         cited += [EvidenceRef(evidence_id=query.evidence_id) for query in answer.queries]
@@ -227,16 +227,16 @@ class Run:
         )
 
     def use(self, prompt: Prompt) -> str:
-        """Return the text of a prompt; its hash is kept."""
+        """Return the text of a prompt, and keep its hash."""
         self.prompts[prompt.name] = prompt.hash
         return prompt.text
 
     def tell(self, sentence: str) -> None:
-        """Something the person should know; each sentence once."""
+        """Add a notice for the person; each sentence once."""
         if sentence not in self.notices:
             self.notices.append(sentence)
 
     def fresh_notices(self) -> list[Reflection]:
-        """Return what was told since the last time, as events."""
+        """Return the notices added since the last call, as events."""
         fresh, self._told = self.notices[self._told :], len(self.notices)
         return [Reflection(content=sentence, done=True) for sentence in fresh]

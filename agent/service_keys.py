@@ -1,5 +1,6 @@
-"""Services that are spoken to with a key, as an administrator sets them up: an address is changed together with its key, or the key is
-forgotten. Keys are encrypted at rest for their address.
+"""Services with an address and a key: an address is changed together with its key, or the key is deleted.
+
+Keys are stored encrypted, bound to their address.
 """
 
 from collections.abc import Sequence
@@ -18,16 +19,18 @@ Keyed = LanguageModel | WebSearchProvider
 
 
 def require_address(base_url: str) -> None:
-    """Raises AddressRefused for an address that is none or not allowed; a name is resolved when it is connected to."""
+    """Require a valid and allowed address; names are resolved when connecting. Raises AddressRefused."""
     require_plausible(parsed_url(base_url)[0], services_at(base_url))
 
 
 @transaction.atomic
 def save_keyed(by: Principal | None, row: Keyed, action: Action, *, key: str = "", fields: Sequence[str] = ()) -> bool:
-    """Store a service. key: a new one; "": the stored one stays as long as the address does. fields: what the log says was changed.
+    """Store a service. key: a new one; "" keeps the stored one as long as the address stays.
 
-    Returns whether a stored key was emptied, because it was for another address: it must be entered again. Raises what
-    `require_address` raises.
+    fields: the changed fields, for the log.
+
+    Returns whether a stored key was removed because it was for another address and must be entered again. Raises the
+    errors of `require_address`.
     """
     require_address(row.base_url)
     before: Keyed | None = type(row).objects.select_for_update().filter(pk=row.pk).first()
@@ -42,20 +45,20 @@ def save_keyed(by: Principal | None, row: Keyed, action: Action, *, key: str = "
 
 
 def save_language_model(by: Principal | None, row: LanguageModel, *, key: str = "", fields: Sequence[str] = ()) -> bool:
-    """As `save_keyed`."""
+    """Store a language model as `save_keyed` does."""
     return save_keyed(by, row, Action.AGENT_CHANGED, key=key, fields=fields)
 
 
 @transaction.atomic
 def save_web_search(by: Principal | None, row: WebSearchProvider, *, key: str = "", fields: Sequence[str] = ()) -> bool:
-    """As `save_keyed`; where this one is used from now on, no other is."""
+    """Store a web search service as `save_keyed` does; where this one is in use, the others no longer are."""
     if row.is_used:
         WebSearchProvider.objects.exclude(pk=row.pk).filter(is_used=True).update(is_used=False)
     return save_keyed(by, row, Action.WEB_SETTING_CHANGED, key=key, fields=fields)
 
 
 def take_key(row: Keyed, key: str, *, address_before: str) -> None:
-    """The row with a new key; without one it keeps its own, as long as its address is the one before."""
+    """Set a new key on the row; without one keep the old key only while the address is unchanged."""
     if key:
         row.encrypted_key = sealed(key, row.base_url)
     elif row.base_url != address_before:
@@ -63,16 +66,16 @@ def take_key(row: Keyed, key: str, *, address_before: str) -> None:
 
 
 class KeyLost(Exception):
-    """A stored key was encrypted for another address or under another secret: the operator enters it again."""
+    """A stored key was encrypted for another address or under another secret; the operator must enter it again."""
 
 
 def sealed(key: str, address: str, *, of: str = "language model") -> str:
-    """Return the key as it is stored, for this address and this kind of service alone; "" stays ""."""
+    """Encrypt the key for this address and this kind of service only; "" stays ""."""
     return seal(key, purpose=_purpose(of, address), secrets=[settings.SECRET_KEY])
 
 
 def opened(stored: str, address: str, *, of: str = "language model") -> str:
-    """Return the key again, for the address that it was stored for. Raises KeyLost."""
+    """Decrypt the key for the address it was stored for. Raises KeyLost."""
     try:
         return unseal(stored, purpose=_purpose(of, address), secrets=[settings.SECRET_KEY])
     except SealBroken:

@@ -1,4 +1,4 @@
-"""What a stream says in the API's description: the schema of each `data:` line, made from the union of events."""
+"""The schema of stream events in the API's description, one for each `data:` line, made from the union of events."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ class StreamedEventExtension(OpenApiSerializerExtension):
         return StreamedEvent.__name__
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
-        """`oneOf` by `response_type`; each part becomes a component of its own."""
+        """Return `oneOf` by `response_type`; each event becomes a component."""
         schema = TypeAdapter(Event).json_schema(ref_template=f"{_REF}{PREFIX}{{model}}")
         for name, part in schema.pop("$defs").items():
             if "response_type" in part.get("properties", {}):
@@ -38,7 +38,7 @@ class StreamedEventExtension(OpenApiSerializerExtension):
 
 
 def as_3_0(part: Any) -> Any:
-    """A schema of JSON Schema 2020-12, as pydantic writes it, in the words of OpenAPI 3.0."""
+    """Convert a JSON Schema 2020-12, as pydantic writes it, to OpenAPI 3.0."""
     if isinstance(part, list):
         return [as_3_0(each) for each in part]
     if not isinstance(part, Mapping):

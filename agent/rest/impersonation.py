@@ -1,7 +1,7 @@
-"""Through another person's eyes: the lists, a search and a question answered as they would get them now, read only and recorded.
+"""Read as another person: the lists, a search and a question with their rights of now, read only and audited.
 
-For whoever may do it at the page. Each answer says in `as` whose eyes it was seen through. A token needs the scope `audit`, and the
-one that the same takes for oneself.
+For those who may do so on the page. Each answer names the person in `as`. A token needs the scope `audit`, and the
+scope that the same request needs for oneself.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ LOOKS = (400, 401, 403)
 
 
 class MayOversee(BasePermission):
-    """Who may at the page: staff that may oversee. A token that is narrowed to one folder is for that folder."""
+    """Allows staff with the right to oversee, as the page does; refuses a token restricted to one folder."""
 
     message = gettext_lazy(
         "To look through another person's eyes needs the right to oversee, which an administrator gives."

@@ -1,4 +1,4 @@
-"""The result of a query behind an answer: as CSV, run again, corrected."""
+"""The query result of an answer: as CSV, run again, corrected."""
 
 from uuid import UUID
 

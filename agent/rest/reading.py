@@ -1,6 +1,7 @@
-"""Tools of the agent that programs read documents with: the specification's `get_document_info` and `list_knowledge_chunks`.
+"""The agent's tools for reading documents, for programs: the specification's `get_document_info` and
+`list_knowledge_chunks`.
 
-What they take and give is what a model gets, under the rights of whoever asks, and it is recorded in the same way.
+Arguments and results are those of a model's call, under the caller's rights, and audited alike.
 """
 
 import json
@@ -96,7 +97,7 @@ class _ByTool(PrincipalView):
     tool: str
 
     def _called(self, request: Request) -> Response:
-        """Raises NotFound, InvalidInput."""
+        """Return the response of the tool. Raises NotFound, InvalidInput."""
         context = ToolContext(self.principal, Scope(), get_language() or "en")
         called = async_to_sync(call_tool)(self.tool, json.dumps(request.data), allowed=[self.tool], ctx=context)
         if called.problem:

@@ -1,4 +1,4 @@
-"""Conversations of the person asking."""
+"""The caller's conversations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -66,7 +66,7 @@ class Question(Within):
 
 
 def table_names(given: Mapping[str, Any]) -> tuple[TableName, ...]:
-    """Those that a `Question` names."""
+    """Return the tables that a `Question` names."""
     return tuple(TableName(**each) for each in given["tables"])
 
 

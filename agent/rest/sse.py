@@ -1,4 +1,4 @@
-"""A run as Server-Sent Events: one frame an event, its `seq` as the id that a client comes back with."""
+"""A run as Server-Sent Events: one frame per event, with its `seq` as the id for resuming."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -22,7 +22,7 @@ ALIVE = b": nothing new\n\n"  # a comment: keeps proxies from cutting a connecti
 
 
 class WhateverIsAccepted(DefaultContentNegotiation):
-    """Events are all there is, whatever a client says it takes; what is refused before them is a problem document."""
+    """Use the view's first renderer, whatever the client accepts; refusals before the stream are problem documents."""
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
         return renderers[0], renderers[0].media_type
@@ -43,7 +43,7 @@ class EventStream(StreamingHttpResponse):
 
 
 def begun(principal: Principal, run: Run) -> EventStream:
-    """Follow a run that `start` made; it is launched here where it is not yet."""
+    """Follow a run that `start` made, and launch it where it is not running yet."""
     return EventStream(_frames(principal, run.session_id, run.message_id, -1, run))
 
 

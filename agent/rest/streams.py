@@ -1,4 +1,4 @@
-"""Questions answered live: ask, come back to an answer that is being written, stop it."""
+"""Streamed answers: ask, resume an unfinished answer, stop it."""
 
 from typing import Any, ClassVar
 from uuid import UUID
@@ -186,7 +186,7 @@ class StopSession(PrincipalView):
 
 
 def _last_seen(header: str | None) -> int | None:
-    """Raises ValidationError for a header that is no `seq`."""
+    """Parse the Last-Event-ID header; None for none. Raises ValidationError for an invalid `seq`."""
     if not header:
         return None
     if not header.isascii() or not header.isdecimal() or len(header) > 9:

@@ -1,4 +1,6 @@
-"""A question of a request: stored and launched at the front, and answered when its run is over, in nobody's thread."""
+"""The question of a request: stored and launched immediately, and answered when its run ends, without occupying a
+thread.
+"""
 
 from functools import partial
 from http import HTTPStatus
@@ -33,14 +35,16 @@ log = structlog.get_logger(__name__)
 def asked(
     principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
 ) -> Run:
-    """As `agent.runs.start.start`, for a request in a thread of its own: it gives its connection back while it waits."""
+    """Start a run as `agent.runs.start.start` does, from a request thread, which releases its connection while it
+    waits.
+    """
     if not connection.in_atomic_block:
         close_old_connections()
     return async_to_sync(start)(principal, session_id, question, scope=scope, language=language, options=options)
 
 
 def answered(view: PrincipalView, request: Request, run: Run) -> HttpResponse:
-    """The answer as 201 when the run is over; a problem document where it failed."""
+    """Return the answer as 201 when the run ends; a problem document where it failed."""
     made = partial(_made, view, request, run, get_language() or "en")
     if hasattr(request._request, "seat"):  # the handler of a web process, which awaits it
         return Later(made)

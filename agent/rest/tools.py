@@ -1,4 +1,4 @@
-"""The catalogue of tools, derived from the registry: what there is, what is on by default, and what cannot be used now."""
+"""The tool catalogue, from the registry: available tools, their defaults, and why some cannot be used now."""
 
 from typing import Any
 
@@ -47,7 +47,10 @@ class AgentConfigAnswer(serializers.Serializer[dict[str, Any]]):
 
 
 def catalogue(principal: Principal, language: str) -> list[dict[str, Any]]:
-    """Every registered tool in order, as people choose from it, and those of services outside. Names to come are not there."""
+    """Return every registered tool in order, for people to choose from, and the tools of outside services.
+
+    Planned tools are omitted.
+    """
     rows = []
     for tool in (*in_order(), *outside_tools()):
         why = why_closed(tool, principal)

@@ -1,4 +1,4 @@
-"""Verified answers: those that one may be answered with, and changes by their keepers."""
+"""Verified answers: those usable for the caller, and changes by their keepers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -82,7 +82,7 @@ class _Answers(PrincipalView):
     serializer_class = VerifiedAnswerSerializer
 
     def _shown(self, answer_id: UUID) -> dict[str, Any]:
-        """Raises NotFound."""
+        """Return a verified answer that the caller may see, and audit it. Raises NotFound."""
         found = next(shown_answers(seen_answers(self.principal).filter(pk=answer_id)), None)
         if found is None:
             raise NotFound(_("There is no such verified answer, or you may not see it."))
@@ -158,7 +158,7 @@ class VerifyAgain(_Answers):
 
 
 def _given(said: Mapping[str, Any]) -> tuple[Given, UUID]:
-    """Raises InvalidInput without folder, question or text."""
+    """Return the text's fields and its folder. Raises InvalidInput without folder, question or text."""
     for name in ("folder", "question", "text"):
         if not said.get(name):
             raise InvalidInput(_("“%(name)s” is needed.") % {"name": name})

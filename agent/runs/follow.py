@@ -1,8 +1,8 @@
-"""Read a run: its log as it grows, from any place, as often as one likes; and its stored message when there is no log any more.
+"""Read a run: its log as it grows, from any event, any number of times; and its stored message once the log is gone.
 
-Every event is looked at under the rights of the moment in which it is read. Where a finished run said something that may not be
-read any more, and where its log is gone, it is told anew from the stored message, which hides sentences one by one. Such a telling
-begins at `seq` 0: an event with that number tells a client to drop what it has.
+Rights are checked for every event when it is read. Where a finished run's text is no longer readable, or its log is
+gone, it is retold from the stored message, which hides sentences one by one. Such a retelling begins at `seq` 0: an
+event with that number tells a client to drop what it has.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
@@ -45,7 +45,7 @@ IDLE_S = 5.0  # without an event; a reader is told so that it can show that it l
 
 
 def require_answer(principal: Principal, session_id: UUID, message_id: UUID) -> None:
-    """Raises NotFound where this is no answer in a conversation of theirs."""
+    """Require an answer in one of this person's conversations. Raises NotFound."""
     session = get_session(principal, session_id)
     if not session.messages.filter(pk=message_id, role=Role.ASSISTANT).exists():
         raise NotFound(_("There is no such message in this conversation."))
@@ -54,12 +54,12 @@ def require_answer(principal: Principal, session_id: UUID, message_id: UUID) -> 
 async def follow(
     principal: Principal, *, session_id: UUID, message_id: UUID, after: int = -1, is_own: bool = False
 ) -> AsyncGenerator[Entry | None, None]:
-    """Yield the events of a run that follow `after`, to its last; None for each moment in which nothing came.
+    """Yield the events of a run after `after`, to its last; None for each wait without events.
 
-    Whoever leaves changes nothing for the run or for other readers. The last one comes to everybody, again to whoever has it.
-    is_own: this very request made the run (`agent.runs.start.begin`), so that whose it is was looked at, and its first words are the
-    question; what others read is recorded. Raises NotFound, as `require_answer` does, and TooMany where this person reads too many answers
-    at once.
+    A reader who leaves changes nothing for the run or for others. Every reader gets the last event, even again. is_own:
+    this very request made the run (`agent.runs.start.begin`), so its ownership is known and its first words are the
+    question; other reads are audited. Raises NotFound, as `require_answer` does, and TooMany where this person reads
+    too many answers at once.
     """
     principal = principal.in_conversation(session_id)
     if not is_own:
@@ -71,13 +71,13 @@ async def follow(
 
 
 def _open_again(principal: Principal, session_id: UUID, message_id: UUID) -> None:
-    """Record that an answer is read again, with its evidence; what one finds that is not over yet, its own end records."""
+    """Audit that a finished answer is read again, with its evidence; an unfinished one is audited when it ends."""
     require_answer(principal, session_id, message_id)
     read_message(principal, get_session(principal, session_id), message_id)
 
 
 def _counted(principal: Principal, is_own: bool) -> AbstractContextManager[None]:
-    """Count one more reader of this person. Who asks is counted where runs are (`agent.runs.start`)."""
+    """Count one more reader of this person. Askers are counted where runs are (`agent.runs.start`)."""
     if is_own:
         return nullcontext()
     return _held(principal)
@@ -115,7 +115,7 @@ async def _followed(
 async def _logged(
     log: RunLog, principal: Principal, session_id: UUID, *, after: int, is_own: bool
 ) -> AsyncGenerator[Entry | None, None]:
-    """Yield what the log says; it ends without a last event where the stored message has to tell the run anew."""
+    """Yield the log's events; end without a last event where the run must be retold from the stored message."""
     last = None if is_own else await log.last()
     if last is not None and last.is_terminal and last.seq == after:
         yield last
@@ -147,7 +147,7 @@ async def _logged(
 
 
 async def _anew(principal: Principal, session_id: UUID, message_id: UUID) -> AsyncIterator[Entry]:
-    """Yield the stored message as events; from the first one again where a right ends before the last one has left."""
+    """Yield the stored message as events; restart from the first where a right ends before the last is sent."""
     place, entries = 0, await reading(told_anew, principal, session_id, message_id)
     while place < len(entries):
         if place and not all(await _may_leave(principal, entries[place:])):
@@ -165,7 +165,7 @@ def _is_stored(message_id: UUID) -> bool:
 
 
 def told_anew(principal: Principal, session_id: UUID, message_id: UUID) -> list[Entry]:
-    """Return a finished run from its stored message, as this person may read it now. Raises NotFound."""
+    """Return a finished run's events from its stored message, as this person may read it now. Raises NotFound."""
     reader = principal.again()
     session = get_session(reader, session_id)
     shown = get_message(reader, session, message_id)
@@ -183,13 +183,13 @@ def _key_of(query: ShownQuery) -> str:
 
 
 def _asked(session: Session, shown: ShownMessage) -> str:
-    """Return the question that this is the answer to, as it was asked."""
+    """Return the question of this answer, as asked."""
     assert shown.parent_id is not None, "an answer follows a question"
     return session.messages.filter(pk=shown.parent_id).values_list("content", flat=True).first() or ""
 
 
 def _told(shown: ShownMessage) -> list[Event]:
-    """Return everything between the question and the last event."""
+    """Return the events between the question and the last one."""
     events: list[Event] = [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
     if shown.citations or shown.queries or shown.pages:
         events.append(_references(shown))
@@ -200,7 +200,7 @@ def _told(shown: ShownMessage) -> list[Event]:
 
 
 def _answered(shown: ShownMessage, data: dict[str, Any]) -> Iterator[Answer]:
-    """Yield the answer as one event for each slot, and for each run of its sentences that has a mark or has it not."""
+    """Yield the answer as one event per slot, split where checked and unchecked sentences alternate."""
     told = [each for each in shown.sentences if not each.is_masked]
     runs = [(facts, list(each)) for facts, each in groupby(told, key=_facts)]
     if not shown.sentences or not runs:
@@ -266,7 +266,7 @@ def _references(shown: ShownMessage) -> References:
 
 
 def _withheld(session_id: UUID, message_id: UUID, seq: int) -> Entry:
-    """Return the last event of a reader who may not read the next one."""
+    """Return the last event for a reader who may not read the next one."""
     return _placed(Error(content=changed(get_language() or "en"), done=True), session_id, message_id, seq)
 
 

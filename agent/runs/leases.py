@@ -1,7 +1,8 @@
-"""Who runs a run, and who is to stop: keys in Valkey that every process can read.
+"""Leases of runs and requests to stop them: keys in Valkey, readable by every process.
 
-A process renews the leases of its runs as long as it lives; a run whose lease is gone has lost its process (`agent.runs.reaper`). A wish
-to stop is a key, too, so that it reaches the run wherever it is, and is not lost while its process is busy.
+A process renews the leases of its runs while it lives; a run without a lease has lost its process
+(`agent.runs.reaper`). A stop request is a key too, so that it reaches the run in any process, and is not lost while
+that process is busy.
 """
 
 import asyncio
@@ -35,12 +36,12 @@ def stop_key(run_id: UUID) -> str:
 
 
 def missing_key(run_id: UUID) -> str:
-    """There while the reaper has seen the lease missing."""
+    """Return the key that exists while the reaper has seen the lease missing."""
     return f"run:{run_id}:missing"
 
 
 async def ask_to_stop(run_id: UUID) -> None:
-    """Whoever runs this run will stop it within a second; at once where that is this very loop."""
+    """Ask the run's process to stop it within a second; at once where it runs in this loop."""
     watch = _watches.get(asyncio.get_running_loop())
     if watch is not None and watch.stop(run_id):
         return
@@ -50,7 +51,7 @@ async def ask_to_stop(run_id: UUID) -> None:
 
 @asynccontextmanager
 async def held(run_id: UUID, stop: Stop) -> AsyncIterator[None]:
-    """Hold the run's lease while the block runs. stop: called once, in this event loop, when somebody asks for that."""
+    """Hold the run's lease while the block runs. stop: called once, in this event loop, on a stop request."""
     watch = _watches.setdefault(asyncio.get_running_loop(), _Watch())
     await watch.take(run_id, stop)
     try:
@@ -60,7 +61,7 @@ async def held(run_id: UUID, stop: Stop) -> AsyncIterator[None]:
 
 
 class _Watch:
-    """The runs of one event loop: one connection and one task for all of them, as long as there are any."""
+    """The runs of one event loop: one connection and one task for all of them, while there are any."""
 
     def __init__(self) -> None:
         self._runs: dict[UUID, Stop] = {}
@@ -77,7 +78,7 @@ class _Watch:
             self._task = asyncio.create_task(self._look(self._over))
 
     def stop(self, run_id: UUID) -> bool:
-        """Return whether it was among them; once."""
+        """Stop a run of this loop, once; return whether it was one."""
         if run_id not in self._runs:
             return False
         stop, self._runs[run_id] = self._runs[run_id], _nothing
@@ -95,7 +96,7 @@ class _Watch:
                 await valkey.delete(lease_key(run_id), stop_key(run_id))
 
     async def _look(self, over: asyncio.Event) -> None:
-        """Renew and look until it is over; without Valkey, try again."""
+        """Renew leases and check for stop requests until the watch ends; retry while Valkey is unavailable."""
         while not over.is_set():
             try:
                 async with connected() as valkey:
@@ -124,14 +125,14 @@ class _Watch:
 
 
 async def _pause(over: asyncio.Event) -> None:
-    """Until the next look, or the end."""
+    """Wait until the next check, or the end."""
     with suppress(TimeoutError):
         async with asyncio.timeout(LOOK_S):
             await over.wait()
 
 
 def _nothing() -> None:
-    """A run is asked to stop once."""
+    """Do nothing: a run is asked to stop once."""
 
 
 _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch] = WeakKeyDictionary()

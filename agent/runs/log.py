@@ -1,8 +1,9 @@
-"""The durable log of a run: what clients receive, event by event, in a Valkey stream that any process reads from any place.
+"""The durable event log of a run: a Valkey stream that any process can read from any event.
 
-The entry of `seq` n has the id `n+1-0`. Valkey refuses an id that is not greater than the last one, and a log that is gone is not
-begun again in its middle: so a log has no doubles, no gaps and one writer, and whoever was taken for dead and comes back is refused.
-Beside each event stands what its words stand on (ids, never text), for readers to look at again when they read it.
+The entry of `seq` n has the id `n+1-0`. Valkey refuses an id that is not greater than the last one, and a deleted log
+is not restarted in its middle. So a log has no duplicates, no gaps and one writer; a process that was taken for dead
+and returns is refused. Each event is stored with the ids of its sources, never their text, so that readers' rights can
+be checked.
 """
 
 import asyncio
@@ -30,12 +31,12 @@ SOCKET_S = 30.0  # redis-py's own default would cut a blocking read
 
 
 class LogLost(Exception):
-    """The log is gone, or somebody else has closed it: nothing more of this run may be written."""
+    """The log is gone, or another process has closed it: nothing more of this run may be written."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One event as clients get it. body: its JSON. type: its `response_type`."""
+    """One event as sent to clients. body: its JSON. type: its `response_type`."""
 
     seq: int
     type: str
@@ -48,18 +49,18 @@ class Entry:
 
     @property
     def has_grounds(self) -> bool:
-        """Return whether rights decide about it: it stands on passages or results."""
+        """Return whether it needs a check of rights: it has passages or results as sources."""
         return bool(self.grounds.chunk_ids or self.grounds.sources)
 
     @classmethod
     def of(cls, event: Any, grounds: Grounds | None = None) -> Self:
-        """event: one of `agent.events.Event` with its place."""
+        """Make an entry of an event. event: one of `agent.events.Event`, numbered."""
         return cls(event.seq, event.response_type, event.model_dump_json(), grounds or Grounds())
 
 
 @dataclass
 class _Shared:
-    """The connections of one event loop, and how many use them."""
+    """The connections of one event loop, and their number of users."""
 
     client: Redis
     users: int = 0
@@ -70,9 +71,9 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictiona
 
 @asynccontextmanager
 async def connected() -> AsyncIterator[Redis]:
-    """Valkey, over connections that all users of an event loop share, and the last of them closes.
+    """Open a Valkey client; the users of an event loop share its connections, and the last one closes them.
 
-    Each command has one to itself while it lasts: a reader that waits keeps nobody else from Valkey.
+    Each command has a connection of its own while it lasts, so a waiting reader blocks nobody.
     """
     loop = asyncio.get_running_loop()
     shared = _shared.get(loop)
@@ -89,7 +90,7 @@ async def connected() -> AsyncIterator[Redis]:
 
 
 class Growth:
-    """How far a log has come that this event loop writes: its readers here wait for it without a connection of their own."""
+    """Progress of a log that this event loop writes; its readers here wait for it without a connection of their own."""
 
     def __init__(self) -> None:
         self.last_seq = -1
@@ -101,7 +102,7 @@ class Growth:
         before.set()
 
     async def beyond(self, seq: int, *, wait_s: float) -> None:
-        """Until it has come further than that, or the time is over."""
+        """Wait until the log has passed this event, or the time is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
                 while self.last_seq <= seq:
@@ -112,7 +113,7 @@ _growing: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[UUID, Growth]] = Wea
 
 
 def growing_here() -> dict[UUID, Growth]:
-    """Return the logs that this event loop writes; whoever runs a run puts it here and takes it out."""
+    """Return the logs that this event loop writes; the process of a run adds and removes its own."""
     return _growing.setdefault(asyncio.get_running_loop(), {})
 
 
@@ -139,7 +140,7 @@ class RunLog:
         return log_key(self.run_id)
 
     async def append(self, entries: Sequence[Entry]) -> None:
-        """Write entries that follow the last one. Raises LogLost; what was written before it stands."""
+        """Append entries after the last one. Raises LogLost; entries written before it remain."""
         pipeline = self.valkey.pipeline(transaction=False)
         for entry in entries:
             pipeline.xadd(self.key, _fields(entry), id=f"{entry.seq + 1}-0", nomkstream=entry.seq > 0)
@@ -156,7 +157,10 @@ class RunLog:
             growth.reached(last.seq)
 
     async def read(self, *, after: int, wait_s: float = 0.0) -> list[Entry]:
-        """Entries that follow `after`, -1 for all; empty where none came within `wait_s`, and where the next one is gone."""
+        """Return the entries after `after`, -1 for all.
+
+        Empty where none comes within `wait_s`, and where the next one is gone.
+        """
         growth = growing_here().get(self.run_id) if wait_s else None
         if growth is not None:
             await growth.beyond(after, wait_s=wait_s)
@@ -172,7 +176,7 @@ class RunLog:
 
 
 def close_log(valkey: SyncRedis, run_id: UUID, event: Error, session_id: UUID) -> None:
-    """Write the last event of a run whose process died, after what it wrote; nothing where there is no log, or it has an end."""
+    """Append the last event of a run whose process died; do nothing where there is no log, or it has ended."""
     key = log_key(run_id)
     rows: Any = valkey.xrevrange(key, count=1)
     if not rows or (last := _entry(*rows[0])).is_terminal:
@@ -183,7 +187,7 @@ def close_log(valkey: SyncRedis, run_id: UUID, event: Error, session_id: UUID) -
 
 
 def grounds_in(valkey: SyncRedis, run_id: UUID) -> Grounds:
-    """Return all that the events in a run's log stand on; nothing where there is no log."""
+    """Return all sources of the events in a run's log; empty where there is no log."""
     rows: Any = valkey.xrange(log_key(run_id))
     entries = [_entry(name, fields) for name, fields in rows]
     chunks = frozenset(chunk_id for entry in entries for chunk_id in entry.grounds.chunk_ids)
@@ -216,9 +220,12 @@ _END: Final = object()
 
 
 class Batches:
-    """Events on their way from whoever walks a run to whoever writes its log; iterating yields what has come, joined.
+    """Queue of events between the task that walks a run and the one that writes its log.
 
-    The first one goes at once; after a write that ended in a delta the next delta waits a moment for more, and all else for nothing.
+    Iterating yields them in merged batches.
+
+    The first event is sent at once; after a write that ended in a delta the next delta waits a moment for more; other
+    events never wait.
     """
 
     def __init__(self) -> None:
@@ -231,7 +238,7 @@ class Batches:
             self._hurries.set()
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """Close the queue."""
         self._queue.put_nowait(_END)
         self._hurries.set()
 
@@ -251,14 +258,14 @@ class Batches:
                 return
 
     async def _moment(self) -> None:
-        """Wait for more deltas, as long as nothing comes that does not wait."""
+        """Wait for more deltas, as long as no other event comes."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PAUSE_S):
                 await self._hurries.wait()
 
 
 def joined(pieces: Iterable[Piece]) -> list[Piece]:
-    """Neighbouring deltas of one kind as one; it stands on all that they stand on."""
+    """Merge adjacent deltas of one kind, with all of their sources."""
     found: list[Piece] = []
     for event, grounds in pieces:
         if found and _continues(found[-1][0], event):

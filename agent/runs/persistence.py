@@ -1,4 +1,4 @@
-"""What is written of a run at its end, whichever way it ended: the answer, what it was made with, and what it cost."""
+"""Store a run at its end, however it ended: the answer, its versions, and its cost."""
 
 import time
 from asyncio import CancelledError
@@ -25,14 +25,14 @@ from knowledge.selectors import discoverable_for
 
 
 class Overtaken(CopilotError):
-    """Somebody else has closed this run: its process was taken for dead, or its conversation was deleted."""
+    """The run was closed elsewhere: its process was taken for dead, or its conversation was deleted."""
 
 
 @transaction.atomic
 def finish(run: Run, began: float) -> str:
-    """Store the answer; returns the conversation's new title, or "" when it had one or wants none.
+    """Store the answer; return the conversation's new title, or "" where it has one or wants none.
 
-    Raises Overtaken where it was closed meanwhile, or deleted with its conversation.
+    Raises Overtaken where the run was closed meanwhile, or deleted with its conversation.
     """
     closed = Message.objects.filter(pk=run.message_id, is_complete=False).update(
         content=run.state.output.final_answer, is_complete=True, **_columns(run, began)
@@ -54,9 +54,9 @@ def finish(run: Run, began: float) -> str:
 
 @transaction.atomic
 def fail(run: Run, began: float, error: BaseException) -> str:
-    """Close the answer as failed or stopped, unless it is stored already; returns the sentence for the person.
+    """Close the answer as failed or stopped, unless it is stored already; return the sentence for the person.
 
-    Sentences that were written before it was stopped stay.
+    Sentences written before a stop stay.
     """
     cancelled = isinstance(error, GeneratorExit | CancelledError)
     run.stop_reason = StopReason.CANCELLED if cancelled else StopReason.TOOL_ERROR
@@ -83,7 +83,10 @@ def fail(run: Run, began: float, error: BaseException) -> str:
 
 
 def _record(run: Run, outcome: Outcome, reason: str, session: Session | None = None) -> None:
-    """How it ended, with the evidence that was found for it, whatever the end; what rights took out of it is said apart."""
+    """Audit the end with the evidence found, however the run ended.
+
+    Evidence removed for lack of rights is recorded separately.
+    """
     items, run_id = run.state.evidence_items, str(run.message_id)
     withheld = [item.evidence_id for item in items if item.authz.result != "allow"]
     if withheld:
@@ -101,13 +104,13 @@ def _record(run: Run, outcome: Outcome, reason: str, session: Session | None = N
 
 
 def stopped(language: str) -> str:
-    """Return what is said where a run was stopped."""
+    """Return the sentence for a stopped run."""
     with override(language):
         return str(texts.STOPPED)
 
 
 def _columns(run: Run, began: float) -> dict[str, object]:
-    """Return what a message keeps of a run, however it ended."""
+    """Return the message's columns for a run, however it ended."""
     answer = run.answer
     return {
         "sentences": [_kept(*placed) for placed in enumerate(answer.sentences)] if answer else [],
@@ -127,7 +130,7 @@ def _columns(run: Run, began: float) -> dict[str, object]:
 
 
 def _kept(place: int, sentence: CitedSentence) -> dict[str, object]:
-    """is_checked is kept where it is not so, a gap where there is one, a slot where it is not the place among the sentences."""
+    """Return a sentence as JSON, without default values of is_checked, gap and slot."""
     kept: dict[str, object] = {"text": sentence.text, "citations": list(sentence.citations)}
     if sentence.slot not in (None, place):
         kept["slot"] = sentence.slot
@@ -137,7 +140,9 @@ def _kept(place: int, sentence: CitedSentence) -> dict[str, object]:
 
 
 def _offered(run: Run) -> list[str]:
-    """Return the folders that were named because they may hold the answer, so that the page can offer to ask for them."""
+    """Return the folders that were named as possible places of the answer, so that the page can offer to request
+    access.
+    """
     if run.stop_reason != StopReason.PERMISSION_DENIED and not run.state.output.kind:
         return []
     return [str(folder.pk) for folder in discoverable_for(run.principal, run.state.input.normalized_query)]
@@ -173,14 +178,14 @@ def query_citation(message_id: UUID, query: CitedQuery, perm_snapshot_id: str) -
 
 
 def _cost(run: Run) -> dict[str, object]:
-    """For the audit: tokens and money; nothing where no model was asked."""
+    """Return tokens and money for the audit; empty where no model was used."""
     if not run.spent.tokens:
         return {}
     return {"tokens": [run.spent.input_tokens, run.spent.output_tokens], "cost": str(run.spent.cost)}
 
 
 def _count(run: Run) -> None:
-    """Add the run to its person's day."""
+    """Add the run to its person's usage of the day."""
     if not run.spent.tokens:
         return
     today = DayOfUse.objects.filter(user_id=run.principal.user_id, day=timezone.localdate())
@@ -196,7 +201,7 @@ def _count(run: Run) -> None:
 
 
 def made_with(run: Run) -> dict[str, Any]:
-    """Names as the settings have them; empty where there is none. prompts: name → hash of the file that was used."""
+    """Return the versions of an answer: names as in the settings, "" for none. prompts: name → hash of the file used."""
     return {
         "provider": run.answer.provider if run.answer else "",
         "model": run.model.name if run.model else "",
@@ -210,7 +215,10 @@ def made_with(run: Run) -> dict[str, Any]:
 
 
 def spent_by(run: Run) -> dict[str, Any]:
-    """Return what the run has used. cost: in the currency of the model's prices, as text. stopped_by: the limit it came to, "" for none."""
+    """Return the run's usage. cost: in the currency of the model's prices, as text.
+
+    stopped_by: the limit reached, "" for none.
+    """
     spent = run.spent
     return {
         "steps": spent.steps,
@@ -224,7 +232,7 @@ def spent_by(run: Run) -> dict[str, Any]:
 
 
 def stage_scores(run: Run) -> dict[str, dict[str, float]]:
-    """Return how each passage that may still be read came to its place: evidence id → score by stage of the search."""
+    """Return the scores by search stage of each passage that is still readable, by evidence id."""
     return {
         evidence_id: {
             stage: round(score, 4)

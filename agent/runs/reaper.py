@@ -1,4 +1,4 @@
-"""Close the runs whose process died: an answer must not spin for ever."""
+"""Close the runs whose process died, so that no answer stays unfinished for ever."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -26,7 +26,7 @@ FORGOTTEN_S = 60  # how long it is remembered that a lease was missing
 
 
 def close_abandoned() -> int:
-    """End every run that nobody runs as an error, in its row and in its log; how many there were."""
+    """End every run without a process as an error, in its row and in its log; return their number."""
     began_before = timezone.now() - timedelta(seconds=LEASE_S)
     rows = Message.objects.filter(role=Role.ASSISTANT, is_complete=False, created_at__lt=began_before)
     still_open = list(rows.order_by("created_at")[:MOST])
@@ -49,7 +49,7 @@ def close_abandoned() -> int:
 
 
 def _is_certain(valkey: Redis, run_id: UUID) -> bool:
-    """Return whether its lease was missing before, and some time ago: one look may come just when a process cannot renew it."""
+    """Return whether its lease was already missing some time ago: a process may be unable to renew it for a moment."""
     if valkey.set(missing_key(run_id), "1", ex=FORGOTTEN_S, nx=True):
         return False
     return int(valkey.ttl(missing_key(run_id))) <= FORGOTTEN_S - CERTAIN_S
@@ -57,9 +57,9 @@ def _is_certain(valkey: Redis, run_id: UUID) -> bool:
 
 @transaction.atomic
 def _close(message: Message, shown: Grounds) -> str:
-    """Store the end of the run and record it with what its log had shown by then.
+    """Store the end of the run and audit it with what its log had shown by then.
 
-    Returns the sentence for the person, "" where somebody else was first.
+    Returns the sentence for the person, "" where another process closed it first.
     """
     asked = message.parent
     with override("zh-hans" if asked and language_of(asked.content) == "zh" else "en"):

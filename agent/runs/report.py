@@ -1,5 +1,6 @@
-"""How an answer was made, for whoever may look at it: steps, times, cost, scores. Documents are named under the viewer's rights of
-today; what is hidden is counted.
+"""How an answer was made, for reviewers: steps, times, cost, scores.
+
+Documents are named under the viewer's rights of today; hidden ones are counted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +60,7 @@ COUNTS: Mapping[str, Label] = {
 
 @dataclass(frozen=True)
 class ShownStep:
-    """A step of the trace. start, width: per cent of the run's time. counts: what it brought, as label and number."""
+    """A step of the trace. start, width: per cent of the run's time. counts: its results, as label and number."""
 
     label: Label
     detail: str
@@ -73,9 +74,11 @@ class ShownStep:
 
 @dataclass(frozen=True)
 class ShownEvidence:
-    """A piece of evidence that the viewer may see today. is_result: of a query, no passage of a document. is_outside: of a page of the web.
+    """A piece of evidence that the viewer may see today. is_result: of a query rather than a passage.
 
-    scores: one for each of STAGES, None where a stage did not see it.
+    is_outside: of a web page.
+
+    scores: one for each of STAGES, None where a stage did not score it.
     """
 
     title: str
@@ -88,10 +91,12 @@ class ShownEvidence:
 
 @dataclass(frozen=True)
 class RunReport:
-    """filtered: pieces that a right took out while the run went on. hidden: pieces that the viewer may not see today.
+    """filtered: number of pieces removed during the run for lack of rights.
 
-    facts: what made the answer and what it cost, as label and value; outside: what left the house and what was read there. prompts:
-    name and hash. steps: empty for answers that are older than traces.
+    hidden: pieces that the viewer may not see today.
+
+    facts: versions and costs, as label and value; outside: queries sent outside and pages read there. prompts: name and
+    hash. steps: empty for answers older than traces.
     """
 
     message: Message
@@ -106,7 +111,10 @@ class RunReport:
 
 
 def run_report(principal: Principal, message: Message) -> RunReport:
-    """What is kept of the run behind an answer, as this person may see it now. Whether they may look at all is the caller's check."""
+    """Return the report of an answer's run, as this person may see it now.
+
+    The caller checks whether they may see it at all.
+    """
     state = message.state
     items = state.get("evidence_items", ())
     used = [item for item in items if item["authz"]["result"] == "allow"]
@@ -148,7 +156,7 @@ def _skill(step: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
 
 
 def _counts(out: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
-    """Yield what a step brought: its own figures, and those of its note, `usable=3 filtered=1`."""
+    """Yield a step's results: its own figures, and those of its note, `usable=3 filtered=1`."""
     if "route" in out:
         yield _("way"), str(out["route"])
     if "evidence_added" in out:
@@ -162,7 +170,7 @@ def _counts(out: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
 def _evidence(
     principal: Principal, state: Mapping[str, Any], items: Sequence[Mapping[str, Any]], kept: Mapping[str, Queried]
 ) -> Iterator[ShownEvidence]:
-    """Yield the pieces that may be seen today, in the order they were found. kept: what cited results of data sources stand on."""
+    """Yield the pieces visible today, in the order found. kept: sources of the cited results."""
     queried = {
         item["evidence_id"]: kept.get(item["evidence_id"]) or _queried(item) for item in items if _is_query(item)
     }
@@ -189,7 +197,7 @@ def _evidence(
 
 
 def _is_query(item: Mapping[str, Any]) -> bool:
-    """Return whether it is the result of a data source and stands in no document."""
+    """Return whether it is the result of a data source and not from a document."""
     return not item["source"].get("chunk_id") and not _is_outside(item)
 
 
@@ -202,7 +210,7 @@ def _source(item: Mapping[str, Any]) -> str:
 
 
 def _queried(item: Mapping[str, Any]) -> Queried:
-    """Of a result that no sentence cites, and of which no more is kept than its tables."""
+    """Return the source key of an uncited result, of which only its tables are stored."""
     return Queried.of_tables(_source(item), tuple(filter(None, item["source"].get("table", "").split(", "))))
 
 
@@ -211,7 +219,7 @@ def _title(item: Mapping[str, Any], passage: ShownPassage | None) -> str:
 
 
 def _outside(state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
-    """Yield what left the house, and which pages were read there."""
+    """Yield the queries sent outside, and the pages read there."""
     web = (state.get("tools") or {}).get("web") or {}
     for asked in web.get("asked", ()):
         yield _("Asked outside"), f"“{asked['query']}” → {asked['to']}"
@@ -220,7 +228,7 @@ def _outside(state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
 
 
 def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
-    """Only what there is to say."""
+    """Yield the available facts as label and value."""
     made, spent = state.get("versions") or {}, state.get("spent") or {}
     tokens = spent.get("input_tokens", 0) + spent.get("output_tokens", 0)
     if message.duration_ms is not None:

@@ -1,7 +1,7 @@
-"""A run: launched, walked, stored at its end, and written down for whoever follows it.
+"""A run: launched, walked, stored at its end, and logged for its readers.
 
-A run belongs to the server and not to whoever asked: `launch` lets it live in a task of its own, which writes its log (`agent.runs.log`);
-whoever wants to see it reads that (`agent.runs.follow`). Two tasks a run: one walks the states, one writes.
+A run belongs to the server, not to its asker: `launch` starts it as a task of its own, which writes its log
+(`agent.runs.log`); readers use `agent.runs.follow`. Each run has two tasks: one walks the states, one writes.
 """
 
 import asyncio
@@ -35,7 +35,10 @@ _launched: dict[UUID, asyncio.Task[None]] = {}  # by answer; a loop keeps tasks 
 
 
 def launch(run: Run) -> UUID:
-    """Walk a run that `begin` made, in the running loop, whoever reads it; returns the id of its answer. Twice is as once."""
+    """Walk a run that `begin` made, in the running loop, independently of its readers; return the id of its answer.
+
+    Launching twice has no further effect.
+    """
     if run.message_id not in _launched and not run.is_over:
         _launched[run.message_id] = task = asyncio.create_task(_lived(run), name=f"run {run.message_id}")
         task.add_done_callback(lambda _task: _launched.pop(run.message_id))
@@ -45,14 +48,14 @@ def launch(run: Run) -> UUID:
 
 
 async def complete(run: Run) -> UUID:
-    """Launch a run, and wait for its end. A caller that leaves meanwhile does not end it; stopping it does."""
+    """Launch a run, and wait for its end. A caller that leaves does not end it; only a stop request does."""
     if not run.is_over:
         await asyncio.shield(_launched[launch(run)])
     return run.message_id
 
 
 async def _lived(run: Run) -> None:
-    """The whole life of a run: under its lease, one task walks it, and this one writes down what that brings."""
+    """Carry a run through its whole life: under its lease, one task walks it, and this one writes its log."""
     batches = Batches()
     walking: asyncio.Task[None] | None = None
     try:
@@ -71,7 +74,7 @@ async def _lived(run: Run) -> None:
 
 
 async def _walked(run: Run, batches: Batches) -> None:
-    """Walk to the end, or to where somebody stops it; what was written before that is stored, and the last events say so."""
+    """Walk to the end, or until stopped; what was written by then is stored, and the last events say so."""
     try:
         async with own_thread():
             try:
@@ -88,7 +91,7 @@ async def _walked(run: Run, batches: Batches) -> None:
 
 
 async def _written(run: Run, batches: Batches, log_of_run: RunLog) -> None:
-    """Write the events down as they come. Without a log the run goes on: its answer is stored."""
+    """Write the events to the log as they come. Without a log the run continues: its answer is stored."""
     seq = 0
     try:
         async for pieces in batches:
@@ -104,7 +107,7 @@ async def _written(run: Run, batches: Batches, log_of_run: RunLog) -> None:
 
 
 def _endings(run: Run) -> list[Event]:
-    """Return the last events of a run that was interrupted, as it was stored; none where it could not be."""
+    """Return the last events of an interrupted run, as stored; none where it could not be stored."""
     row = Message.objects.filter(pk=run.message_id, is_complete=True).first()
     if row is None:
         return []
@@ -115,9 +118,9 @@ def _endings(run: Run) -> list[Event]:
 
 
 async def events_of(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, None]:
-    """Yield what a run tells, from its wait to its end, which is stored before the last event: Complete or Error.
+    """Yield a run's events, from its wait to its end, which is stored before the last event: Complete or Error.
 
-    alone: as `guarded` has it; readers of a log are looked at again before each event.
+    alone: as in `guarded`; for readers of a log rights are checked again before each event.
     """
     began = time.monotonic()
     last: Event
@@ -144,7 +147,7 @@ async def events_of(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, N
 
 
 async def _turn(run: Run) -> AsyncIterator[Queued]:
-    """Wait for the run's place, without a thread and without a connection."""
+    """Wait for the run's place, without a thread or a connection."""
     if run.ticket is None:
         return
     async with aclosing(run.ticket.turn()) as places:
@@ -153,7 +156,7 @@ async def _turn(run: Run) -> AsyncIterator[Queued]:
 
 
 def place_in_words(before: int, language: str) -> str:
-    """Return what is said to whoever waits. before: questions that are begun before theirs."""
+    """Return the sentence for a waiting person. before: number of questions that start before theirs."""
     with override(language):
         if not before:
             return _("Others are being answered; yours is next.")
@@ -163,6 +166,6 @@ def place_in_words(before: int, language: str) -> str:
 
 
 def _ending(stop_reason: StopReason, notices: Sequence[str]) -> dict[str, object]:
-    """Return what the last event says of a run; notices only where there are any."""
+    """Return the data of a run's last event; notices only where there are any."""
     ending: dict[str, object] = {"stop_reason": stop_reason.value}
     return ending | ({"notices": list(notices)} if notices else {})

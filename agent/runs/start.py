@@ -1,9 +1,9 @@
-"""From a question to a run: checked, admitted, given its model, stored, launched.
+"""From a question to a run: validated, admitted, given its model, stored, launched.
 
-How many runs a process works on at once, and who is next, says a fair queue before the first step of a run. Its parties are people, and
-beside each person all of their API tokens together: nobody comes before others by asking more, or through more tokens. A run with a
-language model mostly waits for it, one without keeps a processor busy: each kind has a queue of its own. The queues are those of one
-process; several processes have several, and what they share are the connections to the database.
+A fair queue decides how many runs a process works on at once, and which is next, before the first step of a run. Its
+parties are people, and for each person all of their API tokens together: asking more, or through more tokens, gives no
+advantage. A run with a language model mostly waits for it, one without keeps a processor busy, so each kind has a queue
+of its own. The queues are per process; several processes have several, and share only the connections to the database.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ async def start(
     options: Options,
     allowed_call: AllowedCall | None = None,
 ) -> Run:
-    """Store the question and launch its run; whoever goes away meanwhile has asked all the same. Raises what `begin` raises."""
+    """Store the question and launch its run, which continues even if the asker leaves. Raises the errors of `begin`."""
     more = {"allowed_call": allowed_call} if allowed_call else {}
 
     async def started() -> Run:
@@ -90,11 +90,13 @@ async def ask(
     language: str = "en",
     options: Options | None = None,
 ) -> AsyncIterator[Event]:
-    """Answer one question in a conversation of this person, yielding events with gapless `seq`; the last is Complete or Error.
+    """Answer one question in a conversation of this person, yielding events with gapless `seq`.
 
-    language: of the words that are ours (refusals, errors), `en` or `zh-hans`. options: profile, model, title. The audit has
-    the question before the first event, and the stored answer before the last one. Raises NotFound (not their conversation, no
-    such profile) and InvalidInput (no question, too long, no such model) before anything is stored.
+    The last is Complete or Error.
+
+    language: of our own words (refusals, errors), `en` or `zh-hans`. options: profile, model, title. The question is
+    audited before the first event, and the stored answer before the last one. Raises NotFound (not their conversation,
+    no such profile) and InvalidInput (no question, too long, no such model) before anything is stored.
     """
     run = await sync_to_async(begin)(
         principal, session_id, question, scope=scope or Scope(), language=language, options=options or Options()
@@ -120,10 +122,10 @@ def begin(
     options: Options,
     allowed_call: AllowedCall | None = None,
 ) -> Run:
-    """Store the question and make the run, which has its place or waits for one until it is over.
+    """Store the question and make the run, which holds a place or waits for one until it is over.
 
-    allowed_call: what the person allowed for this question, which was asked before: their word stands in the conversation instead of it.
-    Raises NotFound, InvalidInput, Unavailable, before anything is stored.
+    allowed_call: the call approved for this earlier question; the approval is stored in the conversation instead of the
+    question. Raises NotFound, InvalidInput, Unavailable, before anything is stored.
     """
     session = get_session(principal, session_id)
     run = Run(
@@ -158,10 +160,10 @@ def begin(
 
 
 def _narrow(run: Run, scope: Scope, options: Options) -> None:
-    """Documents alone, tables alone, or both, as the person chose; everything where they chose nothing. The files of a question in whose
-    place it is asked come before.
+    """Limit the run to the documents, tables, or both that the person chose, if any.
 
-    Raises InvalidInput (files besides), NotFound and PermissionDenied (tables).
+    The question's own files, or those of the question it replaces, take precedence. Raises InvalidInput (files with a
+    scope), NotFound and PermissionDenied (tables).
     """
     if options.attachments and (scope != Scope() or options.tables):
         raise InvalidInput(
@@ -176,14 +178,14 @@ def _narrow(run: Run, scope: Scope, options: Options) -> None:
 
 
 def _attachments(principal: Principal, session: Session, options: Options) -> list[UUID]:
-    """Return the files of the question: its own, else those of the question that it replaces."""
+    """Return the files of the question: its own, else those of the question it replaces."""
     if options.attachments or options.instead_of is None:
         return for_question(principal, session, options.attachments)
     return of_replaced(session, options.instead_of)
 
 
 def check_question(question: str) -> str:
-    """Return the question as it is stored. Raises InvalidInput for none, and for one that is too long."""
+    """Return the question for storage. Raises InvalidInput for an empty one, and for one that is too long."""
     asked = normalise(question).strip()
     if not asked:
         raise InvalidInput(_("Ask a question: the text is empty."))
@@ -196,19 +198,22 @@ def check_question(question: str) -> str:
 
 
 def answer_to(principal: Principal, session_id: UUID, asked_as: UUID) -> UUID | None:
-    """Return the answer, finished or not, to the question with this client id in a conversation of theirs. Raises NotFound."""
+    """Return the answer, finished or not, to the question with this client id in a conversation of theirs.
+
+    Raises NotFound.
+    """
     answer_id = _answer_id(get_session(principal, session_id).pk, asked_as)
     return answer_id if Message.objects.filter(pk=answer_id).exists() else None
 
 
 def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
-    """Return the id of the answer to a client's question, which is unique to its conversation."""
+    """Return the id of the answer to a client's question, unique to its conversation."""
     return uuid5(session_id, str(asked_as)) if asked_as else uuid4()
 
 
 @transaction.atomic
 def _store_question(run: Run, session: Session, channel: str) -> UUID:
-    """Returns the id of the answer to be."""
+    """Store the question and its pending answer, and return the answer's id."""
     with override(run.language):
         said = str(texts.ALLOWED) if run.allowed_call else run.question
     question = Message(
@@ -231,7 +236,10 @@ def _store_question(run: Run, session: Session, channel: str) -> UUID:
 
 
 def give_model(run: Run) -> None:
-    """Set the run's model and its judge, under one budget; none where none is configured, its key is lost, or the day's money is spent."""
+    """Set the run's model and its judge, under one budget.
+
+    None where none is configured, its key is lost, or the day's budget is spent.
+    """
     try:
         served = served_model(run.profile.model)
     except ModelMisconfigured:
@@ -257,7 +265,7 @@ def give_model(run: Run) -> None:
 
 
 def _left_of_day(principal: Principal) -> Decimal | None:
-    """Return what this person may still spend today; None where there is no limit."""
+    """Return this person's remaining budget of today; None where there is no limit."""
     most: Decimal | None = settings.LLM["day_cost"]
     if most is None:
         return None
@@ -267,9 +275,9 @@ def _left_of_day(principal: Principal) -> Decimal | None:
 
 @cache
 def queue(*, has_model: bool) -> FairQueue:
-    """Return the queue of this process for runs with or without a language model.
+    """Return this process's queue for runs with or without a language model.
 
-    Nobody has more than half of the places, so that whoever comes beside a flood finds one, or the next one.
+    Nobody has more than half of the places, so that another person finds one free, or gets the next one.
     """
     places = settings.MODEL_RUNS_AT_ONCE if has_model else MAX_RUNS
     half = max(1, places // 2)
@@ -283,7 +291,7 @@ def queue(*, has_model: bool) -> FairQueue:
 def admitted(principal: Principal, *, has_model: bool) -> Ticket:
     """Return a place for a run, or one in the queue; call its `leave` when the run is over.
 
-    Raises Unavailable where nobody more may wait, TooMany where this person may not.
+    Raises Unavailable where the queue is full, TooMany where this person may not add more.
     """
     try:
         return queue(has_model=has_model).enter((principal.user_id, principal.scopes is not None))
@@ -307,13 +315,14 @@ def _refusal(full: QueueFull) -> Unavailable:
 
 
 def _nobody_stops_it() -> None:
-    """Do nothing: a listener ends such a run by leaving."""
+    """Do nothing: the consumer ends such a run by leaving."""
 
 
 async def go_on(principal: Principal, row: ToolApproval) -> Run:
-    """Start the run that makes the allowed call first and goes on with the question, after the answer that asked: on its branch.
+    """Start the run that first makes the approved call and then continues with the question, on the branch of the
+    answer that asked.
 
-    Raises what `start` raises.
+    Raises the errors of `start`.
     """
     options = await in_thread(_options, row)
     return await start(

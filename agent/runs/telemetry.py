@@ -1,8 +1,10 @@
-"""Runs as OpenTelemetry spans, for whoever has a collector: one span for a run, one for each step, tool call and model call below it.
+"""Runs as OpenTelemetry spans, for a configured collector: one span per run, with one for each step, tool call and
+model call below it.
 
-Made after the run from what it kept, so that a run costs the same with and without. Without OTEL_EXPORTER_OTLP_ENDPOINT nothing is even
-imported. Names of attributes are OpenTelemetry's for generative AI, which are still in development: they stand here and nowhere else.
-No text goes out, neither of questions nor of documents or answers, and no name of a person.
+Spans are made after the run from its records, so that a run costs the same with and without. Without
+OTEL_EXPORTER_OTLP_ENDPOINT the library is not even imported. Attribute names follow OpenTelemetry's conventions for
+generative AI, which are still in development: they are defined only here. No text is exported, neither of questions nor
+of documents or answers, and no name of a person.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +28,7 @@ Value = str | int | float
 
 @dataclass(frozen=True)
 class Part:
-    """A span to be. began_ns, ended_ns: of the wall clock. error: its kind, "" where there was none."""
+    """A future span. began_ns, ended_ns: of the wall clock. error: its kind, "" where there was none."""
 
     name: str
     began_ns: int
@@ -36,7 +38,7 @@ class Part:
 
 
 def export(run: Run) -> None:
-    """Hand the run over to the collector's thread; nothing where no collector is configured.
+    """Hand the run over to the collector's thread; do nothing where no collector is configured.
 
     Raises ImportError where the extra `telemetry` is not installed.
     """
@@ -58,9 +60,9 @@ def export(run: Run) -> None:
 
 @cache
 def provider(endpoint: str, headers: str) -> "TracerProvider":
-    """Sends spans to `endpoint`/v1/traces in batches, from a thread; what cannot be delivered is lost, and logged by the library.
+    """Return a provider that sends spans to `endpoint`/v1/traces in batches, from a thread.
 
-    headers: `name=value`, by comma.
+    Undeliverable spans are lost, and logged by the library. headers: `name=value`, comma-separated.
     """
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
@@ -75,7 +77,7 @@ def provider(endpoint: str, headers: str) -> "TracerProvider":
 
 
 def parts(run: Run) -> Iterator[Part]:
-    """Yield the run first, then what it is made of."""
+    """Yield the spans: the run first, then its parts."""
     below = [*map(_step, run.state.trace_steps), *_model_calls(run)]
     began = min((part.began_ns for part in below), default=0)
     ended = max((part.ended_ns for part in below), default=0)

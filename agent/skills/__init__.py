@@ -1,5 +1,5 @@
-"""Skills: folders of instructions and scripts that somebody reviewed, which a model reads when it needs them.
+"""Skills: reviewed folders of instructions and scripts, which a model reads when it needs them.
 
-`packages` reads what is uploaded, `shipped_skills` those of ours; `services` is what people do with them (upload, review, switch on,
-bind, and what a reviewer sees); `catalog` says what a run is told. Scripts run confined by `copilot_site.lib.confinement` (ADR 0027).
+`packages` reads uploads, `shipped_skills` our own; `services` has the administrators' actions (upload, review, enable,
+bind); `catalog` lists skills for a run. Scripts run confined by `copilot_site.lib.confinement` (ADR 0027).
 """

@@ -1,4 +1,4 @@
-"""What a run is told of skills: names and descriptions; the rest is read when it is needed."""
+"""The skills offered to a run: names and descriptions; the rest is read on demand."""
 
 from dataclasses import dataclass
 
@@ -13,20 +13,23 @@ READ, EXECUTE = "read_skill", "execute_skill_script"
 
 @dataclass(frozen=True)
 class Offer:
-    """What is told of a skill before it is read."""
+    """The description of a skill before it is read."""
 
     name: str
     description: str
 
 
 def offers(profile: str) -> list[Offer]:
-    """Return the skills that are switched on and bound to the profile of this name, by name."""
+    """Return the skills that are enabled and bound to the profile of this name, by name."""
     rows = _in_use().filter(skill__profiles__name=profile).order_by("skill__name")
     return [Offer(*row) for row in rows.values_list("skill__name", "description")]
 
 
 def version_of(profile: str, name: str) -> SkillVersion:
-    """Return the version in use. Raises NotFound alike for a missing skill, one that is off, and one of another profile."""
+    """Return the version in use.
+
+    Raises NotFound, alike for a skill that is missing, disabled, or bound to another profile.
+    """
     found = _in_use().filter(skill__profiles__name=profile, skill__name=name).select_related("skill").first()
     if found is None:
         raise NotFound(f"There is no skill called {name[:80]!r} here.")

@@ -56,7 +56,7 @@ class ExecuteArgs(ToolArgs):
 
     @property
     def is_written(self) -> bool:
-        """Return whether the model wrote something for the script beyond naming what it works on."""
+        """Return whether the model wrote input for the script beyond naming documents and evidence."""
         return bool(self.input or self.args)
 
 
@@ -97,7 +97,9 @@ class ExecuteSkillScript(ToolDefaults):
 
 
 def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[str, bytes], list[Queried]]:
-    """Return the files for the script, and the sources of all that it is given; what the model writes may repeat whatever it has read.
+    """Return the files for the script, and the sources of all its input.
+
+    Text from the model may repeat anything it has read.
 
     Raises ToolMistake, NotFound, InvalidInput.
     """
@@ -147,7 +149,7 @@ def _dumped(value: object) -> bytes:
 
 
 def _told(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, grounds: list[Queried]) -> ToolResult:
-    """Return the result. Output is evidence only where the script was given nothing but evidence: else the model would quote itself."""
+    """Return the result. Output is evidence only where all input was evidence: else the model would quote itself."""
     is_well = ran.status == 0 and ran.stopped is None
     made = keep(UUID(ctx.run_id), ran.files, grounds) if is_well and ctx.run_id else []
     detail: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""What a script's output stands on: all that it was given. Whoever may not see one piece of it any more sees none of the output."""
+"""The sources of a script's output: all of its input. Without the right to all of it nobody sees the output."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -19,7 +19,7 @@ HEADLINE = 1_200  # characters, where nobody puts it into words
 
 
 def grounds_of(findings: Iterable[Finding], documents: Collection[Document]) -> list[Queried]:
-    """Return what these stand on, each once."""
+    """Return the sources of these, each once."""
     pages = [document.pk for document in documents]
     found = []
     for finding in findings:
@@ -32,7 +32,7 @@ def grounds_of(findings: Iterable[Finding], documents: Collection[Document]) -> 
 
 
 def grounds_of_run(principal: Principal, findings: Iterable[Finding], history: Iterable[Turn]) -> list[Queried]:
-    """Return the sources of all that the run's model was told. Raises NotFound where one may not be read any more."""
+    """Return the sources of everything that the run's model has read. Raises NotFound where one is no longer readable."""
     turns = list(history)
     told = {pk for turn in turns for pk in turn.stands_on}
     read = passages(principal, told)
@@ -49,7 +49,7 @@ def are_visible(principal: Principal, grounds: Collection[Queried]) -> bool:
 
 
 def found_output(name: str, output: str, grounds: Sequence[Queried]) -> Finding:
-    """Return a script's output as evidence that stands on what it was given. name: of the script, for people."""
+    """Return a script's output as evidence with the sources of its input. name: of the script, for people."""
     reach = tuple(TableReach(table=each.key, columns=()) for each in grounds)
     digest = text_hash(json.dumps([name, output]))
     query = QueryShown(
@@ -74,7 +74,7 @@ def found_output(name: str, output: str, grounds: Sequence[Queried]) -> Finding:
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Return the outputs all of whose sources this person may see now."""
+    """Return the outputs whose sources are all visible to this person now."""
     parts = {one: {_ground(reach) for reach in one.reach} for one in queried if one.source == SOURCE and one.reach}
     visible = visible_queries(principal, {ground for grounds in parts.values() for ground in grounds})
     return {one for one, grounds in parts.items() if grounds <= visible}

@@ -1,4 +1,4 @@
-"""A skill as it is uploaded: a zip with SKILL.md and files beside it, believed in nothing. https://agentskills.io/specification"""
+"""A skill as uploaded: a zip with SKILL.md and files beside it, all untrusted. https://agentskills.io/specification"""
 
 import io
 import re
@@ -36,7 +36,10 @@ _FIRST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 class Manifest(BaseModel):
-    """What we read of the head of SKILL.md. Of the rest we keep nothing; `allowed-tools` gives no tool here: profiles do."""
+    """The fields we read from the head of SKILL.md.
+
+    The rest is ignored; `allowed-tools` grants no tool here: profiles do.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -46,7 +49,7 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True)
 class Package:
-    """A checked skill. files: by path, SKILL.md among them. archive: a zip made anew of them, the same for the same files."""
+    """A checked skill. files: by path, SKILL.md among them. archive: a new zip of them, identical for identical files."""
 
     name: str
     description: str
@@ -108,7 +111,7 @@ def package_of(files: Mapping[str, bytes]) -> Package:
 
 
 def package_in(folder: Path) -> Package:
-    """Read a folder of this machine, without links that lead out of it. Raises InvalidInput."""
+    """Read a folder of this machine, without links that leave it. Raises InvalidInput."""
     top, left = folder.resolve(), BOUNDS.unpacked_bytes
     files: dict[str, bytes] = {}
     for path in sorted(top.rglob("*")):
@@ -126,7 +129,7 @@ def package_in(folder: Path) -> Package:
 
 
 def files_in(archive: bytes, digest: str) -> dict[str, bytes]:
-    """Return the files of a stored version. Raises InvalidInput where they are not those that were reviewed."""
+    """Return the files of a stored version. Raises InvalidInput where they differ from the reviewed ones."""
     if sha256(archive).hexdigest() != digest:
         raise InvalidInput(_("The skill's files are not those that were reviewed."))
     with ZipFile(io.BytesIO(archive)) as packed:
@@ -153,7 +156,7 @@ def _unpacked(archive: ZipFile) -> dict[str, bytes]:
 
 
 def _checked_path(path: str) -> str:
-    """Check that a path is below the skill's folder. Raises InvalidInput."""
+    """Check that a path is inside the skill's folder. Raises InvalidInput."""
     parts = PurePosixPath(path).parts
     is_plain = "/".join(parts) == path and len(path) <= _PATH_LENGTH and len(parts) <= _DEPTH
     is_plain = is_plain and all(len(part.encode()) <= _NAME_BYTES for part in parts)
@@ -163,7 +166,7 @@ def _checked_path(path: str) -> str:
 
 
 def _without_top(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Remove the folder around all files, where there is one."""
+    """Remove the common top folder of all files, where there is one."""
     tops = {path.partition("/")[0] for path in files}
     if MANIFEST in files or len(tops) != 1 or not all("/" in path for path in files):
         return files

@@ -6,7 +6,7 @@ from business.results.visibility import query_sources
 
 
 def register() -> None:
-    """Register the tools for skills, and who vouches for what scripts printed."""
+    """Register the tools for skills, and the visibility check for script output."""
     add_tool(ReadSkill())
     add_tool(ExecuteSkillScript())
     query_sources.add("agent.skills", grounds.vouched)

@@ -1,4 +1,4 @@
-"""What people do with skills: upload, review, switch on and off, bind to profiles, delete; each checked and recorded."""
+"""Administration of skills: upload, review, enable and disable, bind to profiles, delete; each checked and audited."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -43,7 +43,10 @@ def files_of(version: SkillVersion) -> dict[str, bytes]:
 
 @transaction.atomic
 def add_version(user: User, package: Package) -> SkillVersion:
-    """Add a version, which waits for a review; the version in use stays. Raises PermissionDenied, InvalidInput (it is there)."""
+    """Add a version, which waits for a review; the version in use stays.
+
+    Raises PermissionDenied, InvalidInput (a duplicate).
+    """
     if not may_add(user):
         raise PermissionDenied(_("You may not add skills."))
     skill, _is_new = Skill.objects.get_or_create(name=package.name)
@@ -70,9 +73,9 @@ def add_version(user: User, package: Package) -> SkillVersion:
 
 @transaction.atomic
 def review(user: User, version: SkillVersion, verdict: Verdict, *, sha256_seen: str) -> None:
-    """Say whether it may be used; approving it switches it on. sha256_seen: of what the reviewer was shown.
+    """Approve or reject a version; approving enables it. sha256_seen: of the content shown to the reviewer.
 
-    Raises PermissionDenied; InvalidInput where something else was shown.
+    Raises PermissionDenied; InvalidInput where other content was shown.
     """
     _require_review(user)
     if sha256_seen != version.sha256:
@@ -88,7 +91,7 @@ def review(user: User, version: SkillVersion, verdict: Verdict, *, sha256_seen: 
 
 @transaction.atomic
 def switch(user: User, skill: Skill, version: SkillVersion | None) -> None:
-    """Use this version, or none. Raises PermissionDenied; InvalidInput for one that nobody approved."""
+    """Enable this version, or none. Raises PermissionDenied; InvalidInput for one that is not approved."""
     _require_review(user)
     if version is not None and version.verdict != Verdict.APPROVED:
         raise InvalidInput(_("Only a version that was reviewed and approved can be switched on."))
@@ -97,7 +100,7 @@ def switch(user: User, skill: Skill, version: SkillVersion | None) -> None:
 
 @transaction.atomic
 def bind(user: User, skill: Skill, profiles: Collection[AgentProfile]) -> None:
-    """Set the profiles whose runs are told of the skill. Raises PermissionDenied."""
+    """Set the profiles whose runs may use the skill. Raises PermissionDenied."""
     _require_review(user)
     skill.profiles.set(profiles)
     _record(user, Action.SKILL_BOUND, skill, profiles=sorted(profile.name for profile in profiles))
@@ -139,7 +142,10 @@ class Change(TextChoices):
 
 @dataclass(frozen=True)
 class SeenFile:
-    """text: None for one that is no text. left_out: characters that are not shown. change: None where nothing else is in use."""
+    """text: None for a binary file. left_out: number of characters not shown. change:
+
+    None where no other version is in use.
+    """
 
     path: str
     size_bytes: int
@@ -150,14 +156,14 @@ class SeenFile:
 
 @dataclass(frozen=True)
 class SeenVersion:
-    """gone: paths of the version in use that this one has not."""
+    """gone: paths of the version in use that are missing in this one."""
 
     files: tuple[SeenFile, ...]
     gone: tuple[str, ...]
 
 
 def seen_version(skill: Skill, version: SkillVersion) -> SeenVersion:
-    """Return a version for its review. Raises InvalidInput where the files are not those that were uploaded."""
+    """Return a version for its review. Raises InvalidInput where the files differ from the uploaded ones."""
     files = files_of(version)
     before = files_of(skill.in_use) if skill.in_use and skill.in_use != version else None
     seen = tuple(_seen(path, files[path], before) for path in sorted(files))

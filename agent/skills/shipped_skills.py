@@ -1,4 +1,4 @@
-"""The skills that come with the product: each a folder in `shipped/`, to be added, reviewed and bound like any other."""
+"""The skills shipped with the product: each a folder in `shipped/`, to be added, reviewed and bound like any other."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def shipped_names() -> list[str]:
 
 
 def shipped_package(name: str) -> Package:
-    """Read a skill that comes with the product. Raises NotFound for another name."""
+    """Read a shipped skill. Raises NotFound for another name."""
     if name not in shipped_names():
         raise NotFound(f"There is no skill of ours called {name[:80]!r}.")
     return package_in(FOLDER / name)

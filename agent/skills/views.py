@@ -1,4 +1,6 @@
-"""Pages of the administration for skills: all of them with a way to add one, and one with its versions, files, review and profiles."""
+"""Administration pages for skills: the list with an upload form, and one skill with its versions, files, review and
+profiles.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +39,7 @@ class SkillForm(forms.Form):
 
 
 class BindForm(forms.Form):
-    """The profiles whose runs are told of a skill."""
+    """The profiles whose runs may use a skill."""
 
     profiles = forms.ModelMultipleChoiceField(
         AgentProfile.objects.all(), required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Assistants")
@@ -47,7 +49,7 @@ class BindForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
-    """List the skills; a POST adds a version: of the zip `package`, or of the skill of ours that `shipped` names."""
+    """List the skills; a POST adds a version: of the zip `package`, or of the shipped skill that `shipped` names."""
     rows = services.seen_skills(_by(request))
     form, problem = SkillForm(), ""
     if request.method == "POST":
@@ -76,7 +78,10 @@ def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> HttpResponseBase:
-    """Show a skill with the files of its newest version, or of version number `version`; a POST does what `do` names."""
+    """Show a skill with the files of its newest version, or of version number `version`.
+
+    A POST performs the action `do`.
+    """
     skill = _skill(request, skill_id)
     problem = ""
     if request.method == "POST":
@@ -100,7 +105,7 @@ def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> H
 
 
 def _done(request: HttpRequest, skill: Skill, bind_form: BindForm) -> HttpResponseBase:
-    """Do what `do` names; back to where one sees it. Raises InvalidInput, NotFound, PermissionDenied."""
+    """Perform the action `do` and redirect to its result. Raises InvalidInput, NotFound, PermissionDenied."""
     user, given = _by(request), request.POST
     back = redirect("skill", skill.pk)
 
@@ -155,7 +160,7 @@ def _skill(request: HttpRequest, skill_id: UUID) -> Skill:
 
 
 def _version(skill: Skill, number: str) -> SkillVersion:
-    """Return a version by its number, the newest without one. Raises InvalidInput for one that is not there."""
+    """Return a version by its number, the newest without one. Raises InvalidInput for a missing one."""
     rows = list(skill.versions.all())
     found = next((each for each in rows if not number or str(each.number) == number), None)
     if found is None:
