@@ -1,4 +1,4 @@
-"""The state of a run, as specification 002 §4.2 has it: what is stored of it."""
+"""The stored state of a run, as specification 002 §4.2 has it."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -54,7 +54,7 @@ class Turn(BaseModel):
     queried: list[Queried] = Field(default_factory=list, exclude=True)
 
     def as_message(self) -> dict[str, Any]:
-        """As a model is sent it: fields that say nothing are left out."""
+        """Return the turn as a model is sent it, without empty fields."""
         return {"role": self.role, "content": self.content} | {
             name: value
             for name, value in (("tool_calls", self.tool_calls), ("tool_call_id", self.tool_call_id))
@@ -216,7 +216,7 @@ class RunState(BaseModel):
     output: Output = Field(default_factory=Output)
 
     def stored(self) -> dict[str, Any]:
-        """As JSON for the message's row, without the texts that stand on documents: the answer is a column of its own."""
+        """Return JSON for the message's row, without the texts of documents; the answer is a column of its own."""
         of_documents = any(item.type == "sql_result" and item.source.doc_id for item in self.evidence_items)
         texts: dict[str, Any] = {
             "tools": {"sql": {"result_preview"}} if of_documents else set(),

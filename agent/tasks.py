@@ -1,4 +1,4 @@
-"""What the workers do for conversations."""
+"""Worker tasks for conversations."""
 
 from uuid import UUID
 
@@ -19,7 +19,7 @@ PARTS = part_modules("tasks")  # imported here, so that workers know their tasks
 
 @shared_task(name="agent.reap_runs")
 def reap_runs() -> None:
-    """Close what a dead process left open, and take up the evaluations and the messages of chat platforms that one left."""
+    """Close runs of dead processes, and take up the evaluations and chat messages they left."""
     close_abandoned()
     for part in PARTS:
         part.take_up()
@@ -29,7 +29,7 @@ def reap_runs() -> None:
 
 @shared_task(name="agent.evaluate_next")
 def evaluate_next(run_id: str) -> None:
-    """Ask one question of a run over an evaluation set, and queue the next one as a task of its own: imports come in between."""
+    """Ask one question of an evaluation run, and queue the next as a task of its own, so that imports are not delayed."""
     from agent.question_sets.runner import ask_next  # imports the whole agent, which most workers never need
 
     if ask_next(UUID(run_id)):
@@ -39,13 +39,13 @@ def evaluate_next(run_id: str) -> None:
 
 @shared_task(name="agent.review_verified_answers")
 def review_verified_answers() -> None:
-    """Flag verified answers whose sources say something else by now, and embed wordings that have no vector yet."""
+    """Flag verified answers whose sources have changed, and embed wordings without a vector."""
     flag_changed()
     embed_missing()
 
 
 @shared_task(name="agent.throw_files_away")
 def throw_files_away() -> None:
-    """Delete the files that scripts made, and those of conversations, which are too old; and those whose conversation is gone."""
+    """Delete expired files of scripts and conversations, and files of deleted conversations."""
     made_files.throw_away()
     attachments.throw_away()

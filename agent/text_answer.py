@@ -1,4 +1,7 @@
-"""A run's answer as Markdown text with footnotes, for every channel but our own pages: OpenAI's API, MCP, chat platforms."""
+"""A run's answer as Markdown text with footnotes, for every channel except our own pages:
+
+OpenAI's API, MCP, chat platforms.
+"""
 
 import json
 import re
@@ -32,10 +35,10 @@ _MARK = re.compile(r"\[(\d+)\]")
 
 @dataclass
 class TextAnswer:
-    """An answer that grows as Markdown. site: the address of this site, without a slash at its end.
+    """An answer that grows as Markdown. site: the address of this site, without a trailing slash.
 
-    choices: complete questions that may have been meant. stop_reason: how the run ended; notices: what was done otherwise than one would
-    expect. annotations: each mark in the text with the source it stands for, once it is closed.
+    choices: complete questions that may have been meant. stop_reason: how the run ended; notices: deviations from the
+    expected. annotations: each mark in the text with its source, once the answer is closed.
     """
 
     run: Run
@@ -49,11 +52,11 @@ class TextAnswer:
     annotations: Sequence[Mapping[str, Any]] = ()
 
     def begin_again(self) -> None:
-        """Forget what was said, because it is told anew."""
+        """Discard the text, because the answer is retold from the start."""
         self.text, self.sources, self.choices = "", {}, ()
 
     def took(self, event: Mapping[str, Any]) -> str:
-        """Take an event, and return what it adds to the text. event: one of `agent.events.Event`, as JSON has it."""
+        """Process an event and return the text it adds. event: one of `agent.events.Event`, as JSON."""
         match event["response_type"]:
             case "references":
                 cited = [*event["knowledge_references"], *event["query_references"], *event["web_references"]]
@@ -75,9 +78,9 @@ class TextAnswer:
         return ""
 
     def close(self) -> str:
-        """Add what stands below the answer, and return it: choices, what was done otherwise, the sources that it cites.
+        """Append and return the text below the answer: choices, notices, and the cited sources.
 
-        Sources stand as Markdown has footnotes: the marks of the text lead there, and plain text reads as well. Each is one line.
+        Sources are Markdown footnotes, one line each, also readable as plain text; the marks in the text refer to them.
         """
         choices = [f"- {inert_markdown(one_line(choice))}" for choice in self.choices]
         notices = [inert_markdown(one_line(notice)) for notice in self.notices]
@@ -115,7 +118,7 @@ class TextAnswer:
         ]
 
     def url_of(self, number: int) -> str:
-        """Return where the source opens: its passage, the conversation with the query's table, or a page outside."""
+        """Return the address of a source: its passage, the conversation with the query's table, or a web page."""
         source = self.sources[number]
         if "url" in source:
             return str(source["url"])
@@ -131,22 +134,24 @@ class TextAnswer:
 
 
 def _inert(piece: str) -> str:
-    """Return a piece as the chat page shows it: nothing in it loads or links. A line of code stays as it is."""
+    """Return a piece as the chat page shows it, without anything that loads or links. A line of code stays as it is."""
     gap = piece[: len(piece) - len(piece.lstrip())]
     return piece if code_indent(gap) is not None else inert_markdown(piece)
 
 
 def _with(piece: str, mark: str) -> str:
-    """Return a piece of the answer with a mark behind its words."""
+    """Return a piece of the answer with a mark after its words."""
     words = piece.rstrip()
     return f"{words} {mark}{piece[len(words) :]}"
 
 
 async def pieces(principal: Principal, answer: TextAnswer, *, is_sent: bool) -> AsyncGenerator[str | None, None]:
-    """Launch the run and yield what its answer grows by; None where nothing came for a moment. A reader that leaves early stops the run.
+    """Launch the run and yield the pieces of its answer; None for each wait without events.
 
-    is_sent: what was said cannot be taken back. An answer that is told anew, because a right has ended or its log is lost, ends with an
-    error then; else it begins again.
+    A reader that leaves early stops the run.
+
+    is_sent: sent text cannot be taken back, so an answer that must be retold, because a right has ended or its log is
+    lost, ends with an error; else it begins again.
     """
     run, is_over = answer.run, False
     try:

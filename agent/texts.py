@@ -1,7 +1,7 @@
-"""What answers say in our own words: refusals, questions back, notices. One place for the sentences, `locale/` for their translations.
+"""Our own sentences in answers: refusals, questions back, notices; their translations are in `locale/`.
 
-Constants are translated where they are turned into text: under `override(run.language)`, because a run has no request. Texts about a
-question or a tool of its own stay with it.
+Constants are lazy and translated when turned into text, under `override(run.language)`, because a run has no request.
+Texts that belong to one tool are kept with it.
 """
 
 from django.utils.translation import gettext_lazy as _

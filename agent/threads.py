@@ -1,15 +1,15 @@
-"""The threads in which runs read, search and write.
+"""The thread pools in which runs read, search and write.
 
-A run lasts as long as its model talks, and neither a thread nor a connection must wait with it. So all runs of a process share a few
-threads in four lanes, and each thread gives its connection back after every call. Nobody queues behind longer work than their own:
+A run lasts as long as its model's reply, and neither a thread nor a connection may wait with it. So all runs of a
+process share a few threads in four lanes, and each thread releases its connection after every call. No call queues
+behind longer work of another lane:
 
-- at the front, `in_thread`: a question is taken;
-- beside it, `reading`: a reader looks at its rights, before each event it is given;
+- at the front, `in_thread`: a question is accepted;
+- beside it, `reading`: a reader's rights are checked before each event;
 - on the way, `own_thread`: the statements of runs, a few milliseconds each;
-- at work, `worked`: what keeps a processor busy (searches, checks of claims), a few at a time, first come, first served.
+- at work, `worked`: processor-bound work (searches, checks of claims), a few at a time, first come, first served.
 
-What waits for the web (`outside`) has threads of its own, without a connection, so that no search queues behind a slow server.
-
+Web requests (`outside`) have threads of their own, without a connection, so that no search queues behind a slow server.
 A command or a test that waits for its run does all of it in its own thread.
 """
 
@@ -34,7 +34,7 @@ THREADS = 2  # in each of four lanes, with a connection each (copilot_site.lib.w
 
 
 class _Releasing(ThreadPoolExecutor):
-    """Threads that hold no connection between two calls."""
+    """Threads that release their connection after every call."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         return super().submit(_released, fn, *args, **kwargs)
@@ -56,7 +56,7 @@ _limit: ContextVar[asyncio.Timeout | None] = ContextVar("limit", default=None)
 
 
 class _Queues:
-    """Who waits in one event loop: calls at the front, and turns at work."""
+    """The queues of one event loop: calls at the front, and turns at work."""
 
     def __init__(self) -> None:
         self.at_front = 0
@@ -72,13 +72,13 @@ def _here() -> _Queues:
 
 
 def is_waited_for() -> bool:
-    """Return whether somebody's thread waits for this loop, perhaps in a transaction of its own."""
+    """Return whether a thread is waiting for this loop, perhaps in a transaction of its own."""
     return asyncio.get_running_loop() in AsyncToSync.loop_thread_executors
 
 
 @asynccontextmanager
 async def own_thread() -> AsyncIterator[None]:
-    """`sync_to_async` inside the block works in one of the threads on the way."""
+    """Run `sync_to_async` calls inside the block in one of the threads on the way."""
     if is_waited_for():
         yield
         return
@@ -87,7 +87,7 @@ async def own_thread() -> AsyncIterator[None]:
 
 
 async def in_thread(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """One short call for somebody who waits at the front; it never queues behind what runs do."""
+    """Run one short call at the front; it never queues behind the work of runs."""
     here = _here()
     here.at_front += 1
     here.front_is_served.clear()
@@ -100,12 +100,12 @@ async def in_thread(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
 
 
 async def reading(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """One short call for whoever follows a run. Readers ask many times for each question, so questions do not queue with them."""
+    """Run one short call for a run's reader. Readers call many times per question, so questions do not queue with them."""
     return await _in(_beside, fn, *args, **kwargs)
 
 
 async def front_served() -> None:
-    """When nobody waits at the front, or MOST_S later: many who ask in one instant are all answered before work begins."""
+    """Wait until the front is idle, or MOST_S: questions asked at the same time are all accepted before work begins."""
     here = _here()
     if here.at_front:
         with suppress(TimeoutError):
@@ -114,7 +114,7 @@ async def front_served() -> None:
 
 
 async def worked(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """One call that keeps a processor busy, when its turn comes; what a `limited` block waits for it does not count."""
+    """Run one processor-bound call in its turn; the wait does not count against a `limited` block."""
     turns = _here().turns
     async with _clock_stopped():
         await turns.acquire()
@@ -132,7 +132,7 @@ async def _in(threads: ThreadPoolExecutor, fn: Callable[P, R], *args: P.args, **
 
 @asynccontextmanager
 async def limited(seconds: float) -> AsyncIterator[None]:
-    """As `asyncio.timeout`; time in which `worked` waits for a turn does not count. Raises TimeoutError."""
+    """Limit a block like `asyncio.timeout`, without the time in which `worked` waits for a turn. Raises TimeoutError."""
     async with asyncio.timeout(seconds) as limit:
         before = _limit.set(limit)
         try:
@@ -155,5 +155,5 @@ async def _clock_stopped() -> AsyncIterator[None]:
 
 
 async def outside(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """One call that waits for the web and touches no database."""
+    """Run one call that waits for the web and uses no database."""
     return await asyncio.get_running_loop().run_in_executor(_web, partial(fn, *args, **kwargs))

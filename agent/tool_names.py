@@ -1,4 +1,4 @@
-"""What the tools are called: the order of the catalogue, and names of before."""
+"""The names of tools: their order in the catalogue, and former names."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""A verified answer as a run holds it, and what stands on it."""
+"""A verified answer in a run, and the sources that depend on it."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -15,7 +15,7 @@ SOURCE = "verified answer"  # no data source has this name: theirs have no space
 
 @dataclass(frozen=True)
 class Cited:
-    """A passage that a verified answer stands on; start, end: the span, 0 for all of it."""
+    """A passage cited by a verified answer; start, end: the span, 0 for the whole passage."""
 
     passage: ShownPassage
     start: int
@@ -24,7 +24,7 @@ class Cited:
 
 @dataclass(frozen=True)
 class VerifiedMatch:
-    """A verified text for a question. is_same: it was asked in words that were verified; else it answers a question near to it.
+    """A verified text for a question. is_same: the question has verified wording; else it is only similar.
 
     by: "" for a person who is gone. data_sources: names of those that it cites.
     """
@@ -40,7 +40,7 @@ class VerifiedMatch:
 
     @property
     def told(self) -> str:
-        """Return who verified it and when, in the language of the moment."""
+        """Return who verified it and when, in the active language."""
         said = {"name": self.by or _("a former colleague"), "day": self.on.isoformat(), "question": self.question}
         if self.is_same:
             return _("Verified by %(name)s on %(day)s.") % said
@@ -48,5 +48,5 @@ class VerifiedMatch:
 
 
 def standing_on(answer_id: UUID) -> Queried:
-    """Return what stands on a verified answer, for whoever looks at its rights before showing it."""
+    """Return the source key of a verified answer, for the check of rights before it is shown."""
     return Queried.of_tables(SOURCE, [str(answer_id)])

@@ -1,4 +1,4 @@
-"""The pages of those who keep verified answers: the list, one to write or change, and all of them as a file."""
+"""Pages for keepers of verified answers: the list, a form for one, and export and import."""
 
 from typing import Any
 from uuid import UUID
@@ -105,7 +105,7 @@ class ImportForm(forms.Form):
 
 
 def _document_id(line: str) -> UUID:
-    """Return the id in an address of a document, or the id itself."""
+    """Return the id from a document's address, or from the id itself."""
     for part in reversed(line.split("?", maxsplit=1)[0].split("/")):
         try:
             return UUID(part)
@@ -117,7 +117,10 @@ def _document_id(line: str) -> UUID:
 @require_safe
 @signed_in
 def answers(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """Show what this person keeps, to be reviewed first; `?source=` the id of a data source, for its queries alone."""
+    """List the answers that this person keeps, those to review first.
+
+    `?source=` the id of a data source, for its queries only.
+    """
     rows = kept_answers(principal)
     if source := request.GET.get("source", ""):
         rows = rows.filter(source_id=_id(source))
@@ -129,7 +132,7 @@ def answers(request: HttpRequest, principal: Principal) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """Write one; `?message=`: out of this answer of a conversation, with what it cites."""
+    """Create an answer; `?message=`: from this answer of a conversation, with its citations."""
     taken = _message(request, principal, given) if (given := request.GET.get("message", "")) else None
     initial, passages = (_taken(*taken), _passages(taken[1])) if taken else ({}, ())
     form = AnswerForm(principal, request.POST or None, initial=initial)
@@ -139,7 +142,7 @@ def new(request: HttpRequest, principal: Principal) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def edit(request: HttpRequest, principal: Principal, verified_id: UUID) -> HttpResponse:
-    """Change one, say that it still holds (`do=again`), or delete it (`do=retire`)."""
+    """Change an answer, confirm it (`do=again`), or delete it (`do=retire`)."""
     get_kept(principal, verified_id)
     (shown,) = shown_answers(kept_answers(principal).filter(pk=verified_id))
     note_shown(principal, [shown])
@@ -168,7 +171,7 @@ def export(_request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_POST
 @signed_in
 def import_file(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """Take the answers of a CSV file over, all or none."""
+    """Import the answers of a CSV file, all or none."""
     try:
         n = csv_files.import_answers(principal, _text(checked(ImportForm(request.POST, request.FILES))["file"]))
     except CopilotError as error:
@@ -236,7 +239,7 @@ def _worded(
 
 
 def _message(request: HttpRequest, principal: Principal, given: str) -> tuple[str, ShownMessage]:
-    """Return an answer of one's own, or, for those who oversee answers, of anybody, with its question; what may be read of it now."""
+    """Return an answer with its question, as readable now: one's own, or anybody's for those who oversee answers."""
     message_id = _id(given)
     own = Message.objects.filter(pk=message_id, session__user_id=principal.user_id, role="assistant")
     message = own.select_related("parent").first()
@@ -249,13 +252,13 @@ def _message(request: HttpRequest, principal: Principal, given: str) -> tuple[st
 
 
 def _taken(question: str, shown: ShownMessage) -> dict[str, Any]:
-    """Return what the form begins with. Raises InvalidInput for an answer that cannot be saved as a text."""
+    """Return the initial values of the form. Raises InvalidInput for an answer that cannot be saved as a text."""
     documents = dict.fromkeys(str(each.passage.document_id) for each in shown.citations)
     return {"question": question, "text": _text_of(shown), "documents": "\n".join(documents)}
 
 
 def _text_of(message: ShownMessage) -> str:
-    """Return what an answer says, to be saved. Raises InvalidInput for one that cannot be verified as a text."""
+    """Return the text of an answer, to be saved. Raises InvalidInput for one that cannot be verified as a text."""
     if message.queries:
         raise InvalidInput(_("This answer has figures, which change: verify its query instead, with “Correct”."))
     if message.masked_count or not message.citations or message.pages:

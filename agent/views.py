@@ -1,4 +1,4 @@
-"""The chat page. The answer itself comes over the socket; these views show what is stored."""
+"""The chat page. The answer itself comes over the socket; these views show stored messages."""
 
 from collections.abc import Callable, Sequence
 from uuid import UUID
@@ -51,7 +51,7 @@ PAGE_SIZE = 50  # conversations
 
 
 def address_of(session_id: UUID, message_id: UUID) -> str:
-    """Return where a message is shown, with the branch that it is on."""
+    """Return the address of a message, on its branch."""
     return f"{reverse('conversation-at', args=[session_id, message_id])}#m-{message_id}"
 
 
@@ -67,8 +67,9 @@ def chat(
     message_id: UUID | None = None,
     suggest: Suggest | None = None,
 ) -> HttpResponseBase:
-    """A conversation, or the empty page that begins one. message_id: the branch that it is on is shown. suggest: questions to try, for the
-    empty page.
+    """Show a conversation, or the start page of a new one. message_id: show its branch.
+
+    suggest: suggested questions for the start page.
     """
     session = get_session(principal, session_id) if session_id else None
     shown = conversation_page(principal, session, through=message_id) if session else []
@@ -91,8 +92,8 @@ def chat(
 @require_safe
 @signed_in
 def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Show the conversations of the person, or those in whose title or questions the words of `?q=` stand; `?label=` filed under it,
-    `?archived=1` put away.
+    """List the person's conversations; `?q=` with these words in title or questions, `?label=` with this label,
+    `?archived=1` archived ones.
     """
     words = request.GET.get("q", "").strip()[:QUESTION_LENGTH]
     label, is_archived = request.GET.get("label", "").strip()[:LONGEST_LABEL], request.GET.get("archived") == "1"
@@ -112,7 +113,7 @@ def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBas
 @require_POST
 @signed_in
 def begin(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Show a new conversation, made when its first question is sent; or its page, where somebody begins with a document or a folder."""
+    """Show a new conversation, created with its first question; or its page, to begin with a document or a folder."""
     about = checked(AboutForm(request.POST))
     session = create_session(principal, **about)
     if any(about.values()):
@@ -123,7 +124,7 @@ def begin(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_safe
 @signed_in
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """Show an answer as HTML with its question before it, to take the place of what was typed and streamed, and the menu as it is now."""
+    """Return an answer as HTML with its question, to replace the typed and streamed text, and the updated menu."""
     session = get_session(principal, session_id)
     turn = turn_page(principal, session, message_id)
     context = {"turn": turn, **_of_menu(principal, session, turn), **_of_messages(principal)}
@@ -131,7 +132,9 @@ def message(request: HttpRequest, principal: Principal, session_id: UUID, messag
 
 
 def _of_messages(principal: Principal) -> dict[str, object]:
-    """Return what the templates of messages know besides: the sources that this person corrects, and whether they can verify answers."""
+    """Return additional context for message templates: the sources that this person corrects, and whether they can
+    verify answers.
+    """
     return {
         "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
         "verifies": SimpleLazyObject(lambda: is_keeper(principal)),
@@ -139,7 +142,7 @@ def _of_messages(principal: Principal) -> dict[str, object]:
 
 
 def _of_menu(principal: Principal, session: Session | None, shown: Sequence[ShownMessage]) -> dict[str, object]:
-    """Return what the menu of a conversation stands on; its last answer is what is shared and taken away."""
+    """Return the context of a conversation's menu; its last answer is the one shared and exported."""
     return {
         "session": session,
         "last": next((each for each in reversed(shown) if each.role == Role.ASSISTANT and each.is_complete), None),
@@ -151,7 +154,7 @@ def _of_menu(principal: Principal, session: Session | None, shown: Sequence[Show
 @require_safe
 @signed_in
 def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """Show how one of their answers was made; figures of the machinery for those alone who look after it."""
+    """Show how one of their answers was made; technical figures only for those who may oversee."""
     session = get_session(principal, session_id)
     answer = get_answer(session, message_id)
     context = {
@@ -166,7 +169,7 @@ def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id
 @require_POST
 @signed_in
 def feedback(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """Take what the person says about an answer; back to it."""
+    """Store the person's feedback on an answer, and redirect to it."""
     given = checked(FeedbackForm(request.POST))
     rate_answer(principal, session_id=session_id, message_id=message_id, **given)
     return redirect(address_of(session_id, message_id))
@@ -183,7 +186,10 @@ def delete(request: HttpRequest, principal: Principal, session_id: UUID) -> Http
 @require_POST
 @signed_in
 def approval(request: HttpRequest, principal: Principal, approval_id: UUID) -> HttpResponseBase:
-    """Allow the call, and go on with the question; or not. Back to the conversation, which shows the answer as it comes."""
+    """Approve the call and continue with the question, or reject it.
+
+    Redirect to the conversation, which shows the answer as it comes.
+    """
     is_allowed = request.POST.get("decision") == "allow"
     row = decide(principal, approval_id, is_allowed=is_allowed)
     if is_allowed:

@@ -1,4 +1,4 @@
-"""How the web is spoken to: one request at a time through `copilot_site.lib.outgoing`, never for long and never for much."""
+"""Web requests through `copilot_site.lib.outgoing`, one at a time, limited in time and size."""
 
 import socket
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ PART = 65_536
 
 
 class Code(StrEnum):
-    """What came of a page or a search."""
+    """The outcome of a page or a search."""
 
     OK = "ok"
     INVALID_ADDRESS = "invalid_address"
@@ -37,7 +37,7 @@ class Code(StrEnum):
 
 
 class NotRead(Exception):
-    """Why there is no answer. status: of HTTP, where one came."""
+    """The request failed; the code says why. status: of HTTP, where there was a response."""
 
     def __init__(self, code: Code, status: int | None = None) -> None:
         super().__init__(f"{code.value} ({status})" if status else code.value)
@@ -58,7 +58,7 @@ class Answer:
 
     @property
     def location(self) -> str:
-        """Return where a redirect leads; "" for other answers. Many servers send UTF-8 as it is."""
+        """Return the target of a redirect; "" for other responses. Many servers send unescaped UTF-8."""
         if self.status not in {301, 302, 303, 307, 308}:
             return ""
         said = self.headers.get("Location", "")
@@ -69,7 +69,7 @@ class Answer:
 
 
 class _Session(Session):
-    """Follows nothing by itself: whoever asks looks at the next address first."""
+    """Follows no redirects: the caller checks the next address first."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         return None
@@ -78,8 +78,9 @@ class _Session(Session):
 def request(
     method: str, url: str, policy: Policy, *, most_bytes: int, of_types: Mapping[str, int] | None = None, **more: Any
 ) -> Answer:
-    """Send one request with a session of its own, so that no cookie goes on. of_types: another limit for answers of these types. more: as
-    `requests` has it. Raises NotRead.
+    """Send one request with a session of its own, so that no cookie is reused.
+
+    of_types: a different limit for responses of these types. more: as in `requests`. Raises NotRead.
     """
     with _Session(policy) as session, session.within(WHOLE_S):
         session.headers["User-Agent"] = AGENT
@@ -100,7 +101,7 @@ def request(
 
 
 def code_of_refusal(refusal: AddressRefused) -> Code:
-    """Tell a name that does not resolve from an address that is refused."""
+    """Distinguish a name that does not resolve from a refused address."""
     return Code.DNS if isinstance(refusal.__cause__, OSError | UnicodeError) else Code.REFUSED
 
 

@@ -53,18 +53,18 @@ NEXT: Mapping[State, frozenset[State]] = {
 
 
 class IllegalTransition(Exception):
-    """A state went where the table does not lead."""
+    """A transition that is not in the table."""
 
 
 def allowed_next(state: State, after: State | None) -> State:
-    """`after`, if the table leads there from `state`; raises IllegalTransition."""
+    """Return `after` where the table allows it from `state`. Raises IllegalTransition."""
     if after is None or after not in NEXT[state]:
         raise IllegalTransition(f"{state} → {after}")
     return after
 
 
 async def walk(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event | Together]:
-    """Walk a run to its end, yielding what its states yield in order and tracing each state's time."""
+    """Walk a run to its end, yielding its states' events in order and tracing each state's time."""
     state = State.PREPROCESS
     while state is not State.DONE:
         began, after, traced = time.time_ns(), None, len(run.state.trace_steps)
@@ -78,14 +78,20 @@ async def walk(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event | 
 
 
 def _close_step(run: Run, state: State, began: int, traced: int) -> None:
-    """Give the state's step its time; steps of its tool calls have theirs already. began: of the wall clock, in ns."""
+    """Set the duration of the state's step; steps of its tool calls have theirs already.
+
+    began: of the wall clock, in ns.
+    """
     own = [step for step in run.state.trace_steps[traced:] if step.node == state and not step.timing_ms]
     step = own[-1] if own else add_trace(run, state, action=state.lower())
     step.ts_ms, step.timing_ms = began // 1_000_000, (time.time_ns() - began) // 1_000_000
 
 
 def add_trace(run: Run, node: State, *, action: str, **parts: Any) -> TraceStep:
-    """Append a step that ends now to this run's trace; where it has no time yet, it gets the state's when that ends."""
+    """Append a step that ends now to this run's trace.
+
+    Where it has no duration yet, it gets the state's when that ends.
+    """
     number = len(run.state.trace_steps) + 1
     parts.setdefault("timing_ms", 0)
     began = time.time_ns() // 1_000_000 - parts["timing_ms"]

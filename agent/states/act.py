@@ -1,4 +1,4 @@
-"""The conversation with a model: it is shown what was found, and writes with sources or calls tools and goes on."""
+"""The conversation with a model: it gets the evidence, then writes with sources, or calls tools and continues."""
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -24,7 +24,10 @@ from agent.workflow import Together, add_trace
 
 
 async def act(run: Run) -> AsyncIterator[Event | Together | Goto]:
-    """Let the model answer. Where it fails, the run goes on without it; where nothing that it wrote stands, with what was found."""
+    """Let the model answer.
+
+    Where it fails, the run continues without it; where none of its text stands, with the evidence found.
+    """
     conversation, writer = await begin(run), Writer(run)
     failure: ModelError | None = None
     try:
@@ -52,7 +55,7 @@ async def act(run: Run) -> AsyncIterator[Event | Together | Goto]:
 
 
 async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterator[Event | Together]:
-    """Yield turn after turn until the model has written, ended or come to a limit. Raises ModelError, EvidenceGone."""
+    """Yield turn after turn until the model has written, ended or reached a limit. Raises ModelError, EvidenceGone."""
     run = conversation.run
     if run.allowed_call:
         async for event in conversation.call_allowed(run.allowed_call):
@@ -97,7 +100,7 @@ async def _heard(conversation: Conversation, reply: Reply) -> AsyncGenerator[Del
 
 
 def _route_taken(run: Run, ended: Control | None) -> Route:
-    """Return what kind of question it was, by what the model did."""
+    """Return the question's route, by what the model did."""
     if isinstance(ended, AskBack):
         return Route.CLARIFY
     if isinstance(ended, Decline) and ended.reason != "not_found":
@@ -111,7 +114,7 @@ def _route_taken(run: Run, ended: Control | None) -> Route:
 
 
 def _after(run: Run, ended: Control | None, *, failed: bool) -> State:
-    """Return where the run goes from here: done, back to the person, or on with what was found."""
+    """Return the next state: done, asking the person, or showing what was found."""
     plan = run.state.plan
     if run.answer is not None:
         return State.DONE

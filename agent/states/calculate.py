@@ -14,7 +14,7 @@ TOOL = "calculate"
 
 
 async def calculate(run: Run) -> AsyncIterator[Event | Goto]:
-    """Work the question out; what cannot be worked out is searched for."""
+    """Evaluate the question; search for it where it cannot be evaluated."""
     began = time.monotonic()
     ctx = ToolContext.of(run)
     arguments = json.dumps({"expression": (run.expression or run.state.input.normalized_query)[:500]})

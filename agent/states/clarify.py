@@ -15,7 +15,7 @@ MOST = 3
 
 
 async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
-    """Ask back, with complete questions to choose from; or whether a call may be made."""
+    """Ask back, with complete questions to choose from, or with a request to approve a call."""
     if approval := run.state.plan.approval:
         with override(run.language):
             text = str(texts.MAY_I_CALL) % {"tool": approval.title}
@@ -44,7 +44,7 @@ async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
 
 
 def _of_documents(run: Run) -> list[str]:
-    """Questions about the latest documents that this person may read."""
+    """Return questions about the latest documents that this person may read."""
     titles = documents_within(run.principal, run.scope).order_by("-updated_at").values_list("title", flat=True)[:MOST]
     with override(run.language):
         return [str(texts.ABOUT_A_DOCUMENT) % {"title": title} for title in titles]

@@ -23,7 +23,7 @@ OF_DOCUMENTS: Final = frozenset(
 
 
 async def load_authz(run: Run) -> AsyncIterator[Event | Goto]:
-    """Read the person again: what they may see is decided now, not when the page was opened; earlier answers included."""
+    """Load the person's current rights, which may have changed since the page was opened; earlier answers included."""
     await sync_to_async(_load)(run)
     yield Goto(State.ROUTE)
 
@@ -46,7 +46,7 @@ def _load(run: Run) -> None:
 
 
 def _tools(run: Run) -> Iterator[str]:
-    """Yield the profile's tools that have something to work on in what the person chose."""
+    """Yield the profile's tools that apply to what the person chose."""
     has_data = is_any_open(run.principal, run.data)
     for name in allowed_names(run.profile.tools):
         if has_data if name == QUERY else not (run.asks_tables_alone and name in OF_DOCUMENTS):

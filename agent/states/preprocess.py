@@ -7,7 +7,7 @@ from knowledge.text.normalise import normalise
 
 
 async def preprocess(run: Run) -> AsyncIterator[Event | Goto]:
-    """Clean the question the way documents were cleaned, so that the two can meet."""
+    """Normalise the question the way documents were normalised, so that the two can match."""
     run.state.input = Input(
         query=run.question,
         normalized_query=" ".join(normalise(run.question).split()),

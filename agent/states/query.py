@@ -22,8 +22,10 @@ NAMED_CHARACTERS = 4_000
 
 
 async def query(run: Run) -> AsyncIterator[Event | Goto]:
-    """Ask the business data without a model's choosing. Where they have no answer documents are searched; a question that
-    can mean several things is asked back. As the second step of a plan: about what the documents named.
+    """Query the business data without a model.
+
+    Without a result documents are searched; an ambiguous question is asked back. As the second step of a plan, query
+    about what the documents named.
     """
     step = run.subtask(TOOL)
     named = ""
@@ -51,7 +53,7 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
 
 
 async def _named_by_documents(run: Run) -> str:
-    """Return the best passage's highlighted sentences on the first step; "" where none speaks of it that this person may read."""
+    """Return the best readable passage's highlighted sentences on the first step; "" where none is relevant."""
     if run.found is None:
         return ""
     await sync_to_async(keep_visible)(run)
@@ -64,7 +66,7 @@ async def _named_by_documents(run: Run) -> str:
 
 
 def _without_data(run: Run) -> State:
-    """Go on with the documents alone, and say so."""
+    """Continue with the documents only, and tell the person."""
     with override(run.language):
         run.tell(_("The part about business data cannot be answered from the data you may ask."))
     return State.VALIDATE_EVIDENCE

@@ -23,8 +23,9 @@ KEEPERS_NAMED = 3
 
 
 async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
-    """Say that nothing was found, and where. The same words whether a document is missing or not theirs; only a folder
-    whose name may be told is named.
+    """Say that nothing was found, and where.
+
+    The words are the same whether a document is missing or not theirs; only a folder whose name may be told is named.
     """
     run.stop_reason, text = await sync_to_async(_said)(run)
     if run.stop_reason is not StopReason.REFUSED:
@@ -55,7 +56,7 @@ def _said(run: Run) -> tuple[StopReason, str]:
 
 
 def _nothing(run: Run) -> str:
-    """Of a question on business data a notice says why, and the form is there; of others where was searched."""
+    """Return the refusal: for business data, the notice has the reason and the form is offered; else what was searched."""
     tell_unread(run)
     if run.asks_tables_alone:
         return str(texts.NOT_IN_TABLES)
@@ -69,14 +70,14 @@ def _nothing_found(run: Run) -> str:
 
 
 def askable(run: Run) -> str:
-    """Return a sentence, in the run's language, that names the folders which may hold it and may be named; "" for none."""
+    """Return a sentence, in the run's language, naming folders that may hold the answer and may be named; "" for none."""
     folders = discoverable_for(run.principal, run.state.input.normalized_query)
     names = str(texts.COMMA).join(f"“{folder.name}”" for folder in folders)
     return str(texts.ASKABLE_FOLDERS) % {"names": names} if names else ""
 
 
 def _searched(run: Run) -> list[str]:
-    """Return sentences about what was searched, and what to do now."""
+    """Return sentences about what was searched, and what to do next."""
     documents = documents_in(run.principal, run.scope)
     counted = documents.values_list("knowledge_base_id").annotate(n=Count("pk")).order_by("-n", "knowledge_base_id")
     counts = dict(counted.values_list("knowledge_base_id", "n"))

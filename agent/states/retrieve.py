@@ -23,10 +23,9 @@ QUESTIONS_BEFORE = 2  # of a conversation, that a follow-up is searched with
 
 
 async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
-    """Find the passages that may answer, among those this person may read: one search, before any model is asked. A question with files is
-    asked of these.
+    """Search once for passages that this person may read, before any model call. A question with files searches these.
 
-    Where data are asked next, they are asked with what the documents say.
+    Where data are queried next, the query uses what the documents say.
     """
     queries = await sync_to_async(_queries)(run)
     scope = Scope(document_ids=tuple(run.attached.asked_with)) if run.attached.asked_with else run.scope
@@ -62,7 +61,7 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
 
 
 def _queries(run: Run) -> list[str]:
-    """Return what documents are asked; with a model a follow-up also together with the questions before, on which it may lean."""
+    """Return the search queries; with a model a follow-up is also searched together with the questions before it."""
     asked = run.asked_of_documents[:QUERY_CHARACTERS]
     if run.is_by_words or not run.history:
         return [asked]
@@ -71,7 +70,7 @@ def _queries(run: Run) -> list[str]:
 
 
 def _in_cited_documents(run: Run, query: str, top_k: int) -> Found | None:
-    """Search the documents that the answer before cites; None where it cites none, or none of them says a word of the matter."""
+    """Search the documents cited by the answer before; None where it cites none, or none contains a content word."""
     earlier = understood(run.principal, run.session_id, before=run.message_id)
     if earlier is None or not earlier.documents:
         return None

@@ -1,4 +1,4 @@
-"""Choose the way of a question: to the model, or by rules where there is none or it fails."""
+"""Choose the route of a question: to the model, or by rules where there is none or it fails."""
 
 from collections.abc import AsyncIterator, Callable
 
@@ -26,7 +26,7 @@ VERIFIED = "verified"  # intent of a question whose answer somebody verified
 
 
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
-    """Choose the way. With a model that is to search first and let it answer; what is settled without one never reaches it."""
+    """Choose the route. With a model: search first and let it answer; what is settled without a model never reaches it."""
     earlier = await sync_to_async(_earlier)(run) if run.is_follow_up else None
     if earlier is not None and (language := language_asked(run.state.input.normalized_query)):
         _ask_in(run, language, earlier)
@@ -63,7 +63,7 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
 
 
 def _decider(run: Run, *, is_known: bool, converses: bool) -> Callable[[Run, Earlier | None], Decision]:
-    """Choose who decides what kind of question it is. is_known: what it asks is known already. converses: a model reads it."""
+    """Choose who classifies the question. is_known: its text is known already. converses: a model reads it."""
     if run.allowed_call:
         return _as_allowed
     if is_known:
@@ -72,7 +72,7 @@ def _decider(run: Run, *, is_known: bool, converses: bool) -> Callable[[Run, Ear
 
 
 def _keep(run: Run, question: str, ruling: Ruling) -> None:
-    """Keep what was decided; what the data asked back while it was stays."""
+    """Store the decision; a question back from the data meanwhile stays."""
     meant, form = run.state.plan.clarifying_queries, run.state.plan.explore
     run.state.input.normalized_query, run.expression = question, ruling.expression
     run.state.plan = Plan(
@@ -90,7 +90,7 @@ def _is_settled(question: str) -> bool:
 
 
 def _ask_in(run: Run, language: str, earlier: Earlier) -> None:
-    """Ask the question before once more, to be answered in this language."""
+    """Ask the question before again, to be answered in this language."""
     run.answers_in, run.language = language, "zh-hans" if language == "zh" else "en"
     run.state.input.normalized_query, run.earlier_query = earlier.question, None
     if run.is_by_words:
@@ -106,16 +106,16 @@ def _told(run: Run) -> str:
 
 
 def _has_statement(run: Run) -> bool:
-    """Return whether a keeper of the data has verified a query for this question; that query decides then."""
+    """Return whether a keeper of the data has verified a query for this question, which then decides the route."""
     question = run.state.input.normalized_query
     known = statement_for(run.principal, question, run.data) if QUERY in allowed_names(run.profile.tools) else None
     return known is not None and bool(known.sql)
 
 
 def _add_verified(run: Run, *, is_whole: bool = True) -> bool:
-    """Put the verified answer that is nearest to the question first among the evidence; whether it is to the same question.
+    """Add the closest verified answer as the first evidence; return whether it answers the same question.
 
-    is_whole: the question is complete in itself; else only one to the same words is taken.
+    is_whole: the question is complete in itself; else only one with the same words is used.
     """
     if run.attached.asked_with or run.asks_tables_alone or run.verified is not None:
         return False
@@ -126,14 +126,14 @@ def _add_verified(run: Run, *, is_whole: bool = True) -> bool:
 
 
 def _earlier(run: Run) -> Earlier | None:
-    """Return the question before, and what its answer stands on."""
+    """Return the question before, and the sources of its answer."""
     earlier = understood(run.principal, run.session_id, before=run.message_id)
     run.earlier_query = earlier.query if earlier is not None and QUERY in allowed_names(run.profile.tools) else None
     return earlier
 
 
 def _choose(run: Run, earlier: Earlier | None) -> bool:
-    """Take the meaning that the person chose from those offered, if any, without reading its words again."""
+    """Use the meaning that the person chose from those offered, if any, without parsing its words again."""
     meant = earlier.meant.get(run.state.input.normalized_query) if earlier is not None else None
     if meant is None or QUERY not in allowed_names(run.profile.tools):
         return False
@@ -147,10 +147,10 @@ def _as_asked(run: Run, _earlier: Earlier | None) -> Decision:
 
 
 def _as_written(run: Run, _earlier: Earlier | None) -> Decision:
-    """Leave the question as it was written: the model reads it with what was said before."""
+    """Leave the question as written: the model reads it with the earlier turns."""
     return run.state.input.normalized_query, Ruling(Route.DOC, ""), None
 
 
 def _as_allowed(run: Run, _earlier: Earlier | None) -> Decision:
-    """Go on where the run stopped to ask the person."""
+    """Continue where the run stopped to ask the person."""
     return run.state.input.normalized_query, Ruling(Route.DOC, "allowed"), None

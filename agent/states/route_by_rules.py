@@ -1,4 +1,4 @@
-"""The way of a question without a model that chooses it: rules, and whether the business data read the whole question."""
+"""The route of a question without a model: by rules, and by whether the business data understand the whole question."""
 
 from agent.conversations.history import Earlier
 from agent.data_coverage import QUERY, read_by_words
@@ -20,7 +20,10 @@ Decision = tuple[str, Ruling, Steps | None]
 
 
 def by_rules(run: Run, earlier: Earlier | None) -> Decision:
-    """Return the complete question and its way. A follow-up of a result goes on with it, every other takes the terms it leans on."""
+    """Return the complete question and its route.
+
+    A follow-up on a result modifies its query; others take terms from the question before.
+    """
     asked = run.state.input.normalized_query
     if earlier is not None and not matches("in_language", asked):
         if earlier.is_asked_back and leans(asked):  # nobody knows what it goes on from
@@ -41,7 +44,7 @@ def by_rules(run: Run, earlier: Earlier | None) -> Decision:
 
 
 def _going_on(run: Run, asked: str) -> Decision | None:
-    """Return what the data read of a question with the query that the conversation stands on; None where it is not about that."""
+    """Return the data's reading of a question as a change of the conversation's query; None where it is not about that."""
     if run.earlier_query is None:
         return None
     source, _standing = run.earlier_query
@@ -66,7 +69,10 @@ def _going_on(run: Run, asked: str) -> Decision | None:
 
 
 def way(run: Run, steps: Steps | None) -> State:
-    """Return the state that the route leads to, and keep the plan of a question in steps. Without data documents are asked."""
+    """Return the state that the route leads to, and store the plan of a question in steps.
+
+    Without data documents are searched.
+    """
     fixed = {Route.CLARIFY: State.CLARIFY, Route.REFUSE: State.REFUSE, Route.CALC: State.CALCULATE}
     plan = run.state.plan
     if run.attached.asked_with and plan.route is not Route.REFUSE:
@@ -91,5 +97,5 @@ def _subtasks(steps: Steps) -> list[Subtask]:
 
 
 def has_business_data(run: Run) -> bool:
-    """Return whether the profile switches the tool on, and there is something that this person may ask."""
+    """Return whether the profile enables the tool, and there are data that this person may query."""
     return QUERY in allowed_names(run.profile.tools) and why_closed(find(QUERY), run.principal) is None

@@ -1,4 +1,4 @@
-"""Show what was found: the results of queries, and the passages that come closest, without a verdict. Nobody puts it into words."""
+"""Show what was found, verbatim: the results of queries, and the closest passages, without a verdict."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -33,7 +33,7 @@ UNVERIFIED = 0.2  # … of passages: low, so that programs can tell
 
 
 async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
-    """Show the answer, or go to where it is said that there is none."""
+    """Show the answer, or go to the refusal."""
     for notice in run.fresh_notices():
         yield notice
     verified = run.verified
@@ -55,8 +55,10 @@ async def _verified(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
 
 
 async def _shown(run: Run) -> AsyncIterator[Event | Goto]:
-    """Show results and passages. Where a right ends before the first of them leaves, they are chosen again from the rest; where it ends
-    later, those that stood on it are left out.
+    """Show results and passages.
+
+    Where a right ends before the first is sent, they are chosen again from the rest; later, the affected ones are left
+    out.
     """
     is_search_due = not any(finding.is_result for finding in run.findings.values())
     if run.found is None and is_search_due:  # a model read documents without searching
@@ -91,7 +93,7 @@ def _below_verified(run: Run, answer: CitedAnswer | None) -> CitedAnswer | None:
 
 
 def _put_together(run: Run) -> CitedAnswer | None:
-    """Return the results of the run, and the best passages where documents were asked; None where there is neither."""
+    """Return the run's results, and the best passages where documents were searched; None where there is neither."""
     results = [finding for finding in run.findings.values() if finding.is_result]
     is_both = run.subtask("database_query") is not None
     passages = None if results and run.is_by_words and not is_both else _passages(run)
@@ -112,7 +114,7 @@ def _headings(run: Run, *, is_both: bool) -> Headings:
 
 
 def _passages(run: Run) -> CitedAnswer | None:
-    """Return the best passage, what contradicts it, and the passages that follow; None where none speaks of the matter."""
+    """Return the best passage, those that contradict it, and further ones; None where none is relevant."""
     if run.found is None:
         return None
     question = run.read_as or run.asked_of_documents
@@ -130,7 +132,10 @@ def _passages(run: Run) -> CitedAnswer | None:
 
 
 def _compared(run: Run, best: Best) -> CitedAnswer:
-    """Return the best passage beside what else was found: what contradicts it is shown, too, and instead where that alone is approved."""
+    """Return the best passage with those that contradict it.
+
+    An approved contradicting one replaces an unapproved best one.
+    """
     assert run.found is not None
     found = [(hit.passage, hit.scores.final) for hit in run.found.hits]
     passages = {passage.chunk_id: passage for passage, _score in found}
@@ -157,7 +162,7 @@ def _referred(run: Run, answer: CitedAnswer) -> References:
 
 
 async def _sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
-    """Yield the answer's sentences one by one, as long as each still stands; last of all an empty one that says it is done."""
+    """Yield the answer's sentences one by one while each is still readable; last an empty one that closes the answer."""
     facts: dict[str, Any] = {"provider": answer.provider}
     if answer.kind:
         facts |= {"kind": answer.kind}

@@ -10,7 +10,7 @@ from agent.workflow import add_trace
 
 
 async def validate_evidence(run: Run) -> AsyncIterator[Event | Goto]:
-    """Is there evidence, and may this person still read it? Rights can change while a model thinks."""
+    """Check that there is evidence this person may still read; rights can change while a model runs."""
     hidden = await sync_to_async(keep_visible)(run) if run.spent.steps else 0
     ok = bool(run.findings)
     denied = not ok and any(item.authz.result == "filtered" for item in run.state.evidence_items)

@@ -1,4 +1,4 @@
-"""What templates need to know about conversations."""
+"""Template tags and filters for conversations."""
 
 import re
 from datetime import datetime
@@ -29,19 +29,19 @@ RECENT = 40  # conversations in the rail; all of them are on a page of their own
 
 @register.filter
 def made_by(provider: str) -> str:
-    """Who wrote an answer, in a reader's words; a model by its own name."""
+    """Return the author of an answer for display; a model by its own name."""
     return str(NAMES.get(provider, provider)) or "–"
 
 
 @register.simple_tag
 def recent_conversations(request: HttpRequest) -> QuerySet[Session]:
-    """The pinned and the latest conversations of the person asking that have a question in them."""
+    """Return the pinned and the latest conversations of the current user, without empty ones."""
     return found_sessions(Principal.of(request.user))[:RECENT]
 
 
 @register.filter
 def day(at: datetime) -> str:
-    """When something was, as briefly as it can be told: the time of today, the day of this year, or the whole date."""
+    """Format a time briefly: the time for today, the day for this year, or the whole date."""
     local, now = localtime(at), localtime()
     if local.date() == now.date():
         return date_format(local, "H:i")
@@ -50,7 +50,7 @@ def day(at: datetime) -> str:
 
 @register.filter
 def age(at: datetime) -> str:
-    """How long ago a day was, as briefly as it can be told."""
+    """Format briefly how long ago a day was."""
     days = max((localtime().date() - localtime(at).date()).days, 0)
     if days < 2:
         return _("yesterday") if days else _("today")
@@ -63,13 +63,13 @@ def age(at: datetime) -> str:
 
 @register.simple_tag
 def prose(message: ShownMessage) -> SafeString:
-    """The words of an answer."""
+    """Render the words of an answer."""
     return as_html(message)
 
 
 @register.filter
 def plain(quoted: str) -> str:
-    """A quoted span in one line: the cells of a table side by side, without the rule below its header."""
+    """Format a quoted span in one line: the cells of a table side by side, without the rule below its header."""
     rows = (row for row in quoted.splitlines() if not _RULE.fullmatch(row))
     return " ".join(
         " · ".join(cell.strip() for cell in row.split("|") if cell.strip())
@@ -84,6 +84,6 @@ register.filter(script)
 
 @register.simple_tag
 def governs_data(request: HttpRequest) -> bool:
-    """Whether there is a database for this person to look after; whoever may make the first one has one to make."""
+    """Return whether this person has a data source to manage; True for a superuser, who can create the first."""
     principal = Principal.of(request.user)
     return principal.is_superuser or seen_sources(principal, request.user).exists()

@@ -1,4 +1,4 @@
-"""Which words of a sentence a text has: to find the place that it may stand on, never to judge it."""
+"""Word overlap of a sentence and a text: used to locate a possible source, never to judge it."""
 
 from functools import lru_cache
 
@@ -8,7 +8,7 @@ from knowledge.text.terms import terms
 
 
 def share_said(sentence: str, text: str) -> float:
-    """Return the share of a sentence's terms that a text has, in 0 … 1; 1 for a sentence without terms."""
+    """Return the share of a sentence's terms that a text contains, in 0 … 1; 1 for a sentence without terms."""
     asked = set(terms(sentence))
     return len(asked & _terms(text)) / len(asked) if asked else 1.0
 
@@ -19,7 +19,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def nearest(sentence: str, text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[int, int]:
-    """Return where in a text the sentence stands that shares most with this one; all of the text where none does."""
+    """Return the span of the sentence in a text with most terms in common; the whole text where there is none."""
     best = max(split(text, blocks), key=lambda piece: share_said(sentence, piece.text), default=None)
     if best is None or not set(terms(sentence)) & _terms(best.text):
         return 0, len(text)

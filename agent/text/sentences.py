@@ -1,9 +1,10 @@
-"""Text to sentences, Chinese and English, with the spans they were cut from.
+"""Split text into sentences, Chinese and English, with their spans.
 
-A sentence is what a reader would quote: one sentence of prose, one list item, one table row said with the names of its columns, one
-line of code. Spans are character offsets [start, end) into the given text, in order, without overlap. Which is which is told by the
-blocks of a passage; only Markdown that somebody wrote by hand (a model's answer) is read for its marks. Prose longer than MAX_LENGTH is
-cut where it harms least: after a semicolon, else after a colon or comma, else at a space, else hard.
+A sentence is the unit of quotation: one sentence of prose, one list item, one table row said with the names of its
+columns, one line of code. Spans are character offsets [start, end) into the given text, in order, without overlap. The
+kinds follow from a passage's blocks; only hand-written Markdown (a model's answer) is parsed for its marks. Prose
+longer than MAX_LENGTH is cut at the best place: after a semicolon, else after a colon or comma, else at a space, else
+anywhere.
 """
 
 import re
@@ -23,10 +24,10 @@ Kind = Literal["prose", "item", "row", "code", "heading"]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: its span in the source and the words to show (a table row is shown with the names of its columns).
+    """One sentence: its span in the source and its text (a table row includes the names of its columns).
 
-    block: number of the paragraph, item, row or line that it is of. part: number of the paragraph, the list or the table; both
-    count within one text. names, cells: of a row; names is () where its table has none.
+    block: number of its paragraph, item, row or line. part: number of its paragraph, list or table; both count within
+    one text. names, cells: of a row; names is () where its table has none.
     """
 
     start: int
@@ -68,9 +69,9 @@ _LINE = re.compile(r"[^\n]+")
 
 @lru_cache(maxsize=1_024)  # passages that were read last
 def split(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, ...]:
-    """Return the sentences of `text` in reading order; white space alone gives none.
+    """Return the sentences of `text` in reading order; none for white space.
 
-    blocks: what a passage is made of; without them the text is read as Markdown that somebody wrote.
+    blocks: of a passage; without them the text is parsed as hand-written Markdown.
     """
     sentences: list[Sentence] = []
     block = part = 0
@@ -85,7 +86,7 @@ def split(text: str, blocks: tuple[PassageBlock, ...] = ()) -> tuple[Sentence, .
 
 
 def _go_on(before: PassageBlock, item: PassageBlock) -> bool:
-    """Tell whether two items are of one list."""
+    """Return whether two items are of one list."""
     if not before.kind == item.kind == "item":
         return False
     return before.depth != item.depth or bool(before.number) == bool(item.number)
@@ -123,7 +124,7 @@ def _rows(text: str, table: PassageBlock) -> Iterator[Sentence]:
 
 
 def _stripped(text: str, start: int, end: int, kind: Kind) -> Sentence:
-    """Return the span without the white space around it; lines of one paragraph are joined in what is shown."""
+    """Return the sentence without surrounding white space; the lines of a paragraph are joined in its text."""
     raw = text[start:end]
     start += len(raw) - len(raw.lstrip())
     end -= len(raw) - len(raw.rstrip())
@@ -132,12 +133,12 @@ def _stripped(text: str, start: int, end: int, kind: Kind) -> Sentence:
 
 
 def unwrapped(text: str) -> str:
-    """Soft line breaks become a space, and nothing at all between two Chinese characters."""
+    """Replace soft line breaks by a space, or by nothing between two Chinese characters."""
     return _SPACE.sub(" ", _WRAP_CJK.sub("", text)) if "\n" in text or "\r" in text else text
 
 
 def _prose(text: str, block: PassageBlock) -> Iterator[Sentence]:
-    """Sentences of one paragraph or list item; the full stop of an item's number ends none."""
+    """Yield the sentences of one paragraph or list item; the full stop of an item's number ends none."""
     kind: Kind = "item" if block.kind == "item" else "prose"
     start = block.start + block.lead
     number_end = start + len(block.number) if text.startswith(block.number, start) else start
@@ -149,7 +150,7 @@ def _prose(text: str, block: PassageBlock) -> Iterator[Sentence]:
 
 
 def _ends(text: str, start: int, end: int) -> Iterator[int]:
-    """Offsets where a sentence of text[start:end] ends, the last one left out."""
+    """Yield the offsets where a sentence of text[start:end] ends, except the last one."""
     inside = [(found.start(), found.end()) for found in _ENCLOSED.finditer(text, start, end)]
     inside += [(found.start(), found.end() - 1) for found in _QUOTED.finditer(text, start, end)]
     for mark in _END.finditer(text, start, end):
@@ -181,7 +182,7 @@ def _is_abbreviation(before: str, following: str) -> bool:
 
 
 def _capped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """text[start:end] in pieces of at most MAX_LENGTH characters, cut where it harms least."""
+    """Yield spans of text[start:end] of at most MAX_LENGTH characters, cut at the best places."""
     while end - start > MAX_LENGTH:
         window = text[start : start + MAX_LENGTH]
         cut = next((found for found in (_last_cut(pattern, window) for pattern in _CUTS) if found), MAX_LENGTH)
@@ -191,6 +192,6 @@ def _capped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _last_cut(pattern: re.Pattern[str], window: str) -> int:
-    """End of the pattern's last match in the second two thirds of the window, else 0."""
+    """Return the end of the pattern's last match in the second two thirds of the window, else 0."""
     ends = [found.end() for found in pattern.finditer(window, MAX_LENGTH // 3)]
     return ends[-1] if ends else 0

@@ -1,4 +1,4 @@
-"""Words of questions and sentences as both languages write them: words that only ask, codes, the root of a word, an empty answer."""
+"""Words of questions and sentences in both languages: question words, codes, word roots."""
 
 import re
 from functools import cache, lru_cache
@@ -27,17 +27,17 @@ def _listed(file: Path) -> dict[str, list[str]]:
 
 @cache
 def pattern_in(file: Path, name: str) -> re.Pattern[str]:
-    """Return the pattern of a list of a YAML file of words. Raises KeyError for a name that it does not have."""
+    """Return the pattern of a word list in a YAML file. Raises KeyError for an unknown name."""
     return re.compile("|".join(_listed(file)[name]), re.IGNORECASE)
 
 
 def pattern(name: str) -> re.Pattern[str]:
-    """Return the same of the words beside this module."""
+    """Return the pattern of a word list in the file beside this module."""
     return pattern_in(_FILE, name)
 
 
 def asks_only(term: str) -> bool:
-    """Return whether a term of a question belongs to the asking (what, 什么) and not to the matter."""
+    """Return whether a term of a question is a question word (what, 什么) rather than a content word."""
     return pattern("asking").fullmatch(term) is not None
 
 
@@ -48,19 +48,19 @@ def term_ids(text: str) -> frozenset[int]:
 
 
 def matter_terms(question: str) -> set[str]:
-    """Return the terms of a question that are of its matter: no asking words, none of everyday speech."""
+    """Return the content terms of a question: no question words, no everyday words."""
     return {term for term in terms(question) if not asks_only(term) and share_of_passages(term) < EVERYDAY}
 
 
 def identifiers_in(text: str) -> frozenset[str]:
-    """Return the codes that a text names, in lower case: letters and at least two digits."""
+    """Return the codes in a text, in lower case: letters and at least two digits."""
     found = (each.rstrip(",-") for each in _SPELT.findall(normalise(text)))
     return frozenset(each.lower() for each in found if _CODE.fullmatch(each))
 
 
 @lru_cache(maxsize=50_000)
 def root(stem: str) -> str:
-    """Return what the words of a family have in common: deliver, delivery and deliveries; audit and auditor."""
+    """Return the common root of a word family: deliver, delivery and deliveries; audit and auditor."""
     while stem.isascii() and stem.isalpha() and (ending := _ENDING.search(stem)) and ending.start() >= _SHORTEST_ROOT:
         stem = stem[: ending.start()]
     return stem

@@ -1,4 +1,4 @@
-"""The blocks of Markdown that somebody wrote: a model's answer, the result of a tool. Passages bring their blocks with them."""
+"""Blocks of hand-written Markdown: a model's answer, the result of a tool. Passages have their own blocks."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _Line = Literal["prose", "item", "table", "code", "heading", "blank", "fence", "
 
 
 def blocks_in(text: str) -> Iterator[PassageBlock]:
-    """Paragraphs, list items, tables, headings and fenced code, in order; rules and fences are left out."""
+    """Yield paragraphs, list items, tables, headings and fenced code, in order; rules and fences are left out."""
     opened: PassageBlock | None = None
     fenced = False
     lines = list(_lines(text))
@@ -44,7 +44,7 @@ def blocks_in(text: str) -> Iterator[PassageBlock]:
 
 
 def _goes_on(opened: PassageBlock, kind: _Line, line: str) -> bool:
-    """Tell whether a line belongs to the block before it."""
+    """Return whether a line belongs to the block before it."""
     if opened.kind == "table":
         return kind == "table" or (kind == "rule" and "|" in line)
     if opened.kind == "code":
@@ -73,7 +73,9 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _kind_of(line: str, *, fenced: bool, in_table: bool, following: str) -> _Line:
-    """Tell what a line is; `following` is the line after it (the names of a table's columns are known by the rule below them)."""
+    """Return the kind of a line; `following` is the line after it (a table's header is recognised by the rule below
+    it).
+    """
     if _FENCE.match(line) or fenced:
         return "fence" if _FENCE.match(line) else "code"
     if not line.strip() or _RULE.match(line):

@@ -1,1 +1,1 @@
-"""What a model may do: one file a tool, which registers itself. Every module here is imported at start."""
+"""The model's tools: one file per tool, which registers itself. Every module here is imported at start."""

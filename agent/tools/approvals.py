@@ -1,7 +1,9 @@
-"""Calls that a person is asked to allow: kept as rows, so that they wait through reloads and restarts; each is made once at most.
+"""Calls that need a person's approval: stored as rows, so that they survive reloads and restarts.
 
-The run that comes to such a call ends with a question. What the person allows is that call with those arguments: the run that goes on
-makes it first, and no other call can spend it.
+Each is made at most once.
+
+A run that reaches such a call ends with a question. The approval covers that call with those arguments only: the run
+that continues makes it first, and no other call can use it.
 """
 
 from collections.abc import Mapping
@@ -23,12 +25,12 @@ from copilot_site.lib.errors import Conflict, NotFound
 
 
 class NeedsApproval(ToolMistake):
-    """The call is not made before the person allows it."""
+    """The call needs the person's approval first."""
 
 
 @transaction.atomic
 def ask_to_allow(run: Run, *, tool: str, title: str, arguments: Mapping[str, Any]) -> ToolApproval:
-    """Keep a call that waits for the person."""
+    """Store a call that waits for approval."""
     row = ToolApproval.objects.create(
         user_id=run.principal.user_id,
         message_id=run.message_id,
@@ -46,7 +48,10 @@ def ask_to_allow(run: Run, *, tool: str, title: str, arguments: Mapping[str, Any
 
 @transaction.atomic
 def decide(principal: Principal, approval_id: UUID, *, is_allowed: bool) -> ToolApproval:
-    """Allow a call, or not. Raises NotFound for anybody else's, Conflict where it was decided before or is too old."""
+    """Approve or reject a call.
+
+    Raises NotFound for another person's, Conflict where it was decided before or has expired.
+    """
     row = (
         ToolApproval.objects.select_for_update()
         .select_related("message")
@@ -67,7 +72,7 @@ def decide(principal: Principal, approval_id: UUID, *, is_allowed: bool) -> Tool
 
 
 def spend(ctx: ToolContext, tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Return whether this call was allowed by the person it is made for; it is not any more after that."""
+    """Return whether the person has approved this call, and use the approval up."""
     if ctx.approval_id is None:
         return False
     allowed = ToolApproval.objects.filter(

@@ -1,4 +1,4 @@
-"""What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
+"""The interface, registry and call context of tools. To add a tool, add a file that calls `add_tool`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,13 +29,13 @@ Brings = Literal["inside", "outside", "nothing"]
 
 
 class Words(NamedTuple):
-    """Hold a text for people in both languages."""
+    """A text for people in both languages."""
 
     en: str
     zh: str
 
     def within(self, language: str) -> str:
-        """language: `en`, or one that begins with `zh`."""
+        """Return the text in a language: `en`, or one that begins with `zh`."""
         return self.zh if language.startswith("zh") else self.en
 
 
@@ -61,14 +61,14 @@ class ToolArgs(BaseModel):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What the server knows about a call. principal: read from the database for this call. scope: what the person chose.
+    """The server's knowledge of a call. principal: read from the database for this call. scope: chosen by the person.
 
-    writes_sql: whether the caller is the run's model, which writes statements itself. named_in: a text that names what “these” in the
-    question are. objected: sources of which the model was told once that its statement counts otherwise. run_id: of the run it belongs to.
-    record: how it gets into the audit log. earlier: source and query that the conversation stands on; logical_query: the one that is meant
-    now, where that is known. approval_id: of what the person allowed, for one call to spend. border: what of the run may leave the house.
-    profile: name of the run's, "" for none. findings: its evidence so far, by id and by number. history: earlier turns that its model was
-    told. data: what of the data it may ask.
+    writes_sql: whether the caller is the run's model, which writes statements itself. named_in: a text that says what
+    “these” in the question are. objected: sources for which the model was warned once about its statement. run_id: of
+    its run. record: writes audit records. earlier: source and query of the conversation; logical_query: the intended
+    one, where known. approval_id: of the person's approval, for one call to use. border: the limits on what may leave
+    the company. profile: name of the run's, "" for none. findings: its evidence so far, by id and by number. history:
+    earlier turns told to its model. data: the data in scope.
     """
 
     principal: Principal
@@ -112,10 +112,10 @@ class ToolContext:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What a tool brings back: `output` for the model, `data` for the page, and what an answer may stand on.
+    """A tool's result: `output` for the model, `data` for the page, and its evidence.
 
-    data: JSON-serialisable, with a `display_type` that says how to show it. found: of a search, for whoever quotes. moves_on: it brings
-    the run on without evidence.
+    data: JSON-serialisable, with a `display_type` that says how to show it. found: of a search, for quotations.
+    moves_on: it is progress for the run even without evidence.
     """
 
     output: str
@@ -130,7 +130,7 @@ class ToolResult:
 
 
 class ToolMistake(Exception):
-    """The model's mistake: it is told in one sentence and may try again.
+    """The model's mistake: it is told in one sentence and may retry.
 
     readings: complete questions that may have been meant, where the person has to choose.
     """
@@ -141,9 +141,10 @@ class ToolMistake(Exception):
 
 
 class NotReadable(ToolMistake):
-    """Nobody's mistake: the question is not one that the tool reads. What would help is told as for a mistake.
+    """The tool does not understand the question, which is no mistake. Hints are given as for a mistake.
 
-    queries: what each reading means, where that is known. explore: the form in which it can be asked, and why it is not answered.
+    queries: the query of each reading, where known. explore: the form in which it can be asked, and why it is not
+    answered.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class NotReadable(ToolMistake):
 
 
 class Objection(ToolMistake):
-    """What the model wrote may be meant so: it is told once what is odd, and may send the same again."""
+    """The model's call may be intended as it is: the model is warned once, and may repeat it unchanged."""
 
 
 class Tool(Protocol):
@@ -187,19 +188,22 @@ class Tool(Protocol):
 
     @property
     def Args(self) -> type[ToolArgs]:  # noqa: N802 - a class, named as one
-        """Return what the model may write."""
+        """Return the model of its arguments."""
 
     def why_not(self, principal: Principal) -> Words | None:
         """Return why this person cannot use it now; None where they can. Must be cheap."""
 
     def briefing(self, run: Run) -> str | None:
-        """Return what the orders of a run say of it, "" for nothing; None where this run has no use for it, and is not told of it."""
+        """Return its part of the run's instructions, "" for none.
+
+        None where this run cannot use it and should not be told of it.
+        """
 
     def told(self) -> tuple[str, Mapping[str, Any]]:
-        """Return what a model reads of it, and the JSON Schema of its arguments."""
+        """Return its description for a model, and the JSON Schema of its arguments."""
 
     async def run(self, ctx: ToolContext, args: Any) -> ToolResult:
-        """Run the tool. Raises ToolMistake or a CopilotError for what the model can put right."""
+        """Run the tool. Raises ToolMistake or a CopilotError for errors that the model can correct."""
 
 
 class ToolDefaults:
@@ -230,7 +234,10 @@ outside_kinds: Registry[Callable[[Iterable[str] | None], Sequence[Tool]]] = Regi
 
 
 def add_tool(tool: Tool) -> Tool:
-    """Register a tool. Raises ValueError where its name is taken, an old name of another, or one of services outside."""
+    """Register a tool.
+
+    Raises ValueError where its name is taken, a former name of another, or reserved for outside services.
+    """
     if tool.name in ALIASES or tool.name.startswith(OUTSIDE):
         raise ValueError(f"the tool name {tool.name!r} is reserved")
     return tools.add(tool.name, tool)
@@ -240,7 +247,7 @@ OUTSIDE = "mcp_"  # how the tools of services outside begin (`agent.mcp_client`)
 
 
 def load() -> None:
-    """Import the tools: every module beside this one. A second call changes nothing."""
+    """Import the tools: every module beside this one. A second call has no effect."""
     load_modules("agent.tools")
 
 
@@ -250,7 +257,7 @@ def current_name(name: str) -> str:
 
 
 def find(name: str) -> Tool:
-    """Return the tool of this name, or of the name it has now. Raises ToolMistake, naming the nearest."""
+    """Return the tool of this current or former name. Raises ToolMistake, naming the nearest."""
     try:
         return tools.get(current_name(name))
     except UnknownName as error:
@@ -266,13 +273,13 @@ def in_order(names: Iterable[str] | None = None) -> list[Tool]:
 
 
 def outside_tools(names: Iterable[str] | None = None) -> list[Tool]:
-    """Return the tools of services outside that may be used, among `names` (all, when None)."""
+    """Return the usable tools of outside services among `names` (all, when None)."""
     wanted = None if names is None else list(names)
     return [tool for kind in outside_kinds for tool in kind(wanted)]
 
 
 def check_names(names: list[str]) -> None:
-    """Raise ValidationError for a name that is no tool, of ours or of a service."""
+    """Raise ValidationError for the name of an unknown tool, ours or a service's."""
     known = {tool.name for tool in outside_tools(names)}
     for name in names:
         if name in known:
@@ -290,12 +297,15 @@ def default_names() -> list[str]:
 
 
 def allowed_names(chosen: Iterable[str] | None) -> list[str]:
-    """Return the registered tools that a profile switches on. chosen: as the profile has it, None for those that are on by default."""
+    """Return the registered tools that a profile enables.
+
+    chosen: as in the profile, None for those that are on by default.
+    """
     return default_names() if chosen is None else [tool.name for tool in in_order(chosen)]
 
 
 def why_closed(tool: Tool, principal: Principal) -> Words | None:
-    """Return why this person, who may come with an API token, cannot use it now; None where they can."""
+    """Return why this person, perhaps with an API token, cannot use it now; None where they can."""
     if tool.scope and not principal.may_use(tool.scope):
         return Words(
             f"It needs an API token with the scope “{tool.scope}”.", f"需要带有“{tool.scope}”范围的 API 令牌。"
@@ -304,7 +314,7 @@ def why_closed(tool: Tool, principal: Principal) -> Words | None:
 
 
 def specification(tool: Tool) -> Mapping[str, Any]:
-    """Return the tool as an OpenAI-compatible model is told of it."""
+    """Return the tool as an OpenAI-compatible specification."""
     description, parameters = tool.told()
     return {
         "type": "function",
@@ -314,7 +324,7 @@ def specification(tool: Tool) -> Mapping[str, Any]:
 
 @cache
 def _told(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
-    """Return the docstring of a tool and the schema of its arguments; made once, because making it takes milliseconds."""
+    """Return the docstring of a tool and the schema of its arguments; cached, because making it takes milliseconds."""
     schema = plain_schema(arguments)
     schema.pop("description", None)
     return " ".join((getdoc(kind) or "").split()), schema
@@ -326,7 +336,7 @@ NAMED = frozenset({"properties", "$defs"})
 
 
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON Schema of a model, shortened: every word of it is sent with each call of a language model."""
+    """Return the JSON Schema of a model, shortened, because it is sent with every call of a language model."""
     told: dict[str, Any] = _told_part(model.model_json_schema())
     return told
 
@@ -355,7 +365,7 @@ def within(
     document_ids: Iterable[UUID] = (),
     metadata: Iterable[Condition] = (),
 ) -> Scope:
-    """Cut the scope down to these; empty arguments do not cut."""
+    """Restrict the scope to these; empty arguments do not restrict."""
     return replace(
         scope,
         knowledge_base_ids=_cut(scope.knowledge_base_ids, tuple(knowledge_base_ids)),

@@ -1,4 +1,4 @@
-"""One call of a tool, from what the model wrote to what it is told: whatever the model does wrong becomes a sentence."""
+"""One call of a tool: validated, run, and recorded; every mistake of the model becomes a sentence."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ UNREAD = {NotReadable.__name__: "the question could not be read as a query"}  # 
 
 @dataclass(frozen=True)
 class Called:
-    """What came of a call. tool: None where there is no such tool. problem: the kind of what kept it from working, "" where it did."""
+    """The outcome of a call. tool: None for an unknown one. problem: the kind of its failure, "" where it worked."""
 
     name: str
     tool: Tool | None
@@ -32,18 +32,18 @@ class Called:
 
     @property
     def is_error(self) -> bool:
-        """Return whether something went wrong; a question that a tool does not read is no error."""
+        """Return whether something went wrong; a question that a tool does not understand is no error."""
         return bool(self.problem) and self.problem not in UNREAD
 
 
 async def call_tool(
     name: str, arguments: str, *, allowed: Collection[str], ctx: ToolContext, outside: Sequence[Tool] = ()
 ) -> Called:
-    """Run one tool under the person's rights of this moment, and record that it was called.
+    """Run one tool under the person's current rights, and audit the call.
 
-    arguments: JSON as the model wrote it. allowed: names that the profile switches on. outside: tools of services, where no tool of
-    ours has the name.
-    Raises what is ours: a database that is gone, an embedder that does not answer. NotFound where the person is gone.
+    arguments: JSON as the model wrote it. allowed: names that the profile enables. outside: tools of services, used
+    where no tool of ours has the name. Raises our own failures: an unreachable database or embedder. NotFound where the
+    person is gone.
     """
     known = _known(name, outside)
     principal, unusable = await sync_to_async(_admitted)(ctx.principal, known)
@@ -58,7 +58,8 @@ def _known(name: str, outside: Sequence[Tool]) -> Tool | None:
 
 
 def _admitted(principal: Principal, tool: Tool | None) -> tuple[Principal, str]:
-    """Return the person as they are now, and why they cannot use the tool, "" where they can or there is none.
+    """Return the person with their current rights, and why they cannot use the tool, "" where they can or it is
+    unknown.
 
     Raises NotFound where the person is gone.
     """
@@ -72,7 +73,7 @@ def _admitted(principal: Principal, tool: Tool | None) -> tuple[Principal, str]:
 
 
 def _note(ctx: ToolContext, called: Called) -> None:
-    """Record the tool and the ids of what it found; nothing that the model wrote, which may repeat a document."""
+    """Audit the tool and the ids of its findings; nothing written by the model, which may repeat a document."""
     found = [finding.item.evidence_id for finding in called.result.findings]
     detail = {"tool": called.tool.name if called.tool else "", "evidence": found}
     outcome = Outcome.ERROR if called.is_error else Outcome.ALLOW
@@ -137,7 +138,7 @@ def _parsed(arguments: str) -> dict[str, Any]:
 
 
 def sentence_of(error: ValidationError) -> str:
-    """Return what is wrong with the arguments, and where."""
+    """Return which arguments are wrong, and why."""
     first = error.errors(include_input=False, include_url=False)[0]
     place = ".".join(map(str, first["loc"])) or "arguments"
     return f"{place}: {first['msg']}."

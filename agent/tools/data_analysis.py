@@ -83,7 +83,7 @@ class DataAnalysis(ToolDefaults):
 def _finding(sql: str, found: dict[str, Any], text: str, read: list[Table]) -> Finding | None:
     """Return the result as evidence; None where it reads no table, and the model only repeats itself.
 
-    Of one document it is cited by that document's first passage, of several it stands on all of them.
+    A result from one document is cited by that document's first passage; one from several has all of them as sources.
     """
     documents = list({table.document.pk: table.document for table in read}.values())
     if not documents:
@@ -94,13 +94,13 @@ def _finding(sql: str, found: dict[str, Any], text: str, read: list[Table]) -> F
 
 
 def as_text(columns: list[str], rows: list[list[Any]]) -> str:
-    """Rows as lines, cells apart by bars."""
+    """Format rows as lines, cells separated by bars."""
     lines = [" | ".join(columns), *(" | ".join("" if cell is None else str(cell) for cell in row) for row in rows)]
     return "\n".join(lines)
 
 
 def _evidence(sql: str, text: str, tables: list[Table]) -> EvidenceItem:
-    """Return the result as evidence of its own, named after the query and what it gave."""
+    """Return the result as separate evidence, named after the query and its result."""
     query_id = f"q_{hashlib.sha256(sql.encode()).hexdigest()[:12]}"
     document = tables[0].document
     return EvidenceItem(

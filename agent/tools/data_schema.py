@@ -20,7 +20,7 @@ NO_SPREADSHEETS = Words(
 
 
 def no_spreadsheet(principal: Principal) -> Words | None:
-    """Return the reason that both tools of spreadsheets give where there is nothing to query."""
+    """Return the reason given by both spreadsheet tools where there is nothing to query."""
     return None if spreadsheets_within(principal, Scope()).exists() else NO_SPREADSHEETS
 
 

@@ -91,7 +91,7 @@ def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
 
 
 def _tables(ctx: ToolContext, sources: Sequence[OpenSource], question: str, language: str) -> ToolResult:
-    """Return the tables that a question is about, for the model that writes SQL."""
+    """Return the tables relevant to a question, for the model that writes SQL."""
     about = nearest(sources, Question(question, language))
     told = [tables_of(ctx.principal, opened, question, ctx.data) for opened in about]
     said = "\n".join([*told, "Call again with `source` and `sql`, one SELECT over these tables."])
@@ -100,9 +100,10 @@ def _tables(ctx: ToolContext, sources: Sequence[OpenSource], question: str, lang
 
 
 async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs, language: str) -> Answered:
-    """Return what a call comes to: the caller's own statement, what was chosen, or what the question is read as.
+    """Return the result of a call: of the caller's own statement, of a chosen reading, or of the question as
+    understood.
 
-    Raises NotReadable where no source reads the question, ToolMistake, and what `run_query` raises.
+    Raises NotReadable where no source understands the question, ToolMistake, and the errors of `run_query`.
     """
     asking = Asking(sources, partial(_run, ctx), verified=verified_statement)
     if args.sql:
@@ -120,8 +121,10 @@ async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs
 
 
 async def _given(ctx: ToolContext, asking: Asking, sql: str, language: str) -> Answered:
-    """A statement that the caller wrote: never one that would give a wrong number; one that counts otherwise than the company does only
-    after the caller was told so.
+    """Run the caller's statement.
+
+    A statement that would give a wrong number is refused; one that differs from the company's definitions runs only
+    after a warning.
     """
     if len(asking.sources) > 1:
         raise ToolMistake(f"Name the source: {', '.join(opened.source.name for opened in asking.sources)}.")
@@ -140,7 +143,7 @@ async def _run(ctx: ToolContext, opened: OpenSource, sql: str) -> QueryResult:
 
 
 def _not_readable(found: Unanswered) -> NotReadable:
-    """Why the sources do not answer; a caller outside may write the statement, and is told the tables."""
+    """Return why the sources do not answer; an outside caller may write the statement, and is told the tables."""
     if found.choices:
         readings = [choice.text for choice in found.choices]
         return NotReadable(

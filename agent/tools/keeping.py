@@ -1,4 +1,4 @@
-"""Keep what a call of a tool brought, on the run and in its trace."""
+"""Store the result of a tool call in the run and its trace."""
 
 from agent.fencing import unfenced
 from agent.outside import WebSummary
@@ -68,7 +68,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
 
 
 def _keep_search(run: Run, called: Called) -> None:
-    """Keep what a search found, and what it was asked."""
+    """Store the findings of a search, and its query."""
     run.found = called.result.found
     run.state.tools.rag = RagSummary(
         query=" | ".join(called.arguments.get("queries", [])),
@@ -79,7 +79,7 @@ def _keep_search(run: Run, called: Called) -> None:
 
 
 def _keep_readings(run: Run, result: Result) -> None:
-    """Keep the meanings that the data ask the person to choose from, until they answer."""
+    """Store the readings that the person must choose from, until they answer."""
     plan = run.state.plan
     queries = result.data.get("queries", {})
     plan.clarifying_questions = list(result.data.get("readings", ()))
@@ -87,8 +87,9 @@ def _keep_readings(run: Run, result: Result) -> None:
 
 
 def filters_of(run: Run) -> dict[str, list[str]]:
-    """Return what a search was narrowed to: ids and names of fields, never their values. `scope` names the asker's org units, as the
-    specification has it.
+    """Return the filters of a search: ids and names of fields, never their values.
+
+    `scope` names the asker's org units, as in the specification.
     """
     narrowed = {
         "knowledge_base_ids": run.scope.knowledge_base_ids,

@@ -75,7 +75,7 @@ class KnowledgeSearch(ToolDefaults):
 
 
 def search_all(principal: Principal, queries: Sequence[str], *, scope: Scope, top_k: int) -> Found:
-    """One search for each query; their best hits in turn, each passage once."""
+    """Search for each query and merge the best hits in turn, each passage once."""
     parts = [search(principal, query, scope=scope, top_k=top_k) for query in dict.fromkeys(queries)]
     if len(parts) == 1:
         return parts[0]
@@ -83,7 +83,7 @@ def search_all(principal: Principal, queries: Sequence[str], *, scope: Scope, to
 
 
 def in_turn(rankings: Iterable[Sequence[Hit]]) -> list[Hit]:
-    """Return the first of each ranking, then the second of each, …; a passage that is there already is left out."""
+    """Return the first of each ranking, then the second of each, …; duplicates are left out."""
     merged: dict[UUID, Hit] = {}
     for tier in zip_longest(*rankings):
         for hit in tier:

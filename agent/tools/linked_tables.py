@@ -1,4 +1,4 @@
-"""The part of a data source that a question is about, as a model is told of it before it writes SQL."""
+"""The part of a data source relevant to a question, described to a model before it writes SQL."""
 
 import html
 from collections.abc import Sequence
@@ -20,8 +20,9 @@ from knowledge.text.language import language_of
 
 
 def tables_of(principal: Principal, opened: OpenSource, question: str, scope: DataScope, *, statement: str = "") -> str:
-    """Describe the tables of one source that a question is about, with examples of what was asked of it. statement: the SQL that the answer
-    before stands on, "" for none.
+    """Describe the relevant tables of one source, with examples of questions.
+
+    statement: the SQL of the answer before, "" for none.
     """
     examples = verified_examples(principal, opened.source, scope)
     return described(
@@ -32,7 +33,7 @@ def tables_of(principal: Principal, opened: OpenSource, question: str, scope: Da
 def described(
     linker: Linker, question: str, *, source: str, today: date, examples: Sequence[Example] = (), statement: str = ""
 ) -> str:
-    """Describe the part of a layer that a question is about, fenced for a model."""
+    """Describe the relevant part of a layer, fenced for a model."""
     name = html.escape(source)
     blocks = [f'<tables source="{name}" today="{today}">\n{escaped(schema_prompt(linker.link(question)))}\n</tables>']
     blocks += [
@@ -43,7 +44,7 @@ def described(
 
 
 def tables_for(run: Run) -> str:
-    """Describe the linked tables of the sources that the question names or follows up on; "" where there are none."""
+    """Describe the linked tables of the sources that the question names or follows up on; "" for none."""
     asked = run.state.input.normalized_query
     earlier = understood(run.principal, run.session_id, before=run.message_id) if run.is_follow_up else None
     stands_on = earlier.statement if earlier else None

@@ -100,7 +100,7 @@ def _data(page: Page, limit: int) -> dict[str, Any]:
 
 
 def _chunk(page: Page, passage: ShownPassage, seq: int) -> dict[str, Any]:
-    """`images`: pictures of the page that the passage stands on, for formats that have pages."""
+    """Return a passage as JSON. `images`: pictures of its page, for formats that have pages."""
     shown: dict[str, Any] = {
         "seq": seq,
         "chunk_id": str(passage.chunk_id),

@@ -1,4 +1,4 @@
-"""Verified texts as CSV: written for a spreadsheet, read back as a whole or not at all."""
+"""Verified texts as CSV: exported for a spreadsheet, imported as a whole or not at all."""
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def exported_rows(principal: Principal) -> Iterator[tuple[object, ...]]:
-    """Yield the texts that this person keeps, below the names of the columns. Recorded."""
+    """Yield the texts that this person keeps, below the names of the columns. Audited."""
     rows = kept_answers(principal).filter(folder__isnull=False)
     record(principal, Action.VERIFIED_EXPORTED, detail={"answers": rows.count()})
     yield COLUMNS
@@ -44,9 +44,9 @@ def exported_rows(principal: Principal) -> Iterator[tuple[object, ...]]:
 
 
 def import_answers(principal: Principal, text: str) -> int:
-    """Save each line of a file, in place of the answer to its question that its folder has; returns how many.
+    """Save each line of a file, replacing its folder's answer to the same question; return their number.
 
-    Raises InvalidInput with a sentence for each line that cannot be saved; then nothing is changed.
+    Raises InvalidInput with a sentence for each invalid line; then nothing is changed.
     """
     lines = list(_lines(text))
     faults: list[str] = []

@@ -1,4 +1,4 @@
-"""Find the verified answer for a question: what somebody stands behind comes before what a search finds."""
+"""Find the verified answer for a question; it precedes search results."""
 
 from collections.abc import Collection
 from functools import partial
@@ -37,7 +37,10 @@ MOST_STATEMENTS = 200  # the newest of one source; the guard looks at each once
 
 
 def verified_for(principal: Principal, question: str, scope: Scope) -> VerifiedMatch | None:
-    """The verified text that is nearest to a question, among those that this person may see within the scope; None where there is none."""
+    """Return the verified text closest to a question that this person may see within the scope.
+
+    None where there is none.
+    """
     if not VerifiedWording.objects.filter(answer__folder__isnull=False).exists():  # nothing to embed a question for
         return None
     key = question_key(question)
@@ -48,7 +51,7 @@ def verified_for(principal: Principal, question: str, scope: Scope) -> VerifiedM
 
 
 def _nearest(principal: Principal, question: str, key: str, scope: Scope) -> QuerySet[VerifiedWording]:
-    """Return the wordings of the same words, then the nearest; rights, scope and order are one statement."""
+    """Return the wordings with the same words, then the nearest; rights, scope and order are one query."""
     is_same = Case(When(key=key, then=Value(1.0)), default=_cosine(question), output_field=FloatField())
     visible = VerifiedAnswer.objects.visible_to(principal).filter(still_valid(), _within(principal, scope))
     rows = VerifiedWording.objects.filter(answer__in=visible).annotate(score=is_same).filter(score__gte=NEAR)
@@ -56,7 +59,7 @@ def _nearest(principal: Principal, question: str, key: str, scope: Scope) -> Que
 
 
 def _cosine(question: str) -> Case:
-    """Return the cosine of a wording in today's space; 0 for one in another space, and where the embedder does not answer."""
+    """Return the cosine of a wording in the current space; 0 for one in another space, and where the embedder fails."""
     embedder = sentence_embedder()
     nothing = Value(0.0, FloatField())
     try:
@@ -69,7 +72,7 @@ def _cosine(question: str) -> Case:
 
 
 def _within(principal: Principal, scope: Scope) -> Q:
-    """Texts in folders of the scope, all of whose documents are in it."""
+    """Return a filter for texts in folders of the scope, all of whose documents are in it."""
     texts = Q(folder__isnull=False)
     if scope == Scope():
         return texts
@@ -110,7 +113,7 @@ def _cited(principal: Principal, source: VerifiedSource, passage: ShownPassage |
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Return those of what stands on verified answers that this person may be shown now."""
+    """Return the sources based on verified answers that this person may see now."""
     asked = {one: UUID(one.reach[0].table) for one in queried if one.source == SOURCE and one.reach}
     if not asked:
         return set()
@@ -124,7 +127,7 @@ def name_of(person: User | None) -> str:
 
 
 def _statements(opened: OpenSource) -> list[VerifiedAnswer]:
-    """Return the statements over an opened source that may answer today, the newest first."""
+    """Return the usable verified statements over an opened source, the newest first."""
     rows = VerifiedAnswer.unscoped.filter(still_valid(), source=opened.source).select_related("source", "verified_by")
     return [row for row in rows.prefetch_related("wordings")[:MOST_STATEMENTS] if not fault_of(row)]
 
@@ -141,7 +144,7 @@ verified_statement = partial(verified_in, statements=_told)
 
 
 def statement_for(principal: Principal, question: str, scope: DataScope = ALL_DATA) -> VerifiedSql | None:
-    """Return the verified statement for a question, among the sources that this person may ask within the scope."""
+    """Return the verified statement for a question, among the sources that this person may query within the scope."""
     known = set(VerifiedAnswer.unscoped.filter(still_valid(), source__isnull=False).values_list("source", flat=True))
     if not known:  # nothing to open sources for
         return None
@@ -150,7 +153,10 @@ def statement_for(principal: Principal, question: str, scope: DataScope = ALL_DA
 
 
 def verified_examples(principal: Principal, source: DataSource, scope: DataScope = ALL_DATA) -> list[Example]:
-    """The verified statements of a source that this person's rights of today would run, the newest first; none of one they may not ask."""
+    """Return a source's verified statements that this person's rights of today would run, the newest first.
+
+    None without access.
+    """
     try:
         opened = open_source(principal, source.name, scope)
     except NotFound:

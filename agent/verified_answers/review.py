@@ -1,4 +1,6 @@
-"""Whether the sources of a verified answer still say what they said: asked before it answers, and by a worker for its keeper's list."""
+"""Check whether the sources of a verified answer have changed: before it is used, and by a worker for its keeper's
+list.
+"""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -16,7 +18,7 @@ WITH_SOURCES = Prefetch("sources", VerifiedSource.objects.select_related("docume
 
 
 def fault_of(answer: VerifiedAnswer) -> str:
-    """Why an answer must not be given as verified, as `Flag`; "" where nothing has changed."""
+    """Return as `Flag` why an answer must not be used as verified; "" where nothing has changed."""
     if answer.source is not None:
         return Flag.LAYER if _means_otherwise(answer.layer_sha256, layer_sha256(answer.source, answer.sql)) else ""
     return next((fault for source in answer.sources.all() if (fault := _fault_of(source))), "")
@@ -39,7 +41,7 @@ def _means_otherwise(then: str, now: str) -> bool:
 
 
 def _cited_text(source: VerifiedSource) -> str:
-    """Return what was verified: the span of the passage, or all of the version; "" where it is not kept any more."""
+    """Return the verified text: the span of the passage, or the whole version; "" where it is no longer stored."""
     if source.chunk_id is None:
         return _text_of(source.version_id)
     chunk = Chunk.unscoped.filter(id=source.chunk_id).first()
@@ -56,7 +58,7 @@ def _squeezed(text: str) -> str:
 
 
 def to_look_at() -> Iterator[VerifiedAnswer]:
-    """Answers that nobody has to review yet and that a changed source may concern."""
+    """Yield unflagged answers that a changed source may affect."""
     moved = Q(sources__document=None, sources__data_source=None) | Q(sources__document__trashed_at__isnull=False)
     moved |= Q(sources__document__current_version=None) | Q(sources__data_source__isnull=False)
     moved |= ~Q(sources__document__current_version=F("sources__version_id")) | Q(source__isnull=False)
@@ -65,8 +67,9 @@ def to_look_at() -> Iterator[VerifiedAnswer]:
 
 
 def flag_changed() -> int:
-    """Flag the answers whose sources say something else now; returns how many. Of those that are older than this, take what their
-    layer says now.
+    """Flag the answers whose sources have changed and return their number.
+
+    Answers older than layer hashes get the current one.
     """
     for answer in VerifiedAnswer.unscoped.filter(source__isnull=False, layer_sha256="").select_related("source"):
         now = layer_sha256(answer.source, answer.sql)  # type: ignore[arg-type]  # filtered
@@ -76,7 +79,7 @@ def flag_changed() -> int:
 
 @transaction.atomic
 def _flag(answer: VerifiedAnswer, fault: str) -> bool:
-    """Return whether this process is the one that flags it."""
+    """Return whether this process has flagged it."""
     is_first = bool(VerifiedAnswer.unscoped.filter(pk=answer.pk, flag="").update(flag=fault))
     if is_first:
         record(None, Action.VERIFIED_FLAGGED, answer, reason=fault)

@@ -1,4 +1,4 @@
-"""Verified answers as keepers, programs and pages see them."""
+"""Verified answers for keepers, programs and pages."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from knowledge.models import Document
 
 
 def kept_answers(principal: Principal) -> QuerySet[VerifiedAnswer]:
-    """Return the answers that this person keeps and may see, those to be reviewed first."""
+    """Return the answers that this person keeps and may see, those to review first."""
     return _listed(VerifiedAnswer.objects.reachable_by(principal, Right.MANAGE))
 
 
 def seen_answers(principal: Principal) -> QuerySet[VerifiedAnswer]:
-    """Return the answers that this person may be answered with, and those that they keep."""
+    """Return the answers usable for this person, and those that they keep."""
     kept = VerifiedAnswer.objects.reachable_by(principal, Right.MANAGE)
     return _listed(kept | VerifiedAnswer.objects.visible_to(principal))
 
@@ -35,7 +35,7 @@ def _listed(rows: QuerySet[VerifiedAnswer]) -> QuerySet[VerifiedAnswer]:
 
 
 def get_kept(principal: Principal, answer_id: UUID) -> VerifiedAnswer:
-    """One that this person keeps. Raises NotFound, the same for missing and not theirs."""
+    """Return an answer that this person keeps. Raises NotFound, alike for missing and not theirs."""
     found = door(VerifiedAnswer).permitted(principal, Right.MANAGE, pk=answer_id).select_related("source").first()
     if found is None:
         equalise_timing(principal, Right.MANAGE, VerifiedAnswer.unscoped.filter(pk=answer_id))
@@ -51,7 +51,10 @@ def evaluation_cases(source: DataSource) -> Iterator[dict[str, str]]:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """One of a keeper's list. faults: what is to be reviewed, in words; "" for nothing. documents, data_sources: what it cites now."""
+    """One of a keeper's list. faults: what to review, in words; "" for nothing.
+
+    documents, data_sources: currently cited.
+    """
 
     row: VerifiedAnswer
     fault: str
@@ -61,7 +64,9 @@ class ShownAnswer:
 
 
 def shown_answers(rows: Iterable[VerifiedAnswer]) -> Iterator[ShownAnswer]:
-    """Rows of `kept_answers` or `seen_answers` with what has changed since, whether a worker has noticed it or not."""
+    """Yield rows of `kept_answers` or `seen_answers` with changes of their sources, whether a worker has noticed them
+    or not.
+    """
     for row in rows:
         fault = row.flag or fault_of(row)
         sources: list[VerifiedSource] = list(row.sources.all())
@@ -75,7 +80,7 @@ def shown_answers(rows: Iterable[VerifiedAnswer]) -> Iterator[ShownAnswer]:
 
 
 def note_shown(principal: Principal, shown: Iterable[ShownAnswer]) -> None:
-    """Record whose text was shown: it may repeat documents."""
+    """Audit the shown texts, which may repeat documents."""
     evidence = [f"verified:{each.row.pk}" for each in shown if each.row.text]
     if evidence:
         record(principal, Action.EVIDENCE_SHOWN, detail={"evidence": evidence})

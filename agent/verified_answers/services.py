@@ -1,4 +1,4 @@
-"""Changing verified answers: texts by the keepers of their folder, statements by the keepers of their data source."""
+"""Change verified answers: texts by the keepers of their folder, statements by the keepers of their data source."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,7 +45,10 @@ class Passage:
 
 @dataclass(frozen=True)
 class Given:
-    """What a keeper says of a text. documents: cited as a whole; data_sources: by name. passages: of the answer it is saved from."""
+    """A keeper's input for a text. documents: cited as a whole; data_sources: by name.
+
+    passages: of the answer it is saved from.
+    """
 
     question: str
     text: str
@@ -59,10 +62,11 @@ class Given:
 def save_text(
     principal: Principal, given: Given, *, folder_id: UUID, answer_id: UUID | None = None, replaces: bool = False
 ) -> VerifiedAnswer:
-    """Store a verified text in a folder; answer_id: the one that it changes. replaces: the one with this question in the folder, if any.
+    """Store a verified text in a folder, as verified by this person today.
 
-    It is verified by this person, today. Raises NotFound (folder, document, data source or answer), PermissionDenied unless they manage
-    the folder, InvalidInput, Conflict where the folder has an answer to the question.
+    answer_id: the answer to change. replaces: replace the folder's answer to this question, if any. Raises NotFound
+    (folder, document, data source or answer), PermissionDenied unless they manage the folder, InvalidInput, Conflict
+    where the folder has an answer to the question.
     """
     question, text = tidy_question(given.question), _text(given.text)
     _require_day(given.expires_on)
@@ -126,7 +130,7 @@ def _require_day(day: date | None) -> None:
 
 
 def _sources(principal: Principal, given: Given, before: VerifiedAnswer) -> list[VerifiedSource]:
-    """Return what is cited, as it stands now. A document whose passage is cited already keeps it."""
+    """Return the cited sources, as they are now. A document with a cited passage keeps it."""
     cited = list(given.passages)
     if before.pk and not cited:
         kept = before.sources.filter(document__in=list(given.documents), chunk_id__isnull=False)
@@ -148,7 +152,7 @@ def _sources(principal: Principal, given: Given, before: VerifiedAnswer) -> list
 
 
 def _of_passage(principal: Principal, cited: Passage) -> VerifiedSource:
-    """Return a cited passage; all of the document where its passage is of an older version."""
+    """Return a cited passage; the whole document where the passage is of an older version."""
     chunk = get_visible(Chunk, principal, id=cited.chunk_id)
     source = _of_document(principal, chunk.document_id)
     if chunk.version_id == source.version_id:
@@ -172,7 +176,10 @@ def _of_data(principal: Principal, name: str) -> VerifiedSource:
 
 @transaction.atomic
 def verify_again(principal: Principal, answer_id: UUID) -> VerifiedAnswer:
-    """Say that an answer still holds, with its sources as they are now. Raises NotFound, InvalidInput where a source is gone."""
+    """Confirm that an answer is still valid, with its sources as they are now.
+
+    Raises NotFound, InvalidInput where a source is gone.
+    """
     answer = get_kept(principal, answer_id)
     if answer.source is not None:
         require_manage(principal, answer.source)
@@ -186,7 +193,7 @@ def verify_again(principal: Principal, answer_id: UUID) -> VerifiedAnswer:
 
 
 def _renew(principal: Principal, source: VerifiedSource) -> None:
-    """Take a source as it is now: a passage that is of an older version by now gives way to its document."""
+    """Update a source to its current state: a passage of an older version is replaced by its document."""
     if source.data_source is not None:
         source.layer_sha256 = layer_sha256(source.data_source)
     elif source.document is None or source.document.trashed_at is not None:
@@ -201,7 +208,7 @@ def _renew(principal: Principal, source: VerifiedSource) -> None:
 def change_wordings(
     principal: Principal, answer_id: UUID, *, wordings: Sequence[str], expires_on: date | None
 ) -> VerifiedAnswer:
-    """Change what else a statement is asked by, and until when it is valid; its query is corrected in a conversation."""
+    """Change a statement's other wordings and its expiry date; its query is corrected in a conversation."""
     answer = get_kept(principal, answer_id)
     _require_day(expires_on)
     put_wordings(answer, wordings_of(answer.question, wordings))
@@ -213,7 +220,7 @@ def change_wordings(
 
 @transaction.atomic
 def retire(principal: Principal, answer_id: UUID) -> None:
-    """Delete a verified answer; what was answered with it is not shown any more. Raises NotFound."""
+    """Delete a verified answer; past answers that used it no longer show it. Raises NotFound."""
     answer = get_kept(principal, answer_id)
     record(principal, Action.VERIFIED_RETIRED, answer)
     answer.delete()

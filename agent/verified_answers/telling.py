@@ -1,4 +1,4 @@
-"""A verified answer as people are told it where no model writes: word for word, with who stands behind it and what it stands on."""
+"""A verified answer shown without a model: verbatim, with its author and its sources."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from agent.verified_match import PROVIDER
 
 
 def told(finding: Finding) -> CitedAnswer:
-    """Return who verified it, then its text; each part stands on the answer and on all that it cites."""
+    """Return who verified it, then its text; each part cites the answer and all of its sources."""
     match = finding.verified
     assert match is not None
     spans = tuple(
@@ -25,7 +25,7 @@ def told(finding: Finding) -> CitedAnswer:
 
 
 def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
-    """Return the answer with what a search found below it; numbers go on."""
+    """Return the answer with search results below it; their numbers continue."""
     last = max([each.number for each in first.citations] + [each.number for each in first.verified])
     moved = [
         replace(each, citations=tuple(number + last for number in each.citations), gap=each.gap if place else "\n\n")
@@ -42,7 +42,7 @@ def above(first: CitedAnswer, rest: CitedAnswer) -> CitedAnswer:
 
 
 def referred(finding: Finding, answer: CitedAnswer) -> References:
-    """Return the references of an answer that is told as it was verified."""
+    """Return the references of an answer shown verbatim."""
     match = finding.verified
     assert match is not None
     passages = {each.passage.chunk_id: each.passage for each in match.cited}

@@ -1,4 +1,4 @@
-"""Ways to ask a verified question: how two are known to be the same, and their vectors."""
+"""Wordings of a verified question: their keys for equality, and their vectors."""
 
 import re
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ _WORD = re.compile(r"\w+")
 
 
 def question_key(question: str) -> str:
-    """SHA-256 of a question's words, whatever their case and the signs between them."""
+    """Return the SHA-256 of a question's words, ignoring case and punctuation."""
     return sha256(" ".join(_WORD.findall(normalise(question).casefold())).encode()).hexdigest()
 
 
 def tidy_question(text: str) -> str:
-    """Raises InvalidInput for none, and for one that is too long."""
+    """Return a question with normalised white space. Raises InvalidInput for an empty or too long one."""
     asked = " ".join(normalise(text).split())
     if not 0 < len(asked) <= QUESTION_CHARACTERS:
         raise InvalidInput(_("Give the question in at most %(most)s characters.") % {"most": QUESTION_CHARACTERS})
@@ -33,7 +33,7 @@ def tidy_question(text: str) -> str:
 
 
 def wordings_of(question: str, others: Sequence[str]) -> list[VerifiedWording]:
-    """Return the question and its other wordings, each once, with their vectors; not stored yet. Raises InvalidInput."""
+    """Return the question and its other wordings, each once, with their vectors; unsaved. Raises InvalidInput."""
     texts = {question_key(text): text for text in map(tidy_question, [*others[::-1], question])}
     if len(texts) > MOST_WORDINGS + 1:
         raise InvalidInput(_("A verified answer has at most %(most)s other wordings.") % {"most": MOST_WORDINGS})
@@ -42,7 +42,7 @@ def wordings_of(question: str, others: Sequence[str]) -> list[VerifiedWording]:
 
 
 def with_vectors(rows: list[VerifiedWording]) -> list[VerifiedWording]:
-    """The same rows with the vectors of today's embedder; as they are where it does not answer: they are found by their words then."""
+    """Set the current embedder's vectors on the rows; where it fails, they remain findable by their words."""
     embedder = sentence_embedder()
     try:
         for row in rows:
@@ -61,7 +61,7 @@ def put_wordings(answer: VerifiedAnswer, rows: Sequence[VerifiedWording]) -> Non
 
 
 def embed_missing(most: int = 500) -> int:
-    """Embed wordings of texts that have no vector in today's space; returns how many."""
+    """Embed wordings of texts without a vector in the current space; return their number."""
     rows = VerifiedWording.objects.filter(answer__folder__isnull=False).exclude(space=sentence_embedder().space)
     found = with_vectors(list(rows[:most]))
     VerifiedWording.objects.bulk_update(found, ["vector", "space"])

@@ -1,4 +1,4 @@
-"""Searches of the web, and hosts that may be read, in the admin. A key goes in and is never shown again."""
+"""Web search services and web hosts in the admin, with write-only keys."""
 
 from django import forms
 from django.contrib import admin
@@ -76,7 +76,7 @@ class WebHostAdmin(SettingsAdmin):
 @require_POST
 @admin_page
 def try_search(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Try a service before it is saved. Raises PermissionDenied for whoever may not change searches of the web."""
+    """Try a service before it is saved. Raises PermissionDenied without the right to change web search services."""
     if not request.user.has_perm("agent.change_websearchprovider"):
         raise PermissionDenied(gettext("Only administrators of the system set up searches of the web."))
     return tried(request, principal, WebSearchProvider, WebSearchProviderForm, Action.WEB_SEARCH_TESTED, _searched)

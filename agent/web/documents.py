@@ -1,4 +1,4 @@
-"""PDF and Word files outside: read as uploaded ones are, in the limited reading process, within less."""
+"""PDF and Word files of the web: read like uploads, in the limited reading process, with lower limits."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ NAMES = {  # what each type is called there
 
 
 def read(answer: Answer) -> tuple[str, str]:
-    """Return title and text of a file, without what people do not see in it; "" for a scan. Raises NotRead."""
+    """Return title and visible text of a file; "" for a scan. Raises NotRead."""
     name = NAMES[answer.type]
     with TemporaryDirectory(prefix="copilot-page-") as folder:
         path = Path(folder) / name

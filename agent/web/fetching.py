@@ -1,4 +1,4 @@
-"""A page outside, asked for by its address: checked at each redirect, its main text without navigation and what nobody sees."""
+"""Fetch a web page by its address: checked at each redirect, reduced to its visible main text without navigation."""
 
 import re
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ _BLOCKS = (
 
 @dataclass(frozen=True)
 class WebPage:
-    """url: where it came from in the end. text: what it says, without sentences that talk to whoever answers."""
+    """url: after redirects. text: without sentences that address the model."""
 
     url: str
     title: str
@@ -43,7 +43,7 @@ class WebPage:
 
 @dataclass(frozen=True)
 class Fetched:
-    """What came of one address. status: of HTTP, where an answer came. page: None where it was not read."""
+    """The outcome for one address. status: of HTTP, where there was a response. page: None where it was not read."""
 
     url: str
     code: Code
@@ -52,7 +52,7 @@ class Fetched:
 
 
 def fetch(url: str, rules: HostRules) -> Fetched:
-    """Read one page; whatever goes wrong is in its code. Waits: call it in a thread."""
+    """Fetch one page; a failure is in its code. Blocks: call it in a thread."""
     try:
         found, answer = _followed(url, rules)
         return Fetched(url, Code.OK, answer.status, _page(found, answer))
@@ -61,7 +61,7 @@ def fetch(url: str, rules: HostRules) -> Fetched:
 
 
 def spans(page: WebPage, wanted: str) -> list[WebPassage]:
-    """Return the pieces of a page that have most of what is wanted, in their order; of a short page all of it."""
+    """Return the most relevant pieces of a page, in their order; a short page as a whole."""
     pieces = _pieces(page.text)
     best = sorted(pieces, key=lambda piece: -share_said(wanted, page.text[slice(*piece)]))[:MOST_SPANS]
     return [
@@ -70,12 +70,12 @@ def spans(page: WebPage, wanted: str) -> list[WebPassage]:
 
 
 def plain(text: str) -> str:
-    """Clean a text of others: one spelling, nothing invisible, no sentence that talks to whoever answers."""
+    """Clean an untrusted text: normalised, nothing invisible, no sentence that addresses the model."""
     return without_injections(cleaned(text)).strip()
 
 
 def _followed(url: str, rules: HostRules) -> tuple[str, Answer]:
-    """Follow redirects, and return the last address and its answer. Raises NotRead."""
+    """Follow redirects, and return the last address and its response. Raises NotRead."""
     for _hop in range(MOST_REDIRECTS + 1):
         try:
             host = parsed_host(parsed_url(url)[0])
@@ -103,7 +103,7 @@ def _followed(url: str, rules: HostRules) -> tuple[str, Answer]:
 
 
 def _page(url: str, answer: Answer) -> WebPage:
-    """Read an answer as a page. Raises NotRead for another type, and for a page that says nothing."""
+    """Read a response as a page. Raises NotRead for another type, and for an empty page."""
     if answer.type in PAGES:
         title, text = _main(url, answer)
     elif answer.type in documents.NAMES:
@@ -133,7 +133,7 @@ def _main(url: str, answer: Answer) -> tuple[str, str]:
 
 
 def _text_of(data: bytes) -> str:
-    """Return the text of main content: a line for each block, cells of a row set apart."""
+    """Return the text of main content: a line for each block, cells of a row separated."""
     from lxml import html
 
     tree: Any = html.document_fromstring(data)

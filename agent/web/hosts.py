@@ -1,4 +1,4 @@
-"""Which hosts outside may be read, as the company has it, and which of this house's own where the operator names them, too."""
+"""The web hosts that may be read: the company's rules, and internal hosts that the operator allows too."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from copilot_site.lib.outgoing import WEB, Policy, network_of
 
 @dataclass(frozen=True)
 class HostRules:
-    """allowed: empty for every host. inside: entries that both the company allows and COPILOT_OUTGOING_ALLOW names, which may lead
-    into its own networks.
+    """allowed: empty for every host.
+
+    inside: entries that both the company and COPILOT_OUTGOING_ALLOW allow, which may resolve to internal networks.
     """
 
     allowed: tuple[str, ...] = ()
@@ -20,19 +21,21 @@ class HostRules:
     inside: tuple[str, ...] = ()
 
     def permits(self, host: str) -> bool:
-        """host: in its plain form (`copilot_site.lib.outgoing.parsed_host`)."""
+        """Return whether a host may be read. host: normalised (`copilot_site.lib.outgoing.parsed_host`)."""
         if _is_among(host, self.forbidden):
             return False
         return not self.allowed or _is_among(host, self.allowed)
 
     def policy(self, host: str) -> Policy:
-        """Return which addresses of a host may be connected to: the internet's, by the usual ports, unless the host is listed as inside."""
+        """Return which addresses of a host may be connected to: public ones on the usual ports, unless the host is
+        listed as inside.
+        """
         inside = tuple(entry for entry in self.inside if _is_among(host, [entry]))
         return Policy(inside) if inside else WEB
 
 
 def host_rules() -> HostRules:
-    """Read the rules as they are now."""
+    """Read the current rules."""
     rows = list(WebHost.objects.values_list("entry", "is_allowed"))
     allowed = tuple(entry for entry, is_allowed in rows if is_allowed)
     return HostRules(

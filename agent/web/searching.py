@@ -1,4 +1,4 @@
-"""A search of the web through the service that the company uses: what it is asked, and what it brings."""
+"""Search the web through the company's service."""
 
 import html
 import re
@@ -24,12 +24,12 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
 
 class SearchFailed(CopilotError):
-    """The service did not answer as it should. The text is for the model and for whoever tests it, in English."""
+    """The service did not answer as expected. The text is for the model and for testers, in English."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """A service that can be asked. key: in the clear, hidden where it is printed. asks_first: the person allows each question."""
+    """A usable service. key: in the clear, hidden when printed. asks_first: the person must allow each query."""
 
     name: str
     kind: SearchKind
@@ -48,13 +48,13 @@ class Service:
 
 
 def used_service() -> Service | None:
-    """Return the service that is used, or None. Raises SearchFailed where its key cannot be read."""
+    """Return the service in use, or None. Raises SearchFailed where its key cannot be read."""
     row = WebSearchProvider.objects.filter(is_used=True).first()
     return service_of(row) if row is not None else None
 
 
 def service_of(row: WebSearchProvider) -> Service:
-    """Make a service of a row, stored or not. Raises SearchFailed where its key cannot be read."""
+    """Make a service from a row, stored or not. Raises SearchFailed where its key cannot be read."""
     try:
         key = opened(row.encrypted_key, row.base_url)
     except KeyLost as error:
@@ -66,7 +66,7 @@ def service_of(row: WebSearchProvider) -> Service:
 
 
 def search(service: Service, query: str, rules: HostRules) -> list[WebPassage]:
-    """Return what the service says of pages that may be read, best first, each once. Waits: call it in a thread. Raises SearchFailed."""
+    """Return hits on pages that may be read, best first, each once. Blocks: call it in a thread. Raises SearchFailed."""
     found: dict[str, WebPassage] = {}
     for hit in _hits(service, query):
         excerpt = plain(_text(hit.excerpt))[:MOST_EXCERPT]

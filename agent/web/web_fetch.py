@@ -84,7 +84,7 @@ class WebFetch(ToolDefaults):
 
 
 def _ready(ctx: ToolContext, items: Sequence[FetchItem]) -> HostRules:
-    """Record which hosts will be asked, and return the rules of this moment."""
+    """Audit the hosts to be contacted, and return the current rules."""
     urls = [item.url.strip() for item in items]
     hosts = sorted({host_of(url) for url in urls if ctx.border.may_open(url)} - {""})
     if hosts:

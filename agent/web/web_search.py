@@ -22,11 +22,11 @@ LONGEST_QUERY = 200  # characters: a question for a search engine, and room for 
 
 
 class InsideFirst(ToolMistake):
-    """The web is asked after the company's own documents; the same call may be made again then."""
+    """The company's own documents must be searched before the web; then the same call is allowed."""
 
 
 class KeptInside(ToolMistake):
-    """The question held what was read inside the house, and did not leave."""
+    """The query contains internal text, and was not sent."""
 
 
 class WebSearchArgs(ToolArgs):
@@ -92,7 +92,7 @@ class WebSearch(ToolDefaults):
 
 
 def _noted(ctx: ToolContext, query: str, service: Service) -> HostRules:
-    """Record what leaves now and to whom, and return the rules of this moment."""
+    """Audit the query and its recipient, and return the current rules."""
     detail = {"query": query, "provider": service.name, "host": service.host}
     ctx.record(ctx.principal, Action.WEB_SEARCHED, run_id=ctx.run_id, detail=detail)
     return host_rules()

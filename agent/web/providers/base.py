@@ -1,4 +1,4 @@
-"""What a search of the web is asked through, and how one is found. One new kind of service is one new file that calls `kinds.add`."""
+"""The interface and registry of web search services. To add a kind of service, add a file that calls `kinds.add`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from copilot_site.lib.registry import Registry
 
 @dataclass(frozen=True)
 class Asking:
-    """One request. body: JSON that is sent with a POST; None asks with a GET. params: of the address."""
+    """One request. body: JSON to POST; None for a GET. params: query parameters."""
 
     url: str
     params: Mapping[str, str] = field(default_factory=dict)
@@ -19,7 +19,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class WebHit:
-    """What a search brings: the address of a page and what the service says of it, as plain text."""
+    """A search hit: the address of a page and the service's description of it, as plain text."""
 
     url: str
     title: str
@@ -27,9 +27,9 @@ class WebHit:
 
 
 class SearchKind(Protocol):
-    """How one kind of service is spoken to; instances hold no state.
+    """One kind of service; instances hold no state.
 
-    label: its name, the same in every language. needs_key: it answers nobody without one. address: the usual one, "" for none.
+    label: its name, the same in every language. needs_key: it requires a key. address: the usual one, "" for none.
     """
 
     name: str
@@ -38,17 +38,20 @@ class SearchKind(Protocol):
     address: str
 
     def asking(self, base_url: str, key: str, query: str, *, count: int, language: str) -> Asking:
-        """base_url: without a slash at its end. language: `en` or `zh`."""
+        """Return the request for a query. base_url: without a trailing slash. language: `en` or `zh`."""
 
     def hits(self, answer: Any) -> list[WebHit]:
-        """Return the hits of an answer's JSON, best first. Raises KeyError, TypeError or ValueError where it is another format."""
+        """Return the hits of a JSON response, best first. Raises KeyError, TypeError or ValueError for another format."""
 
 
 kinds: Registry[SearchKind] = Registry("search kind")
 
 
 def hits_of(rows: Any, *, url: str, title: str, excerpt: str) -> list[WebHit]:
-    """Return the hits of rows with these names for their parts, without rows that have no address. Raises TypeError for another format."""
+    """Return the hits of rows with these field names, without rows that have no address.
+
+    Raises TypeError for another format.
+    """
     if not isinstance(rows, list):
         raise TypeError("the results are no list")
     return [

@@ -1,4 +1,4 @@
-"""SearXNG, the search engine that a company runs itself: its JSON API, which `search.formats` in its settings has to allow."""
+"""SearXNG, a self-hosted search engine: its JSON API, which `search.formats` in its settings must allow."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Tavily and services that speak its API. Only pages are asked for: an answer that somebody else wrote is no evidence."""
+"""Tavily and services that speak its API.
+
+Only pages are requested: an answer written by another service is no evidence.
+"""
 
 from typing import Any
 
