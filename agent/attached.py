@@ -9,7 +9,7 @@ from agent.prompting import Prompt, prompt
 
 @dataclass(frozen=True)
 class Attached:
-    """asked_with: ids of the files that the question was asked with. names: of all files of the conversation that can be read."""
+    """asked_with: ids of the files attached to the question. names: of all readable files of the conversation."""
 
     asked_with: Sequence[UUID] = ()
     names: Mapping[UUID, str] = field(default_factory=dict)

@@ -39,7 +39,7 @@ from knowledge.services.attachments import MOST_FILES
 NOT_YOURS = 4404  # close code: no such conversation, or somebody else's
 SIGNED_OUT = 4401
 SOCKETS: Final = AtMost(50)  # of one person
-TRY_AGAIN = 1013  # the page connects again, and asks for what it has not seen
+TRY_AGAIN = 1013  # the page reconnects and asks for the missing events
 
 log = structlog.get_logger(__name__)
 
@@ -96,10 +96,10 @@ FORMS: Final[dict[str, type[Ask | Continue | StopMessage]]] = {
 class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channels has no types
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.readers: set[asyncio.Task[None]] = set()
-        self.counted_for = 0  # whose sockets this one is among
+        self.counted_for = 0  # the person whose socket is counted
         try:
             await super().__call__(scope, receive, send)
-        finally:  # Channels says `disconnect` only where nothing failed
+        finally:  # Channels calls `disconnect` only where nothing failed
             for reader in self.readers:
                 reader.cancel()
             if self.counted_for:

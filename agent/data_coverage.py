@@ -1,6 +1,4 @@
-"""What the business data understood of a question that they do not answer: the form in which the person can complete
-it.
-"""
+"""The form for completing a question that the business data understood only in part."""
 
 from agent.notices import data_not_read
 from agent.run import Run

@@ -21,13 +21,13 @@ from knowledge.models import Document, ParseStatus
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import Facts, documents_within
 
-SOURCE = "document catalogue"  # no data source has this name: theirs have no spaces
+SOURCE = "document catalogue"  # never a data source's name: those have no spaces
 _PREFIX = "document:"
 MOST_ROWS, HEADLINE, TITLE = (
     50,
     1_200,
     300,
-)  # of a result that is kept: rows, characters where nobody puts it into words, of its title
+)  # limits of a stored result: rows, characters when shown without a model, characters of its title
 COLUMNS = {
     "en": ("title", "file", "bytes", "status", "passages"),
     "zh": ("标题", "文件", "字节", "状态", "分块"),

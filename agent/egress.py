@@ -17,9 +17,9 @@ from knowledge.retrieval.term_weights import share_of_passages
 from knowledge.text.normalise import normalise
 from knowledge.text.terms import is_han, terms
 
-EVERYDAY = 0.05  # share of ordinary passages that hold a word from which it tells nothing; by hand
-LEAST_WHOLE = 6  # characters of a word that is also looked for where it is written apart, or in another
-LONGEST_WORD = 24  # characters; longer ones are codes, and are believed of the person alone
+EVERYDAY = 0.05  # share of ordinary passages from which a word is harmless; chosen by hand
+LEAST_WHOLE = 6  # shortest word that is also searched for split or joined
+LONGEST_WORD = 24  # characters; longer ones are codes, allowed only if the person wrote them
 _SEPARATORS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"https?://[^\s<>\"'）()，。；、]+", re.IGNORECASE)
@@ -56,7 +56,7 @@ class Border:
         if term in self._said_terms or term not in self._inside_terms:
             return False
         if is_han(term) and len(term) == 1:
-            return False  # a character alone means too much to tell anything; its pairs are looked at
+            return False  # a single character is too ambiguous; its pairs are checked
         return any(map(str.isdigit, term)) or share_of_passages(term) < EVERYDAY
 
     @cached_property

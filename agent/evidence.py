@@ -13,7 +13,7 @@ from agent.verified_match import VerifiedMatch
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
 
-RESULT_CHARACTERS = 1_200  # of a query's result that is told as it is
+RESULT_CHARACTERS = 1_200  # of a query result shown verbatim
 SNIPPET = 600  # characters of a result that a client is shown
 
 

@@ -73,7 +73,7 @@ class FetchedOutside(BaseModel):
 
 
 class WebSummary(BaseModel):
-    """What left the house in this run."""
+    """The web queries and page requests that this run sent outside."""
 
     asked: list[AskedOutside] = Field(default_factory=list)
     fetched: list[FetchedOutside] = Field(default_factory=list)

@@ -18,7 +18,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
 
 MOST_OPENINGS = 6
-# Tools that may be used in front of others: they read through `visible_to`, or nothing but what they are told. A new one is not among them.
+# Tools allowed in group chats: they read through `visible_to`, or only their arguments. New tools are excluded by default.
 FOR_ALL = frozenset(
     {
         "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph",

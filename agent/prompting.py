@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "prompts"
-WIDE = re.compile("[\u2e80-\U0010ffff]+")  # CJK and what follows: a character is about a token; before it four are
+WIDE = re.compile("[\u2e80-\U0010ffff]+")  # CJK and above: about a token each; others four a token
 MESSAGE_TOKENS = 4  # around each message
 
 

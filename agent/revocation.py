@@ -29,7 +29,7 @@ OURS = (
     SessionTitle,
     Complete,
     Error,
-)  # words of the person and of ours; all else is looked at
+)  # the person's words and ours; all other events are checked
 
 
 class EvidenceGone(CopilotError):

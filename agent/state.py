@@ -30,7 +30,7 @@ class State(StrEnum):
 
 
 class Route(StrEnum):
-    """What kind of question it is."""
+    """The kind of a question."""
 
     DOC = "DOC"
     SQL = "SQL"
@@ -41,9 +41,11 @@ class Route(StrEnum):
 
 
 class Turn(BaseModel):
-    """A message of the run, as a model is sent it. Only what the person wrote is stored: the rest holds text of documents.
+    """A message of the run, as a model is sent it.
 
-    stands_on: the passages an earlier answer is made of; queried: the results.
+    Only the person's messages are stored: the others contain text of documents.
+
+    stands_on: the passages cited by an earlier answer; queried: its results.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -63,7 +65,7 @@ class Turn(BaseModel):
 
 
 class Source(BaseModel):
-    """Where a piece of evidence comes from: a document, a query on a data source, or a page from outside (uri, read_at)."""
+    """The source of a piece of evidence: a document, a query on a data source, or a web page (uri, read_at)."""
 
     doc_id: str | None = None
     title: Line = ""
@@ -82,7 +84,7 @@ class EvidenceAuthz(BaseModel):
 
 
 class EvidenceItem(BaseModel):
-    """What the answer may stand on. `text` lives as long as the run; what is stored keeps the hash in its place."""
+    """A piece of evidence. `text` exists only during the run; the stored item has the hash instead."""
 
     evidence_id: str
     type: Literal["doc_chunk", "sql_result", "outside", "web_page", "verified"] = "doc_chunk"
@@ -132,7 +134,10 @@ class Validation(BaseModel):
 
 
 class Subtask(BaseModel):
-    """One step of a question that needs several: what a tool is asked. leans_on_first: about what the first step names."""
+    """One step of a question that needs several: the question for a tool.
+
+    leans_on_first: it refers to what the first step names.
+    """
 
     tool: str
     question: str
@@ -140,14 +145,14 @@ class Subtask(BaseModel):
 
 
 class MeantQuery(BaseModel):
-    """What a reading to choose from means of the business data. source: its name; "" where only one may be asked."""
+    """The query behind a reading to choose from. source: its name; "" where only one may be queried."""
 
     source: str = ""
     query: LogicalQuery
 
 
 class ExploreForm(BaseModel):
-    """The form for a question that was not read. query: what was understood of it. why: it was not answered, in sentences."""
+    """The form for a question that was not understood. query: the part understood. why: the reasons, in sentences."""
 
     source: str
     query: LogicalQuery | None = None
@@ -155,11 +160,12 @@ class ExploreForm(BaseModel):
 
 
 class Plan(BaseModel):
-    """subtasks: of a HYBRID question, in the order they are asked (the specification leaves room for them); of no other.
+    """subtasks: of a HYBRID question only, in order (the specification leaves room for them).
 
-    clarifying_queries: what the clarifying questions mean, where that is known. explore: of a question on data that was not read.
-    approval: of the call that the person is asked to allow. leans_on, leans_on_results: passages, and results as `Queried.key`, of the
-    earlier answers that a model had read which wrote the plan and completed the question: its words may be theirs.
+    clarifying_queries: the queries behind the clarifying questions, where known. explore: for a question on data that
+    was not understood. approval: the call that waits for the person's approval. leans_on, leans_on_results: passages,
+    and results as `Queried.key`, of the earlier answers read by the model that wrote the plan and completed the
+    question: its words may repeat them.
     """
 
     route: Route = Route.DOC

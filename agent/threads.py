@@ -28,8 +28,8 @@ from django.db import close_old_connections
 
 P = ParamSpec("P")
 R = TypeVar("R")
-MOST_S = 3.0  # that a run's work waits for others to be taken; two hundred are taken in that time
-WEB_THREADS = 6  # of a process, for the web; each is begun when it is needed
+MOST_S = 3.0  # longest wait of a run's work for new questions; two hundred are accepted in that time
+WEB_THREADS = 6  # per process, for the web; started on demand
 THREADS = 2  # in each of four lanes, with a connection each (copilot_site.lib.web_process.RUNS)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-# How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
+# The order of the catalogue; unregistered tools are skipped. Business data adds `database_query`.
 ORDER = (
     "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph",
     "get_document_info", "database_query", "data_analysis", "data_schema", "web_search", "web_fetch", "execute_skill_script",
@@ -14,4 +14,4 @@ ALIASES: Mapping[str, str] = {
     "search_knowledge": "knowledge_search",
     "sql_tool": "database_query",
     "calculator": "calculate",
-}  # renamed tools: an old name works, and says what it is called now
+}  # former name → current name; former names still work

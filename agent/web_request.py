@@ -95,7 +95,7 @@ def request(
             raise
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
             raise NotRead(Code.TIMEOUT if session.is_late else _code_of(error)) from error
-        if session.is_late:  # an answer of no said length ends with its connection
+        if session.is_late:  # a response without a length ends with its connection
             raise NotRead(Code.TIMEOUT, answer.status)
         return answer
 

@@ -25,7 +25,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, PermissionDenied
 from copilot_site.lib.forms import first_fault
 
-# how it fails → what to look at
+# failure → what to check
 SENTENCES: tuple[tuple[type[ModelError], Promise], ...] = (
     (ModelUnavailable, _("It does not answer at this address. Check the address, and whether the service runs.")),
     (ModelMisconfigured, _("The service answers and refuses: check the key and the name of the model.")),

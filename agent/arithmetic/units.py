@@ -41,7 +41,7 @@ TEMPERATURES: Final = {"C", "F", "K", "celsius", "fahrenheit", "kelvin", "°C", 
 
 @dataclass(frozen=True)
 class Quantity:
-    """value: in the base unit. unit: the name it is shown in."""
+    """value: in the base unit. unit: for display."""
 
     value: Decimal
     dimension: str

@@ -7,7 +7,7 @@ import re
 from agent.run import Run
 from knowledge.text.language import language_of
 
-FEWEST_WORDS = 3  # of English, small letters alone, from which a text is written in it; by hand
+FEWEST_WORDS = 3  # lower-case English words from which a text counts as English; chosen by hand
 FEWEST_SIGNS = 4  # of Chinese, Japanese or Korean
 _ORDINARY = re.compile(r"(?<![\w./-])[a-z]+(?![\w/-]|\.\w)")
 _SIGNS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -38,8 +38,8 @@ from agent.workflow import Together, add_trace
 from knowledge.text.language import language_of
 
 MOST_SENTENCES = 24
-MOST_CALLS = 2  # of the judge at a time
-BATCH = 4  # open sentences for which the judge is asked again while the writer goes on; by hand
+MOST_CALLS = 2  # concurrent calls of the judge
+BATCH = 4  # open sentences per further judge call while the writer continues; chosen by hand
 NO_ANSWER = "NO_ANSWER"
 # for ordering answers alone; by hand
 STRENGTHS: Final = {Verdict.SUPPORTED: 1.0, Verdict.LIKELY: 0.8, Verdict.UNSETTLED: 0.3}
@@ -76,7 +76,7 @@ class Writer:
     _heard: asyncio.Queue[object] = field(default_factory=asyncio.Queue)
     _uncited: list[Part] = field(default_factory=list)  # open sentences that wait for the end of the stream
     _waiting: list[Part] = field(default_factory=list)  # for the judge
-    _calls: int = 0  # of the judge that go on
+    _calls: int = 0  # judge calls in progress
     _asked: int = 0  # sentences that the judge was asked about
     _is_writing: bool = False
     _has_calls: bool = False  # this stream calls tools
@@ -386,14 +386,14 @@ class Writer:
         slot.kept = []
         for part in slot.standing:
             if not known.keys() >= set(part.numbers):
-                continue  # what it stands on may not be read any more
+                continue  # its sources are no longer readable
             for number in part.numbers:
                 is_fresh |= self.citations.cite(number, known[number], part.statement.text)
             numbers = tuple(self.citations.shown[number] for number in part.numbers)
             said = part.statement
             slot.kept.append(CitedSentence(said.text, numbers, part.is_checked, said.gap, slot.number))
         if slot.kept:
-            self.run.answer = self.citations.answer(self.slots.kept)  # what is stored if somebody stops the run here
+            self.run.answer = self.citations.answer(self.slots.kept)  # stored if the run is stopped here
         if is_fresh:
             yield self.citations.event(done=False)
         yield from self.slots.told(slot, {"provider": self.provider})

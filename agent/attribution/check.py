@@ -14,10 +14,10 @@ from agent.text.overlap import share_said
 from agent.text.sentences import split
 from business.parsing.reader.units import normalised
 
-ORDERED = 0.8  # share of a sentence's words from which it repeats what only talks to whoever answers; by hand
-OTHERS = 2  # pieces of evidence beside those that are cited, in which a sentence is looked for
+ORDERED = 0.8  # share of a sentence's words from which it repeats a prompt injection; chosen by hand
+OTHERS = 2  # uncited pieces of evidence that a sentence is also compared with
 SAID = (Verdict.SUPPORTED, Verdict.LIKELY)
-# Telephone numbers and numbers of accounts: nobody works them out, and one digit is another person.
+# Telephone and account numbers: they are never calculated, and every digit counts.
 _NUMBER_OF_ITS_OWN = re.compile(r"(?<![\w.,/-])(?:(?:\+|00?)\d[\d ()/-]{5,}\d|\d(?:[ -]?\d){11,})(?![\w])")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>（）()\[\]，。；、]+|[\w.+-]+@[\w-]+\.[\w.]+", re.IGNORECASE)
 
@@ -116,7 +116,7 @@ def check_cited(
     own = [found[number] for number in numbers]
     if any(each.verdict in SAID for each in own):
         return numbers, min(own, key=_order)
-    if len(numbers) > 1:  # a sentence may be put together from several pieces
+    if len(numbers) > 1:  # a sentence may combine several pieces
         together = Evidence("\n\n".join(evidence[number].text for number in numbers))
         if (joint := check(sentence, together, question=question, today=today, also=also)).verdict in SAID:
             return numbers, joint

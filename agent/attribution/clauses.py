@@ -1,4 +1,4 @@
-"""A sentence prepared for comparison: its clauses, each with its content words, its amounts and its word classes."""
+"""A sentence prepared for comparison: its clauses, each with its content words, amounts and word classes."""
 
 import re
 from collections.abc import Iterable

@@ -25,8 +25,8 @@ from business.parsing.reader.times import Moment, mark_times, place_of
 from business.parsing.reader.units import normalised
 from knowledge.selectors import ShownPassage
 
-MOST = 3  # pairs of an answer
-FEWEST_WORDS = 2  # that tell what a statement is about
+MOST = 3  # pairs per answer
+FEWEST_WORDS = 2  # content words that identify a statement's topic
 ALIKE = 0.6  # share of words from which two sentences are compared at all; by hand
 _CELLS = ";"
 Scored = tuple[ShownPassage, float]

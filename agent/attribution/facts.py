@@ -20,13 +20,13 @@ from agent.text.words import identifiers_in
 from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
 
-NEAR = 0.75  # share of a clause's words from which it speaks of the same thing; by hand
-WHOLE = 0.6  # … of the evidence's words, from which a sentence repeats it and does not pick from it
-LIKE = 0.4  # … of a sentence's words from which a number that was worked out is about what the text is about
-MOST_ADDED = 8  # amounts of a quotation of which sums are tried
-_NAME = re.compile(r"(?<![.!?:。！？：\n] )(?<![\w'’.-])(?!^)[A-Z][\w'’-]+")  # a capital that begins no sentence
+NEAR = 0.75  # share of a clause's words from which it is about the same thing; chosen by hand
+WHOLE = 0.6  # … of the evidence's words from which a sentence repeats it rather than a part of it
+LIKE = 0.4  # … of a sentence's words from which a calculated number is about the text's topic
+MOST_ADDED = 8  # amounts of a quotation that are tried in sums
+_NAME = re.compile(r"(?<![.!?:。！？：\n] )(?<![\w'’.-])(?!^)[A-Z][\w'’-]+")  # capitalised, not at a sentence start
 _LATIN_NAME = re.compile(r"(?<![A-Za-z\d_-])[A-Z][\w'’-]+", re.ASCII)
-_COUNTED = re.compile(r"(?:[两二三四五六七八九十]|\d)[\u3400-\u9fff]{1,10}?[都均]")  # all of so many, which are named
+_COUNTED = re.compile(r"(?:[两二三四五六七八九十]|\d)[\u3400-\u9fff]{1,10}?[都均]")  # “all N”, after naming them
 _HAN = re.compile("[\u3400-\u9fff]")
 _JUST = re.compile(r"(?:\b(?:only|just)\b|仅有?|只有?)\s*$")
 _HALF = re.compile(r"\bhalf\b|半")

@@ -28,7 +28,7 @@ LEAST_QUOTED = 2  # characters
 MOST_CHARACTERS = 12_000  # of one reply
 _LINE = re.compile(r"\W*(?P<number>\d{1,3})[.:)]?\s+(?P<verdict>[SCN])(?![\w])[\s:,.-]*(?P<quote>.*)")
 _LEFT_OUT = re.compile(r"…+|\.{3,}")
-_LETTER = r"[^\W\u3040-\u9fff\uac00-\ud7af]"  # of a script that sets words apart, or a digit
+_LETTER = r"[^\W\u3040-\u9fff\uac00-\ud7af]"  # a letter of a script with spaces between words, or a digit
 _NUMERAL = "[零〇一二两三四五六七八九十百千万亿]"
 
 

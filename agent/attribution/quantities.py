@@ -50,7 +50,7 @@ _UNIT = "|".join(f"(?:{said})(?![a-z])" for said in sorted(_UNITS, key=len, reve
 _EXACT = {said: re.compile(f"(?:{said})") for said in _UNITS}
 _HAN = "零〇一二两三四五六七八九十百千万亿"
 _MEASURE = "个家名位辆台件条项种次份笔张门人倍元天年月周日分秒度成只座支套批行所间层小"
-_PARTS = "⁰¹²³⁴-⁾ⁱⁿ₀-₎¼-¾⅐-⅞↉"  # right behind digits they make another number: 10⁶ is not 10
+_PARTS = "⁰¹²³⁴-⁾ⁱⁿ₀-₎¼-¾⅐-⅞↉"  # right after digits they change the number: 10⁶ is not 10
 _WORDS = "|".join(sorted(_ENGLISH, key=len, reverse=True))
 _NUMBER = re.compile(
     rf"(?P<pre>(?:{'|'.join(_MONEY.values())})\s?|百分之)?"

@@ -62,9 +62,9 @@ class Sentences:
             open_from -= 1
         if not open_from:
             return
-        end = found[open_from - 1].end  # what sets the next one off, white space or a bullet, stays with it
+        end = found[open_from - 1].end  # the separator of the next one, white space or a bullet, stays with it
         if text.count(_FENCE, 0, end) % 2:
-            return  # lines of code are told by the fence before them
+            return  # lines of code are recognised by the fence before them
         self._buffer = text[end:]
         before, after = found[open_from - 1], found[open_from]
         yield from cited_statements(text[:end], goes_on=after.kind == "item" and before.block == after.block)

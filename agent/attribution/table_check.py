@@ -26,7 +26,7 @@ _PRIVATE = re.compile(r"[\ue000-\uf8ff\U000f0000-\U000ffffd]")
 _BRACKET = re.compile(r"[（(]([^（()）]+)[)）]\s*$")
 _MAY = re.compile(r"\bmay\b")  # the verb; the month has a capital
 _CHANGES = ("change", "变化")
-_OPEN = ("more", "fewer", "rank", "mean", "cause", "all", "only", "same", "difference")  # how one row is beside others
+_OPEN = ("more", "fewer", "rank", "mean", "cause", "all", "only", "same", "difference")  # comparisons of rows
 _SIGNS = {"up": 1, "down": -1}
 
 

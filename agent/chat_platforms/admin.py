@@ -112,7 +112,7 @@ class ChatBotAdmin(SettingsAdmin):
 
 @admin.register(ChatMessage)
 class ChatMessageAdmin(ReadOnlyAdmin):
-    """Who asked and when, and why there was no answer; never the question."""
+    """Read-only list of messages with their sender, time and any failure, never the question."""
 
     list_display = ("received_at", "bot", "user", "is_group", "answered_at", "attempts", "problem")
     list_filter = ("bot", "is_group")

@@ -36,7 +36,7 @@ from knowledge.text.language import language_of
 
 log = structlog.get_logger(__name__)
 
-RENEWED_S = 20  # three times in a lease
+RENEWED_S = 20  # a third of a lease
 NEW = "/new"
 
 
@@ -182,7 +182,7 @@ def accounts_of(mails: Mapping[str, str]) -> dict[str, User]:
     return {pk: alone[folded(mail)] for pk, mail in mails.items() if folded(mail) in alone}
 
 
-GOES_ON = timedelta(days=1)  # after the last question, before another conversation begins
+GOES_ON = timedelta(days=1)  # after the last question a new conversation begins
 
 
 def conversation_of(principal: Principal, row: ChatMessage) -> tuple[Session, UUID | None]:

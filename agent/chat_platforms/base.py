@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from copilot_site.lib.registry import Registry
 
-MOST_MEMBERS = 500  # of a group; for more nothing is answered
+MOST_MEMBERS = 500  # larger groups get no answers
 
 
 class NotFromPlatform(Exception):

@@ -11,9 +11,9 @@ from django.utils import timezone
 from agent.chat_platforms.base import Incoming
 from agent.models import ChatBot, ChatMessage
 
-LEASE = timedelta(seconds=60)  # without a sign of life of whoever answers
+LEASE = timedelta(seconds=60)  # without a heartbeat of the worker
 MOST_ATTEMPTS = 3
-KEPT = timedelta(days=30)  # longer than a platform sends an event again
+KEPT = timedelta(days=30)  # longer than platforms redeliver events
 
 
 def keep(bot: ChatBot, incoming: Incoming) -> UUID | None:

@@ -7,7 +7,7 @@ from celery import shared_task
 
 from agent.chat_platforms.messages import left
 
-LOOKED_EVERY_S = 10  # at what was left, as beat sends it
+LOOKED_EVERY_S = 10  # beat's interval for leftover messages
 
 
 @shared_task(name="agent.answer_chat_message")

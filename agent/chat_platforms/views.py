@@ -24,7 +24,7 @@ from copilot_site.lib.errors import NotFound
 log = structlog.get_logger(__name__)
 
 
-@csrf_exempt  # it is signed, and no browser sends it
+@csrf_exempt  # calls are signed, and not sent by browsers
 @require_POST
 def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
     """Receive a message. Unsigned calls get 401, always in the same words; a repeated message is not answered again."""
@@ -45,7 +45,7 @@ def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
     return JsonResponse({})
 
 
-_answering: set[asyncio.Task[None]] = set()  # a loop keeps tasks weakly
+_answering: set[asyncio.Task[None]] = set()  # the loop holds tasks by weak references only
 
 
 async def launch(pk: UUID) -> None:

@@ -37,7 +37,7 @@ class RecentDocument:
 
 @dataclass(frozen=True)
 class FirstPage:
-    """What this person may ask, with suggestions, under today's rights.
+    """Scope and suggestions of the start page, under today's rights.
 
     name: used in the greeting. suggestions: questions in the language of the page. again: own answered questions of the
     last week, the latest first. recent: the documents changed last. bases: with `documents`, the number that they may

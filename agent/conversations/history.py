@@ -16,7 +16,7 @@ from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 
 TURNS, TOKENS = 8, 1_500
-ANSWER_CHARACTERS = 600  # of an earlier answer: enough for what a follow-up leans on
+ANSWER_CHARACTERS = 600  # of an earlier answer: enough for follow-ups
 
 
 def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[Turn]:

@@ -69,7 +69,7 @@ def for_others(messages: Sequence[ShownMessage]) -> list[ShownMessage]:
 def _for_others(message: ShownMessage) -> ShownMessage:
     message = _without_services(message)
     sentences, beside = message.sentences, message.around
-    if message.masked_count:  # a sentence without a source may say what a hidden one stands on
+    if message.masked_count:  # a sentence without a source may repeat a hidden one
         sentences = tuple(each if each.citations else replace(each, text="", is_masked=True) for each in sentences)
     content = message.content
     if not sentences and message.is_complete:

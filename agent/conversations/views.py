@@ -1,4 +1,4 @@
-"""What a person does with a conversation: name, organise, share and export it, download its files."""
+"""Actions on a conversation: name, organise, share and export it, download its files."""
 
 from collections.abc import Callable
 from typing import Any

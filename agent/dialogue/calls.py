@@ -27,7 +27,7 @@ from agent.tools.calling import Called, call_tool
 from agent.tools.keeping import keep
 from copilot_site.lib.json_input import loads_answer
 
-AT_ONCE = 2  # calls of one run: each may hold a connection
+AT_ONCE = 2  # concurrent calls per run: each may hold a connection
 AGAIN = {"InsideFirst", Objection.__name__}  # problems after which the very same call may be made again
 _EVIDENCE = re.compile(r'<evidence id="([^"]+)"([^<>]*)>([^<]*)</evidence>')
 

@@ -23,7 +23,7 @@ from agent.run import Run
 from agent.state import Turn
 from agent.tools.base import Tool, allowed_names, find, in_order, specification, why_closed
 
-CONTEXT_SHARE = 0.8  # of the model's context for what it is sent; the rest is room for its answer
+CONTEXT_SHARE = 0.8  # of the model's context for sent messages; the rest is for its answer
 WRITE_NOW = "No more calls can be made. Answer now from the evidence above."
 
 

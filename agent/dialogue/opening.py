@@ -20,7 +20,7 @@ from agent.state import Turn
 from agent.tools.base import Tool
 from agent.tools.linked_tables import tables_for
 
-EVIDENCE_SHARE = 0.4  # of the model's context for what it is shown first; the rest is for tools and the answer
+EVIDENCE_SHARE = 0.4  # of the model's context for the first evidence; the rest is for tools and the answer
 FENCE_TOKENS = 40  # of the marks around a passage
 
 

@@ -23,7 +23,7 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp.types import LATEST_PROTOCOL_VERSION
 from pydantic import AnyUrl, BaseModel
 
-PROGRAM = "Enterprise Knowledge Copilot"  # as an issuer shows who asks
+PROGRAM = "Enterprise Knowledge Copilot"  # client name shown by the issuer
 MARGIN_S = 30  # before its end, a token is renewed
 
 
@@ -105,7 +105,7 @@ class Beginning(OAuthClientProvider):
         request = await anext(flow)
         try:
             while self.grant is None:
-                response = await http.send(request, stream=request is asked)  # of which the status counts
+                response = await http.send(request, stream=request is asked)  # only its status counts
                 if request is asked:
                     await response.aclose()
                     if response.status_code not in {
@@ -159,10 +159,10 @@ class Beginning(OAuthClientProvider):
         if scope:
             asked["scope"] = scope
         if "offline_access" in (scope or "").split():
-            asked["prompt"] = "consent"  # which OpenID Connect wants for it
+            asked["prompt"] = "consent"  # required by OpenID Connect for it
         endpoint = str(metadata.authorization_endpoint)
         self.address = f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
-        return httpx2.Request("GET", self.address)  # which nobody here sends
+        return httpx2.Request("GET", self.address)  # never sent from here
 
     def _proof(self, taken: list[str] | None) -> dict[str, str]:
         """Return how a configured client authenticates: in the header where the issuer does not say (RFC 8414)."""

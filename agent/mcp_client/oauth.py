@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 KIND = "mcp service token"  # that is sealed
-LONGEST_S, SHORTEST_S = 3_600, 300  # that a token is kept; where its issuer does not say how long it lives
+LONGEST_S, SHORTEST_S = 3_600, 300  # longest caching of a token; and where its issuer gives no lifetime
 
 
 @dataclass(frozen=True)

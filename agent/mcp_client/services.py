@@ -50,7 +50,7 @@ def save_service(by: Principal | None, row: McpService, *, secret: str = "", fie
     if before is not None:  # tokens may have been renewed since the row was read
         row.encrypted_sign_in = "" if is_elsewhere else before.encrypted_sign_in
         row.signed_in_at = None if is_elsewhere else before.signed_in_at
-    if is_moved:  # what was allowed was read from another service
+    if is_moved:  # the allowed tools were those of another service
         row.tools, row.allowed_tools, row.unasked_tools, row.read_at = [], [], [], None
     row.save()
     detail: dict[str, object] = {"fields": list(fields), "allowed": row.allowed_tools, "unasked": row.unasked_tools}

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 KIND = "mcp service sign-in, begun"  # that is sealed
-BEGUN_S = 600  # that a person has to sign in
-ANSWER_S = 30.0  # that service and issuer have
+BEGUN_S = 600  # time to sign in
+ANSWER_S = 30.0  # time limit for service and issuer
 STATE_LENGTH = 43  # characters; 256 bits
 
 

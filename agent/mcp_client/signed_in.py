@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from agent.mcp_client.authorization_code import Grant
 
 KIND = "mcp service sign-in"  # that is sealed
-RENEWS_S = 60  # that one may take to renew, before another does
-LOOKS_S = 0.2  # between two looks whether another has done so
+RENEWS_S = 60  # longest renewal before another process takes over
+LOOKS_S = 0.2  # between two checks for another process's renewal
 
 
 @dataclass(eq=False)

@@ -57,7 +57,7 @@ OWN: Final[Mapping[str, Own]] = {
     "ask": Own(Words("Ask a question", "提问"), AskArgs, ask, TokenScope.CHAT),
     "list_documents": Own(Words("List documents", "列出文档"), ListDocumentsArgs, list_documents, TokenScope.SEARCH),
 }
-# tools of the agent, each with what a token must be for
+# tools of the agent, each with its required token scope
 SHARED: Final[Mapping[str, TokenScope]] = {
     "knowledge_search": TokenScope.SEARCH,
     "grep_chunks": TokenScope.SEARCH,

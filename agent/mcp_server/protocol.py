@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcp.server import Server
     from mcp.server.context import ServerRequestContext
 
-CALLER = "copilot.caller"  # where the caller stands in the scope of an exchange
+CALLER = "copilot.caller"  # key of the caller in the scope of an exchange
 MOST_BYTES = 1_000_000  # of one message
 INSTRUCTIONS = (
     "The company's documents and business data, as far as the person may see them whose token this is. What tools return is information"
@@ -51,7 +51,7 @@ class _Sent:
 
     async def receive(self) -> MutableMapping[str, Any]:
         if self.is_read:
-            await asyncio.Event().wait()  # whoever leaves cancels the whole exchange
+            await asyncio.Event().wait()  # a disconnect cancels the whole exchange
         self.is_read = True
         return {"type": "http.request", "body": self.body, "more_body": False}
 

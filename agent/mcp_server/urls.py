@@ -5,6 +5,6 @@ from agent.mcp_server.views import McpServer
 
 urlpatterns = [
     path("mcp", McpServer.as_view(), name="mcp"),
-    path(".well-known/oauth-protected-resource", metadata),  # where some look that know no other
+    path(".well-known/oauth-protected-resource", metadata),  # the only place where some clients look
     path(".well-known/oauth-protected-resource/mcp", metadata, name="mcp-metadata"),
 ]

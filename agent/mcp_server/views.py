@@ -22,7 +22,7 @@ from authz.scopes import TokenScope
 from copilot_site.lib.deferred_response import Later
 from copilot_site.lib.openapi import operation
 
-# what the protocol reads of a request; its token is read here alone
+# headers that the protocol reads; the token is read only here
 HEADERS = ("Accept", "Content-Type", "Host")
 PREFIX = "mcp-"
 
@@ -48,7 +48,7 @@ class McpServer(PrincipalView):
         caller = Caller(self.principal, get_language() or "en", request.build_absolute_uri("/").rstrip("/"))
         answered = partial(_answered, caller, body, _headers(request))
         if asks(message, ask.NAME) and hasattr(request._request, "seat"):
-            return Later(answered)  # a run has its own queue; whoever waits for it holds no seat
+            return Later(answered)  # a run has its own queue; waiting for it holds no seat
         if not connection.in_atomic_block:
             close_old_connections()
         return async_to_sync(answered)()

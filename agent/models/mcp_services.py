@@ -14,7 +14,7 @@ from copilot_site.lib.line_fields import LineField
 from copilot_site.lib.plain_text import visible
 
 NAME = RegexValidator(r"^[a-z][a-z0-9-]{0,23}$", _("Small letters, digits and hyphens, at most 24."))
-LIVES = timedelta(hours=24)  # that a question whether a call is allowed may be answered
+LIVES = timedelta(hours=24)  # lifetime of a request for approval
 
 
 class Transport(models.TextChoices):

@@ -17,7 +17,7 @@ from agent.events import StopReason
 from agent.models.profiles import AgentProfile
 from copilot_site.lib.line_fields import LineField
 
-CLAIMED_FOR = timedelta(minutes=10)  # a question; longer than any run's budget of seconds
+CLAIMED_FOR = timedelta(minutes=10)  # longest claim on a question; longer than any run's time budget
 
 
 class QuestionSet(models.Model):

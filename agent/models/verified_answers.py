@@ -75,7 +75,7 @@ class VerifiedAnswer(models.Model):
         ]
 
     def __str__(self) -> str:
-        return str(self.pk)  # never the question: what it says is for whoever may read its sources
+        return str(self.pk)  # never the question: only readers of its sources may see it
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:

@@ -27,7 +27,7 @@ from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.retrieval.search import Scope
 from knowledge.text.language import language_of
 
-RESPONSE = "resp_"  # how the id of an answer begins that is told to programs
+RESPONSE = "resp_"  # prefix of an answer's id, as given to programs
 
 
 def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Session, UUID | None]:
@@ -88,7 +88,7 @@ def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> O
     except CopilotError:
         session.delete() if not session.messages.exists() else None
         raise
-    if not before:  # else what was asked before is the conversation's, and the program sent none of it
+    if not before:  # else the program sent only the new question
         note_question(run.message_id, questions)
     return OpenAIAnswer(run, request.build_absolute_uri("/").rstrip("/"), model=given["model"])
 

@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 MOST_MESSAGES = 400
 MOST_INPUTS = 64
-MOST_CHARACTERS = 8_000  # of one text to embed: more than any embedder reads of it
+MOST_CHARACTERS = 8_000  # of one text to embed: longer than any embedder's input
 
 
 class OpenAIInput(serializers.Serializer[Any]):

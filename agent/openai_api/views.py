@@ -34,7 +34,7 @@ from copilot_site.lib.waiting import require_waiting
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.engine import engine
 
-AT_ONCE = 4  # texts that are embedded before one looks whether the program is still there; two seconds of the longest
+AT_ONCE = 4  # texts per batch before checking that the program is still connected; about two seconds for the longest
 
 
 class OpenAIView(PrincipalView):

@@ -30,7 +30,7 @@ from business.results.shown_query import QueryShown
 from copilot_site.lib.database import read_only
 from knowledge.retrieval.search import Scope
 
-NOWHERE = UUID(int=0)  # of a run that is not stored
+NOWHERE = UUID(int=0)  # ids of a run that is not stored
 
 
 @dataclass(frozen=True)

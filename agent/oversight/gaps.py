@@ -13,8 +13,8 @@ from agent.oversight.replay import question_of
 from agent.oversight.statistics import answered_since, ended_as, first_day
 from knowledge.text.terms import document_terms
 
-MOST = 500  # latest answers that are looked at
-ALIKE = 0.5  # share of the terms of two questions, of all their terms, from which on they ask for the same
+MOST = 500  # latest answers considered
+ALIKE = 0.5  # shared fraction of all terms from which on two questions are grouped
 DECLINED = ended_as("passages") & Q(
     state__contains={"output": {"is_declined": True}}
 )  # a model found no answer in what it read

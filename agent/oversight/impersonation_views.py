@@ -32,7 +32,7 @@ TOP_K = 10
 
 
 class LookForm(forms.Form):
-    """What to see as another person: the tree, a search, or a question."""
+    """The page to see as another person: the tree, a search, or a question."""
 
     what = forms.CharField(required=False, empty_value="tree")
     text = forms.CharField(required=False, strip=False)

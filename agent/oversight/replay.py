@@ -187,7 +187,7 @@ def _today(item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Seque
     if source.get("chunk_id"):
         return passages[UUID(source["chunk_id"])]
     if item["type"] == "web_page":
-        return None  # nobody outside is asked again by whoever checks
+        return None  # a review sends nothing outside
     results = [each.hash for each in found if each.type == "sql_result" and each.source.db == source.get("db")]
     if not results:
         return None

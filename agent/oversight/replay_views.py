@@ -55,7 +55,7 @@ def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) 
         message = get_answer(message_id)
         asker = Principal.of(message.session.user)
         then_and_now = {"perm_snapshot_id": snapshot_id(message)}
-        if not asker.is_nobody:  # taken before writing is refused: their rights may be new since
+        if not asker.is_nobody:  # taken before writing is refused: their rights may have changed
             then_and_now["perm_snapshot_id_now"] = take_snapshot(asker)
         record(
             principal,

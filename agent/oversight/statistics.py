@@ -20,11 +20,11 @@ from agent.models import DayOfUse, Message
 from agent.oversight.replay import answers
 from agent.passages.answer import KIND
 
-SLOW_MS = 10_000  # somebody looks elsewhere meanwhile
+SLOW_MS = 10_000  # longer waits lose the person's attention
 DAYS = 14  # in the chart: two weeks show a rhythm
 
 PASSAGES = Q(stop_reason=StopReason.OK, state__contains={"output": {"kind": KIND}})
-# how a question ended, as a person would count it: name → the answers it stands for, and its word
+# endings as people count them: name → filter of its answers, and its label
 ENDINGS: Mapping[str, Q] = {
     "answered": Q(stop_reason=StopReason.OK) & ~Q(state__contains={"output": {"kind": KIND}}),
     "passages": PASSAGES,

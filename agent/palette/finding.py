@@ -22,7 +22,7 @@ from knowledge.places import DocumentPlace, places_of
 from knowledge.services.folders import may_make_bases
 
 MOST = 6  # of each kind
-Ways = Callable[[HttpRequest], Iterable[tuple[str, str]]]  # (name, address) of pages that are open to whoever asks
+Ways = Callable[[HttpRequest], Iterable[tuple[str, str]]]  # (name, address) of pages that the user may open
 _further: list[Ways] = []
 
 

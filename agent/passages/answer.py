@@ -11,9 +11,9 @@ from agent.evidence import cited_query, cited_span, result_told
 from agent.passages.best import Best
 from agent.run import Finding
 
-NAME: Final = "extractive"  # the provider: nobody wrote it
+NAME: Final = "extractive"  # the provider of quoted answers
 KIND: Final = "passages"
-DATABASE: Final = "database"  # the provider of results alone
+DATABASE: Final = "database"  # the provider of answers made of results only
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ from knowledge.text.terms import term_id
 
 MOST = 5  # passages: the best one, and those folded below it
 MOST_SENTENCES = 3  # highlighted in a passage
-SAID = 0.5  # weight of the words that a sentence says beside its likeness; by hand
-BEGINS = 0.5  # … and of beginning with the very code or number that is asked for; by hand
+SAID = 0.5  # weight of matching words besides similarity; chosen by hand
+BEGINS = 0.5  # … and of beginning with the requested code or number; chosen by hand
 LEAST_LEFT = 0.2  # share of the question's matter below which what the headings leave open counts for less; by hand
-CLOSE = 0.15  # of a score: what is that near to the best sentence is highlighted, too
+CLOSE = 0.15  # score distance from the best sentence up to which others are highlighted too
 MOST_WEIGHED = 40  # sentences of a passage
-# The floor: from which a passage speaks of the matter at all, on the scale of what ranked it.
+# The threshold from which a passage is relevant at all, on the ranker's scale.
 NEAR = {"maxsim": 0.4, "cross_encoder": 0.1, "none": 0.82}
 
 

@@ -14,7 +14,7 @@ _EXACT = re.compile(r"\w[\w@.+/-]*\w", re.ASCII)
 _SPACED = re.compile(r"(?<![\w-])([A-Za-z]{1,5}) (\d{2,})(?![\w-])", re.ASCII)
 _DIGIT = re.compile(r"\d")
 _NO_NAME = re.compile(r"\d{1,3}|(?:19|20)\d\d")  # amounts and years
-FEW, SHARE = 5, 0.01  # passages of a base that hold what is rare there, or share of them; by hand
+FEW, SHARE = 5, 0.01  # number or share of a base's passages up to which a name is rare; chosen by hand
 
 
 def names_exactly(question: str, hit: Hit, found: Found) -> bool:

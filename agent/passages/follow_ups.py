@@ -7,7 +7,7 @@ from agent.text.words import asks_only, pattern_in
 from knowledge.text.language import language_of
 from knowledge.text.terms import terms
 
-SHORT = 40  # characters of a question that may lean on the one before
+SHORT = 40  # characters: longer questions are never follow-ups
 LEAST_TERMS = 2  # of a question that says enough by itself
 _CODE = re.compile(
     r"(?<![\w@.-])(?:[A-Za-z]{1,6}[- ]?\d{2,}(?:-[A-Za-z\d]+)*|v?\d+(?:\.\d+)+|(?:19|20)\d\d|[\w.+-]+@[\w.-]+)(?![\w@])",

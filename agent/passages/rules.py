@@ -12,9 +12,9 @@ from agent.text.words import pattern_in
 from knowledge.text.chinese_script import simplified
 
 WORDING: Final = Path(__file__).with_name("wording.yaml")
-GREETING = "greeting"  # the intent of words that ask for nothing that documents or data say
-UNCLEAR = "unclear"  # … that do not say what they ask about
-GOES_ON = "goes_on"  # … of a question that goes on from a result
+GREETING = "greeting"  # the intent of a greeting or thanks
+UNCLEAR = "unclear"  # … of a question without a topic
+GOES_ON = "goes_on"  # … of a follow-up on a result
 REFUSED: Final = ("asks_to_get_around_rights", "asks_for_secrets", "asks_to_change_data")
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from agent.text.words import term_ids
 from knowledge.text.everyday import everyday_rates, is_rare_english
 
-SHORTEST = 5  # letters of a word: shorter ones are near to too many others
+SHORTEST = 5  # letters: shorter words resemble too many others
 _WORD = re.compile(r"(?<![\w@./-])[a-z]{5,}(?![\w@/-]|\.\w)")  # what begins with a capital is a name
 
 _REGIONAL = (  # British and American spellings of one word

@@ -43,7 +43,7 @@ class Delta:
     was_thought: bool = False
 
 
-CUT = frozenset({"length", "max_tokens", "content_filter"})  # why a service ends an answer that the model has not ended
+CUT = frozenset({"length", "max_tokens", "content_filter"})  # finish reasons of a truncated answer
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,8 @@ class Thoughts:
     _is_past: bool = False  # the answer has begun, with its first word
     _has_thought: bool = False
     _last: str = ""  # what was said before what is held
-    _is_block: bool = False  # the mark that is open begins a sentence, so that nobody takes it for a word
-    _assumed: str = ""  # what was given as thinking because the last replies began so
+    _is_block: bool = False  # the open mark begins a sentence, so it cannot be an ordinary word
+    _assumed: str = ""  # sent as thinking because earlier replies began with it
 
     def __post_init__(self) -> None:
         self._is_inside = self._is_block = self.is_begun

@@ -29,9 +29,9 @@ from copilot_site.lib.outgoing import Policy
 from copilot_site.lib.outgoing_http import async_transport, refusal_in
 
 if TYPE_CHECKING:
-    import openai  # at run time where it is spoken with: a second and 13 MB of every process that never does
+    import openai  # imported on first use: it costs a second and 13 MB
 
-CONTEXT_TOKENS = 32_000  # of a model nobody has said more about
+CONTEXT_TOKENS = 32_000  # for a model without a configured size
 COUNTED_S = (
     5.0  # after the last word, for the count of tokens; some services keep the connection open and say nothing more
 )
@@ -48,7 +48,7 @@ class ModelLimits:
     total_s: float = 180.0  # of one call, all attempts together
     attempts: int = 3
     first_wait_s: float = 0.5  # before the second attempt; doubles, with jitter
-    longest_wait_s: float = 10.0  # also of a Retry-After that is obeyed
+    longest_wait_s: float = 10.0  # also the longest Retry-After that is followed
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class OpenAICompatible:
             timeout=timeout,
             http_client=openai.DefaultAsyncHttpxClient(
                 verify=_trusted(), timeout=timeout, transport=transport, follow_redirects=False
-            ),  # a question is sent where it was meant to go, or nowhere
+            ),  # no redirects: a question goes to the configured address or nowhere
         )
         if served.policy:
             _without_environment(client)
@@ -138,7 +138,7 @@ class OpenAICompatible:
                 self._breaker.failed()
                 raise
             except ModelRefused:
-                if is_plain or shape is not None:  # of a form that is not known another one follows
+                if is_plain or shape is not None:  # another form follows one that is not supported
                     raise
                 is_plain = True
             else:
@@ -160,7 +160,7 @@ class OpenAICompatible:
                     yield delta
         except (openai.OpenAIError, OSError, ValueError, TimeoutError) as error:
             raise self._reason(error, begun=begun) from error
-        except Exception as error:  # the client lets its transport's errors through; they have no common root
+        except Exception as error:  # the client passes on its transport's errors, which have no common base
             if not type(error).__module__.startswith(("httpx", "httpcore")):
                 raise
             raise self._reason(error, begun=begun) from error

@@ -21,7 +21,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.governance.parameters import user_named
 
-Who = User | AnonymousUser  # whoever may not oversee is refused
+Who = User | AnonymousUser  # refused without the right to oversee
 
 
 class Given(TypedDict):

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from agent.events import Event
 
-PREFIX = "Streamed"  # of the components, so that none has the name of one of a serializer
+PREFIX = "Streamed"  # of component names, to avoid clashes with those of serializers
 _REF = "#/components/schemas/"
 
 

@@ -1,4 +1,4 @@
-"""What the API shows of conversations."""
+"""Serializers of conversations."""
 
 from rest_framework import serializers
 

@@ -59,7 +59,7 @@ async def _made(view: PrincipalView, request: Request, run: Run, language: str) 
 def _shown(view: PrincipalView, request: Request, run: Run, language: str) -> Response:
     with override(language):
         try:
-            reader = view.principal.again()  # it may have taken long
+            reader = view.principal.again()  # rights may have changed during the run
             answer = get_message(reader, get_session(reader, run.session_id), run.message_id)
             if answer.stop_reason == StopReason.TOOL_ERROR:
                 found = problem(HTTPStatus.INTERNAL_SERVER_ERROR, answer.content, code="failed")

@@ -39,9 +39,9 @@ from business.results.visibility import Queried
 from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch
 from copilot_site.lib.errors import NotFound, TooMany
 
-READERS: Final = AtMost(100)  # of one person: each looks at rights and waits at Valkey
-FREE_S = 5  # until somebody who has too many may look again
-IDLE_S = 5.0  # without an event; a reader is told so that it can show that it lives
+READERS: Final = AtMost(100)  # per person: each checks rights and waits for Valkey
+FREE_S = 5  # retry delay for a person with too many readers
+IDLE_S = 5.0  # without an event; then readers get None, to send a keep-alive
 
 
 def require_answer(principal: Principal, session_id: UUID, message_id: UUID) -> None:
@@ -126,12 +126,12 @@ async def _logged(
     while not (last is None and was_closed):
         entries = await log.read(after=seq, wait_s=IDLE_S)
         is_question = is_own and [entry.seq for entry in entries] == [0]
-        is_place = all(entry.type == "queued" for entry in entries)  # says nothing of anybody's documents
+        is_place = all(entry.type == "queued" for entry in entries)  # has no text of documents
         readable = [True] * len(entries) if is_question or is_place else await _may_leave(principal, entries)
         if is_finished and not all(readable):
             return
         for place, entry in enumerate(entries):
-            if place and entry.has_grounds:  # again: whoever reads may have taken long over the one before
+            if place and entry.has_grounds:  # again: the reader may have been slow with the one before
                 readable[place] = all(await _may_leave(principal, [entry]))
             if not readable[place]:
                 if not is_finished:
@@ -140,7 +140,7 @@ async def _logged(
             yield entry
             seq = entry.seq
         if not entries:
-            if was_closed:  # twice: between the stored answer and the last event lies a moment
+            if was_closed:  # seen twice: the last event is written shortly after the answer is stored
                 return
             was_closed = log.run_id not in growing_here() and await reading(_is_stored, log.run_id)
             yield None

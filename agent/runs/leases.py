@@ -18,10 +18,10 @@ from redis.exceptions import RedisError
 
 from agent.runs.log import connected
 
-LOOK_S = 0.4  # between two looks at who is to stop: a stop reaches the model within a second
-LEASE_S = 20  # without a sign of life; a loaded machine may miss many looks
+LOOK_S = 0.4  # between two checks for stop requests: a stop reaches the model within a second
+LEASE_S = 20  # without a renewal; a loaded machine may miss many checks
 RENEWALS = 5  # in that time
-STOP_S = 60  # how long a wish to stop is remembered
+STOP_S = 60  # lifetime of a stop request
 
 log = structlog.get_logger(__name__)
 Stop = Callable[[], object]
@@ -88,7 +88,7 @@ class _Watch:
     async def leave(self, run_id: UUID) -> None:
         self._runs.pop(run_id, None)
         if not self._runs and self._task is not None:
-            task, self._task = self._task, None  # whoever takes next has a task of their own
+            task, self._task = self._task, None  # the next run starts a new task
             self._over.set()  # redis-py may swallow a cancellation
             await task
         with suppress(RedisError):  # both end by themselves

@@ -23,8 +23,8 @@ from agent.events import Answer, Error, Event, Thinking
 from agent.revocation import Grounds
 
 TERMINAL: Final = frozenset({"complete", "error"})
-RUNNING_S = 24 * 3600  # a log that nobody closed is gone after that
-KEPT_S = 3600  # a closed log stays for readers that come back; after that the stored message is what there is
+RUNNING_S = 24 * 3600  # lifetime of an unclosed log
+KEPT_S = 3600  # lifetime of a closed log, for returning readers; after it they get the stored message
 MOST_READ = 200  # entries at a time: a slow reader holds no more than that in memory
 MOST_CONNECTIONS = 10_000  # one for each reader that waits; Valkey's own limit is the same
 SOCKET_S = 30.0  # redis-py's own default would cut a blocking read

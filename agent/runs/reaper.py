@@ -21,8 +21,8 @@ from business.results.visibility import Queried
 from knowledge.text.language import language_of
 
 MOST = 1000  # at a time; the next beat takes the rest
-CERTAIN_S = 5  # a process that a loaded machine held up has renewed its lease by then
-FORGOTTEN_S = 60  # how long it is remembered that a lease was missing
+CERTAIN_S = 5  # by then a delayed process has renewed its lease
+FORGOTTEN_S = 60  # lifetime of the note that a lease was missing
 
 
 def close_abandoned() -> int:
@@ -34,7 +34,7 @@ def close_abandoned() -> int:
         return 0
     with Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True) as valkey:
         if valkey.info("server")["uptime_in_seconds"] < LEASE_S:
-            return 0  # it has just started and cannot know who lives
+            return 0  # Valkey has just started, so leases may be missing
         leases = valkey.mget([lease_key(message.pk) for message in still_open])
         abandoned = []
         for message, lease in zip(still_open, leases, strict=True):

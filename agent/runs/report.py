@@ -1,4 +1,4 @@
-"""How an answer was made, for reviewers: steps, times, cost, scores.
+"""The report on how an answer was made, for reviewers: steps, times, cost, scores.
 
 Documents are named under the viewer's rights of today; hidden ones are counted.
 """

@@ -31,7 +31,7 @@ from agent.workflow import walk
 from copilot_site.lib.errors import CopilotError
 
 log = structlog.get_logger(__name__)
-_launched: dict[UUID, asyncio.Task[None]] = {}  # by answer; a loop keeps tasks weakly
+_launched: dict[UUID, asyncio.Task[None]] = {}  # by answer; the loop holds tasks by weak references only
 
 
 def launch(run: Run) -> UUID:
@@ -65,7 +65,7 @@ async def _lived(run: Run) -> None:
             await walking
     except Exception as error:
         log.exception("run.lost", run=str(run.message_id))
-        with suppress(Exception):  # what cannot be closed here is closed by the reaper
+        with suppress(Exception):  # the reaper closes it otherwise
             await in_thread(fail, run, time.monotonic(), error)
     finally:
         run.is_over = True
@@ -81,7 +81,7 @@ async def _walked(run: Run, batches: Batches) -> None:
                 async with aclosing(events_of(run)) as events:
                     async for event in events:
                         batches.put(event, grounds_of(run, event))
-                        if isinstance(event, AgentQuery):  # the first: whoever asked knows that it is taken
+                        if isinstance(event, AgentQuery):  # the first event: the question was accepted
                             await front_served()
             except CancelledError:
                 for event in await sync_to_async(_endings)(run):
@@ -127,7 +127,7 @@ async def events_of(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, N
     try:
         async for queued in _turn(run):
             yield queued
-        began = run.spent.began = time.monotonic()  # what it waited is no work
+        began = run.spent.began = time.monotonic()  # waiting time does not count
         async for event in guarded(run, walk(run, STATES), alone=alone):
             yield event
         title = await sync_to_async(finish)(run, began)
@@ -138,7 +138,7 @@ async def events_of(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, N
         if not isinstance(error, CopilotError):
             log.exception("run.failed", run=str(run.message_id))
         last = Error(content=await sync_to_async(fail)(run, began, error), done=True)
-    except (GeneratorExit, CancelledError) as gone:  # it was stopped, or whoever listened went away
+    except (GeneratorExit, CancelledError) as gone:  # stopped, or the consumer left
         await sync_to_async(fail)(run, began, gone)
         raise
     finally:

@@ -74,7 +74,7 @@ async def start(
         run = await in_thread(
             begin, principal, session_id, question, scope=scope, language=language, options=options, **more
         )
-        if not is_waited_for():  # else this loop ends before the run: whoever follows it launches it
+        if not is_waited_for():  # else this loop ends before the run: its follower launches it
             launch(run)
         return run
 
@@ -131,7 +131,7 @@ def begin(
     run = Run(
         session_id=session.pk,
         message_id=session.pk,
-        # it goes on when they sign out; its readers are gone then
+        # the run continues after a sign-out; its readers end
         principal=principal.signed_in(None).in_conversation(session.pk),
         question=check_question(question),
         scope=Scope(),
@@ -148,9 +148,7 @@ def begin(
     _narrow(run, scope, options)
     give_model(run)
     run.ticket = admitted(principal, has_model=run.model is not None)
-    finalize(
-        run, run.ticket.leave
-    )  # a run that nobody launches, because whoever asked is gone, is forgotten with its place
+    finalize(run, run.ticket.leave)  # a run never launched, because its asker left, gives its place back
     try:
         run.message_id = _store_question(run, session, options.channel)
     except BaseException:

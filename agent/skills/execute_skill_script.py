@@ -1,4 +1,4 @@
-"""Run a script of a skill, confined as this machine can."""
+"""Run a script of a skill, in the best confinement this machine offers."""
 
 import json
 from collections.abc import Mapping

@@ -14,8 +14,8 @@ from copilot_site.lib.errors import NotFound
 from knowledge.models import Document
 from knowledge.selectors import passages
 
-SOURCE = "skill output"  # no data source has this name: theirs have no spaces
-HEADLINE = 1_200  # characters, where nobody puts it into words
+SOURCE = "skill output"  # never a data source's name: those have no spaces
+HEADLINE = 1_200  # characters, when shown without a model
 
 
 def grounds_of(findings: Iterable[Finding], documents: Collection[Document]) -> list[Queried]:

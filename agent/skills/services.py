@@ -129,11 +129,11 @@ def _record(user: User, action: Action, skill: Skill, **detail: object) -> None:
     record(Principal.of(user), action, skill, detail=detail)
 
 
-CHARACTERS = 100_000  # of one file; the rest is said to be there
+CHARACTERS = 100_000  # shown of one file; the page tells how many are left out
 
 
 class Change(TextChoices):
-    """How a file differs from the one in the version in use."""
+    """The difference of a file from the version in use."""
 
     NEW = "new", gettext_lazy("new file")
     CHANGED = "changed", gettext_lazy("changed")

@@ -67,8 +67,8 @@ async def _conversed(conversation: Conversation, writer: Writer) -> AsyncIterato
             conversation.ask_to_write()
         if await sync_to_async(keep_visible)(
             run
-        ):  # before each call: nothing is read between it and the model's reading
-            if writer.has_parts:  # what it wrote may stand on what went
+        ):  # before each call, so that no right can end between the check and the model's reading
+            if writer.has_parts:  # its text may depend on removed evidence
                 raise EvidenceGone(changed(run.language))
             await conversation.begin_again()
             if not run.findings:

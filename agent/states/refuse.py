@@ -43,7 +43,7 @@ def _said(run: Run) -> tuple[StopReason, str]:
         if run.state.plan.route is Route.REFUSE:
             return StopReason.REFUSED, str(texts.NOT_HELPED_WITH)
         found = run.state.plan.validation
-        if found is not None and found.reason == "permission_denied":  # all of it was theirs when it was found
+        if found is not None and found.reason == "permission_denied":  # all of it was readable when it was found
             return StopReason.PERMISSION_DENIED, changed(run.language)
         if not run.asks_tables_alone and is_nothing_in(run.principal, run.scope):
             return StopReason.NO_EVIDENCE, str(texts.NOTHING_IN_SCOPE)

@@ -19,7 +19,7 @@ from agent.workflow import add_trace
 from knowledge.retrieval.search import Found, Scope, search
 
 QUERY_CHARACTERS = 2_000
-QUESTIONS_BEFORE = 2  # of a conversation, that a follow-up is searched with
+QUESTIONS_BEFORE = 2  # earlier questions that a follow-up is searched with
 
 
 async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
@@ -33,7 +33,7 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
     run.found = await worked(search_all, run.principal, queries, scope=scope, top_k=top_k)
     if run.is_by_words:
         run.scope = scope
-        if not run.findings:  # what the data read has no slip in it
+        if not run.findings:  # a question that the data understood has no typos
             run.read_as = respelt(queries[0], [hit.passage.embedded_text for hit in run.found.hits])
         if run.read_as:
             run.found = await worked(search, run.principal, run.read_as, scope=scope, top_k=top_k)

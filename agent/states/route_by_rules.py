@@ -26,7 +26,7 @@ def by_rules(run: Run, earlier: Earlier | None) -> Decision:
     """
     asked = run.state.input.normalized_query
     if earlier is not None and not matches("in_language", asked):
-        if earlier.is_asked_back and leans(asked):  # nobody knows what it goes on from
+        if earlier.is_asked_back and leans(asked):  # it is unknown which reading it follows
             return asked, Ruling(Route.CLARIFY, UNCLEAR), None
         if decision := _going_on(run, asked):
             return decision
@@ -60,7 +60,7 @@ def _going_on(run: Run, asked: str) -> Decision | None:
         }
         run.state.plan.clarifying_queries = queries
         return asked, Ruling(Route.CLARIFY, GOES_ON, readings=tuple(one.text for one in parsed.choices)), None
-    if not isinstance(parsed, LogicalQuery):  # “the senior one” is about the result, and nobody knows how
+    if not isinstance(parsed, LogicalQuery):  # “the senior one” refers to the result in an unknown way
         return (asked, Ruling(Route.CLARIFY, UNCLEAR), None) if leans(asked) else None
     run.logical_query = (source, parsed)
     is_whole = parsed == reading(opened, Question(asked, language))
@@ -76,7 +76,7 @@ def way(run: Run, steps: Steps | None) -> State:
     fixed = {Route.CLARIFY: State.CLARIFY, Route.REFUSE: State.REFUSE, Route.CALC: State.CALCULATE}
     plan = run.state.plan
     if run.attached.asked_with and plan.route is not Route.REFUSE:
-        plan.route = Route.DOC  # whoever attaches a file asks what it says
+        plan.route = Route.DOC  # a question with a file is about its content
         return State.RETRIEVE
     if plan.route in fixed:
         return fixed[plan.route]

@@ -28,7 +28,7 @@ from agent.workflow import Together, add_trace
 from knowledge.retrieval.engine import sentence_embedder
 from knowledge.retrieval.search import search
 
-TOLD = 1.0  # confidence of a result that is told as it is
+TOLD = 1.0  # confidence of a result shown verbatim
 UNVERIFIED = 0.2  # … of passages: low, so that programs can tell
 
 

@@ -16,7 +16,7 @@ _SPELT = re.compile(r"[A-Za-z]*[a-z][A-Z][\w-]*|[A-Z]{2,}[\w-]*|[\w-]*\d[\w,-]*(
 _CODE = re.compile(r"[A-Za-z]{1,5}-?\d{2,}(?:-[A-Za-z\d]+)*")
 _ENDING = re.compile(r"(?:ement|ment|ness|abl|ibl|anc|enc|ist|ful|ion|iv|al|er|or|ic|i)\Z")
 _SHORTEST_ROOT = 4  # letters
-EVERYDAY = 0.2  # share of ordinary passages with a word, from which on it says nothing of the matter; by hand
+EVERYDAY = 0.2  # share of ordinary passages with a word, from which on it is an everyday word; chosen by hand
 
 
 @cache

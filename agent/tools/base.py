@@ -207,7 +207,7 @@ class Tool(Protocol):
 
 
 class ToolDefaults:
-    """What most tools have in common."""
+    """Defaults shared by most tools."""
 
     scope: str = ""
     timeout_s: float = 15.0
@@ -243,7 +243,7 @@ def add_tool(tool: Tool) -> Tool:
     return tools.add(tool.name, tool)
 
 
-OUTSIDE = "mcp_"  # how the tools of services outside begin (`agent.mcp_client`); none of ours does
+OUTSIDE = "mcp_"  # prefix of outside services' tools (`agent.mcp_client`), reserved for them
 
 
 def load() -> None:
@@ -330,7 +330,7 @@ def _told(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
     return " ".join((getdoc(kind) or "").split()), schema
 
 
-# Keywords of JSON Schema: those that a model is not told, and those whose keys are names of ours.
+# JSON Schema keywords: those left out for a model, and those whose keys are our own names.
 OMITTED = frozenset({"additionalProperties", "default", "format", "maxLength", "minItems", "minLength", "title"})
 NAMED = frozenset({"properties", "$defs"})
 
@@ -346,7 +346,7 @@ def _told_part(part: Any) -> Any:
         return [_told_part(each) for each in part]
     if not isinstance(part, dict):
         return part
-    if "anyOf" in part and {"type": "null"} in part["anyOf"]:  # to leave it out says the same
+    if "anyOf" in part and {"type": "null"} in part["anyOf"]:  # same as leaving it out
         part = {**part, "anyOf": [each for each in part["anyOf"] if each != {"type": "null"}]}
     return {
         keyword: {name: _told_part(schema) for name, schema in value.items()} if keyword in NAMED else _told_part(value)
@@ -355,7 +355,7 @@ def _told_part(part: Any) -> Any:
     }
 
 
-NOTHING = (UUID(int=0),)  # an id that no row has: what is narrowed to nothing finds nothing, and never everything
+NOTHING = (UUID(int=0),)  # an id that no row has: an empty scope must match nothing, not everything
 
 
 def within(

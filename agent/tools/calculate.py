@@ -1,4 +1,4 @@
-"""Reckon exactly."""
+"""Calculate exactly."""
 
 from pydantic import Field
 

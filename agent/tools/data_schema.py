@@ -1,4 +1,4 @@
-"""What tables a spreadsheet holds."""
+"""List the tables of a spreadsheet."""
 
 from uuid import UUID
 

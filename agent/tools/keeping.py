@@ -9,7 +9,7 @@ from agent.tools.calling import UNREAD, Called
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
 
-PROBLEMS = {  # what is kept of a call that failed: the tool's own sentence may repeat a title or a cell
+PROBLEMS = {  # stored texts of failed calls: the tool's own sentence may repeat a title or a cell
     "InvalidArguments": "the arguments do not fit the tool",
     "TimeoutError": "the tool did not finish in time",
     "NotFound": "what it was asked for is not there, or not theirs",
@@ -38,7 +38,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         )
     if called.tool is not None and called.tool.brings == "inside":
         said = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
-        run.told_inside += [*said, unfenced(result.output)]  # a passage is cut there, and names stand beside it
+        run.told_inside += [*said, unfenced(result.output)]  # the output has truncated passages, and names beside them
     if called.tool and called.tool.node is State.QUERY and not run.state.plan.subtasks:
         form = result.data.get("explore")
         run.state.plan.explore = (
@@ -48,7 +48,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
     if called.tool and called.tool.node is State.CALCULATE and result.success:
         run.workings.append(result.output)
         run.expression = str(called.arguments.get("expression", ""))
-    skill = result.data.get("skill_name")  # of one that there is
+    skill = result.data.get("skill_name")  # of an existing skill
     err = None
     out: dict[str, object] = {"evidence_added": len(run.findings) - known}
     if called.is_error:

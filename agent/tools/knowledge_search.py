@@ -19,8 +19,8 @@ from authz.principal import Principal
 from knowledge.retrieval.conditions import MOST_CONDITIONS
 from knowledge.retrieval.search import Found, Hit, Scope, search
 
-TOP_K = 8  # passages an answer may stand on; the specification's number
-WIDE_K = 20  # of a question that is asked again because those said nothing
+TOP_K = 8  # passages per answer; the specification's number
+WIDE_K = 20  # for a question asked again because the first passages had no answer
 Query = Annotated[str, Field(min_length=1, max_length=500)]
 
 

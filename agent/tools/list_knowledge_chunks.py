@@ -14,7 +14,7 @@ from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import Page, chunk_page, chunks_around
 
 LIMIT, MOST = 20, 100
-FARTHEST = 10**9  # offset: past the end of every document, and a number that the database knows
+FARTHEST = 10**9  # largest offset: past the end of every document, and within the database's integer range
 
 
 class ListArgs(ToolArgs):

@@ -32,7 +32,7 @@ from knowledge.selectors import ShownPassage, passages, passages_of
 
 log = structlog.get_logger(__name__)
 NEAR = 0.9  # cosine of two questions. It finds 11 of 15 paraphrases, and 9 of 15 other questions ("annual", "sick leave"): by hand
-LOOKED_AT = 3  # wordings, nearest first: the first whose sources still say the same
+LOOKED_AT = 3  # wordings to check, nearest first: the first with unchanged sources is used
 MOST_STATEMENTS = 200  # the newest of one source; the guard looks at each once
 
 
@@ -90,7 +90,7 @@ def _match(principal: Principal, answer: VerifiedAnswer, *, is_same: bool) -> Ve
         for each in sources
         if each.document
     ]
-    if None in cited:  # a right ended between the two looks
+    if None in cited:  # a right ended between the two queries
         return None
     return VerifiedMatch(
         answer.pk,

@@ -20,7 +20,7 @@ from authz.admin_pages import admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import PermissionDenied
 
-QUERY = "PostgreSQL documentation"  # something that every search of the web finds, and that tells nothing of who asks
+QUERY = "PostgreSQL documentation"  # found by every web search, and reveals nothing about the company
 
 
 def _kinds() -> list[tuple[str, str]]:

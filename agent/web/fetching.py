@@ -19,11 +19,11 @@ from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
 from knowledge.text.normalise import cleaned
 
 MOST_BYTES = 2_000_000  # of a page, unpacked
-MOST_TAGS = 40_000  # of a page: what looks for its main text takes minutes of a processor for ten times as many
+MOST_TAGS = 40_000  # of a page: extracting the main text takes processor minutes for ten times as many
 MOST_CHARACTERS = 200_000  # of its main text
 MOST_REDIRECTS = 5
-SPAN_CHARACTERS, MOST_SPANS = 1_200, 4  # of a page that are told: what is nearest to what is looked for
-LEAST_CHARACTERS = 25  # a page with less says nothing to whoever runs no scripts
+SPAN_CHARACTERS, MOST_SPANS = 1_200, 4  # of a page passed on: its most relevant pieces
+LEAST_CHARACTERS = 25  # a page with less needs scripts to show its content
 PAGES, TEXTS = {"text/html", "application/xhtml+xml"}, {"text/plain", "text/markdown"}
 _BLOCKS = (
     "p", "div", "section", "article", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol",
@@ -123,7 +123,7 @@ def _main(url: str, answer: Answer) -> tuple[str, str]:
     if answer.body.count(b"<") > MOST_TAGS:
         raise NotRead(Code.TOO_BIG, answer.status)
     from knowledge.sources.base import Unreadable
-    from knowledge.sources.web_pages import read_page  # trafilatura: a second and some memory, for whoever reads pages
+    from knowledge.sources.web_pages import read_page  # imported on first use: trafilatura takes a second
 
     try:
         content = read_page(answer.body, url, answer.headers.get("Content-Type", "")).content

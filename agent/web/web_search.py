@@ -1,4 +1,4 @@
-"""Search the web, where the company's own knowledge does not say it."""
+"""Search the web for what the company's own knowledge does not have."""
 
 from dataclasses import replace
 

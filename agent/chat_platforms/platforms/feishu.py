@@ -32,7 +32,7 @@ from agent.web_request import NotRead, request
 from copilot_site.lib.json_input import cleaned, loads, loads_answer
 from copilot_site.lib.outgoing import services_at
 
-WINDOW_S = 300  # between the time that a call bears and ours; an event that is sent again bears a new one
+WINDOW_S = 300  # tolerated age of a call's timestamp; redelivered events have a new one
 MESSAGE = "im.message.receive_v1"
 BLOCK = 16  # bytes of AES
 PAGE, BATCH = 100, 50  # members of a group, and people of the directory, in one answer

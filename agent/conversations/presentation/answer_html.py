@@ -29,7 +29,7 @@ _TAGS = {
     "p", "br", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "hr",
     "table", "thead", "tbody", "tr", "th", "td", "h1", "h2", "h3", "h4", "h5", "h6",
 }  # fmt: skip
-# Where chips, unchecked sentences and what is from outside stand while Markdown is read: punctuation, so that emphasis beside it is one.
+# Placeholders of chips, unchecked sentences and outside sources in Markdown: punctuation, so that adjacent emphasis works.
 _CHIPS, _OPEN, _CLOSE, _OUTSIDE = "⁅⁆", "⸨", "⸩", "⁂"
 _CHIP = re.compile(rf"\s*{_CHIPS[0]}(\d+){_CHIPS[1]}")
 _MARKS = re.compile(rf"{_CHIP.pattern}|[{_OPEN}{_CLOSE}{_OUTSIDE}]")

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from agent.conversations.presentation.message import ShownSentence
 
-ROW_GAP = "\n- "  # how a row is set off where it is said
+ROW_GAP = "\n- "  # the gap before each row
 LEAST_ROWS, LEAST_COLUMNS = 2, 2  # fewer are a list whose items happen to have colons
 
 Cells = dict[str, str]

@@ -1,4 +1,4 @@
-"""How an answer ended, for pages: the template part that shows it, and one line on how it was made."""
+"""The ending of an answer, for pages: the template part that shows it, and one line on how it was made."""
 
 from collections.abc import Mapping
 from typing import Final

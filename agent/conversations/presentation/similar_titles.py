@@ -13,7 +13,7 @@ from knowledge.text.terms import terms
 
 MOST = 3
 LOOKED_AT = 50  # documents with one of the words in their title, the latest first
-LEAST = 0.3  # share of what is asked that a title says; by hand
+LEAST = 0.3  # share of the question's words that a title must have; chosen by hand
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def steps_of(state: Mapping[str, Any]) -> tuple[Step, ...]:
     trace: Sequence[Mapping[str, Any]] = state.get("trace_steps", ())
     evidence: Sequence[Mapping[str, Any]] = state.get("evidence_items", ())
     if sum(_added(step) for step in trace) != len(evidence):
-        evidence = ()  # some of it was known before: which step brought which cannot be told
+        evidence = ()  # some was known before, so pieces cannot be assigned to steps
     found, place = [], 0
     for step in trace:
         added = _added(step)

@@ -54,7 +54,7 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
     found = list(rows)
     principal = reader_of(principal, found)
     wanted = {citation.chunk_id for row in found for citation in row.citations.all()}
-    wanted |= {pk for row in found for pk in _read(row)}  # in one look: a second one is at another moment
+    wanted |= {pk for row in found for pk in _read(row)}  # one query, so that all rights are of one moment
     wanted |= {pk for row in found for pk in _leaned_on(row)[0]}
     results = {query.pk: queried_by(query) for row in found for query in row.queries.all()}
     verified = _verified(found)
@@ -114,7 +114,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     queries = [query for query in row.queries.all() if query.pk in seen.queries]
     pages = tuple(_page(page) for page in row.pages.all())
     verified = tuple(each for each in seen.verified.get(row.pk, ()) if standing_on(each.answer_id) in seen.vouched)
-    outside = {page.number for page in pages}  # of the world: whoever may read the answer may read them
+    outside = {page.number for page in pages}  # public: every reader of the answer may see them
     numbers = {each.number for each in citations} | {each.number for each in queries} | outside
     numbers |= {each.number for each in verified}
     said = {entry["text"] for entry in row.sentences} if _output_of(row).get("kind") else set()
