@@ -164,7 +164,7 @@ class EvidenceRef(BaseModel):
 
 
 class Draft(BaseModel):
-    """confidence: in 0 … 1, for ordering only; nobody is shown it as a probability."""
+    """confidence: in 0 … 1, for ordering only; never shown as a probability."""
 
     answer: str = ""
     citations: list[EvidenceRef] = Field(default_factory=list)
@@ -180,7 +180,10 @@ class RenderedSource(BaseModel):
 
 
 class Output(BaseModel):
-    """kind, disagreements: as `CitedAnswer` has them. is_declined: a model read what was found, and gave no answer from it."""
+    """kind, disagreements: as `CitedAnswer` has them.
+
+    is_declined: a model read the evidence, and gave no answer from it.
+    """
 
     final_answer: str = ""
     final_citations: list[EvidenceRef] = Field(default_factory=list)

@@ -45,12 +45,13 @@ log = structlog.get_logger(__name__)
 
 
 class Ask(BaseModel):
-    """A question. id: made by the client, which asks again with the same one where it does not know whether it was heard.
+    """A question.
 
-    folder_ids: with all that lies below them. metadata: what fields of the documents say. tables: of data sources; with them alone no
-    document is looked at. follows: the answer after which it is asked, else the last one. instead_of: the question in whose place it is
-    asked. is_wide: look at more passages, because the first ones said nothing. agent_id: of the assistant that was
-    chosen; None: the default one. attachment_ids: of the conversation's files that it is asked with.
+    id: made by the client, which repeats it where delivery is uncertain. folder_ids: including their subfolders.
+    metadata: conditions on document fields. tables: of data sources; with tables only, no documents are searched.
+    follows: the answer before it; None: the last one. instead_of: the question that it replaces. is_wide: use more
+    passages, because the first ones had no answer. agent_id: of the chosen assistant; None: the default one.
+    attachment_ids: of the conversation's files to search.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -71,7 +72,7 @@ class Ask(BaseModel):
 
 
 class Continue(BaseModel):
-    """An answer that this page did not see to its end. after: the last `seq` it saw."""
+    """A request to resume an answer. after: the last `seq` that the page saw."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -58,7 +58,7 @@ def host_of(url: str) -> str:
 
 
 class AskedOutside(BaseModel):
-    """A question that left the house, word for word. to: the host that it was sent to; provider: its name here."""
+    """A query sent outside, word for word. to: the host that received it; provider: its name here."""
 
     query: str
     provider: str
@@ -66,7 +66,7 @@ class AskedOutside(BaseModel):
 
 
 class FetchedOutside(BaseModel):
-    """A page that was asked for. code: "ok", or why it was not read (`agent.web.fetching.Code`)."""
+    """A requested page. code: "ok", or why it was not read (`agent.web.fetching.Code`)."""
 
     url: str
     code: str
@@ -80,7 +80,7 @@ class WebSummary(BaseModel):
 
 
 class AskedApproval(BaseModel):
-    """A call of a tool outside that waits for the person. title: of service and tool, for people."""
+    """A call of an outside tool that waits for approval. title: of service and tool, for people."""
 
     id: UUID
     tool: str

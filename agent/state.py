@@ -188,7 +188,7 @@ class RagSummary(BaseModel):
 
 
 class SqlSummary(BaseModel):
-    """result_preview: of a document's table it is text of that document, and not stored."""
+    """result_preview: not stored for a document's table, because it is text of that document."""
 
     generated_sql: str
     result_preview: str = ""
@@ -209,7 +209,7 @@ class ToolSummaries(BaseModel):
 
 
 class RunState(BaseModel):
-    """The specification's state: three lists that only grow, and parts that are overwritten."""
+    """The specification's state: three append-only lists, and parts that are overwritten."""
 
     messages: list[Turn] = Field(default_factory=list)
     trace_steps: list[TraceStep] = Field(default_factory=list)

@@ -1,18 +1,19 @@
-"""How a question becomes an answer with evidence, or an honest no.
+"""The path from a question to an answer with evidence, or to a refusal.
 
     with a model     Preprocess → LoadAuthz → Route → DocRAGTool → Act → Done
     without one      Preprocess → LoadAuthz → Route → DocRAGTool | SQLTool → ValidateEvidence → Synthesize → Done
                                                     ↘ CalcTool | Clarify | Refuse → Done
 
-With a model documents are searched first. Act is the one conversation in which it then writes the answer, sentence by checked sentence,
-or calls tools, asks back or declines. Without a model, or when it fails, the run goes through the tool states by rule.
+With a model, documents are searched first. Act is the conversation in which the model then writes the answer, checked
+sentence by sentence, or calls tools, asks back or declines. Without a model, or when it fails, the run goes through the
+tool states by rule.
 
-A state is an async generator: it yields events, those that leave in one moment together, and last of all one `Goto`. It sends nothing
-and stores nothing; whoever walks the run does (`agent.runs.run`). What a client sees live and what is stored come from the same walk.
+A state is an async generator: it yields events, with those sent together as one item, and last one `Goto`. It sends and
+stores nothing itself; the runner does (`agent.runs.run`). The live events and the stored answer come from the same walk.
 
-To read on: `agent/states/`, one file a state; `agent/run.py`, what a run carries, and `agent/state.py`, what is stored of it;
-`agent/tools/`, one file a tool; `agent/revocation.py`, which looks at rights again before anything leaves; `agent/runs/`, who starts,
-keeps and ends a run.
+To read on: `agent/states/`, one file per state; `agent/run.py`, the run in memory, and `agent/state.py`, its stored
+state; `agent/tools/`, one file per tool; `agent/revocation.py`, which checks rights again before anything is sent;
+`agent/runs/`, which starts, keeps and ends a run.
 """
 
 import time

@@ -75,7 +75,7 @@ class _Check:
         return unsettled("time") if is_inside or not asked else contradicted("time")
 
     def _is_given_year(self, span: Span) -> bool:
-        """Tell whether a time is a whole year that the question, a condition or a column names."""
+        """Return whether a time is a whole year that the question, a condition or a column names."""
         year = span[0].year if span[0] else 0
         whole = (date(year, 1, 1), date(year + 1, 1, 1)) if 0 < year < date.max.year else None
         return span == whole and str(year) in " ".join((self._given, *self.table.columns))

@@ -24,7 +24,7 @@ KIND = "mcp service"  # that a secret is stored for
 
 
 class ServiceUnusable(CopilotError):
-    """A service cannot be reached or does not answer as it should; the text says why in one sentence."""
+    """A service cannot be reached or does not answer as expected; the text says why in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def address_of(row: McpService) -> Address:
 
 
 def sealed(row: McpService, secret: str) -> str:
-    """Seal a secret for the address, issuer and client of this row alone."""
+    """Seal a secret for the address, issuer and client of this row only."""
     return service_keys.sealed(secret, secret_place(row), of=KIND)
 
 

@@ -57,7 +57,7 @@ class SignedIn:
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
-        """Let one process renew at a time: many issuers accept a refresh token once."""
+        """Let one process renew at a time: many issuers accept a refresh token only once."""
         key = f"mcp-sign-in-renewal:{self.service_id}"
         while not await cache.aadd(key, 1, RENEWS_S):  # noqa: ASYNC110 - held by another process
             await asyncio.sleep(LOOKS_S)

@@ -1,1 +1,1 @@
-"""`/mcp`: search, read, list, ask and query data from programs that speak MCP, as the person whose token it is."""
+"""`/mcp`: search, read, list, ask and query data from MCP clients, as the owner of the token."""

@@ -1,4 +1,4 @@
-"""`list_documents`: knowledge bases, and the documents in them, as far as the person may see them."""
+"""`list_documents`: knowledge bases and their documents, limited to those visible to the person."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,7 @@
-"""`POST /mcp`: authentication, scopes, seats and limits as every address of the API has them; the rest is the protocol's."""
+"""`POST /mcp`: authentication, scopes, seats and limits as in the rest of the API.
+
+Everything else follows the protocol.
+"""
 
 from functools import partial
 from typing import Any

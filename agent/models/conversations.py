@@ -1,4 +1,4 @@
-"""Conversations: sessions, messages, and the passages an answer stood on."""
+"""Models of conversations: sessions, messages, and the sources of answers."""
 
 import uuid
 

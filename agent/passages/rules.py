@@ -76,7 +76,7 @@ def matches(name: str, text: str) -> bool:
 
 
 def bare(question: str) -> str:
-    """Return a question without the marks at its end."""
+    """Return a question without its final punctuation."""
     return question.strip().rstrip("?？!！。. ")
 
 

@@ -48,7 +48,7 @@ CUT = frozenset({"length", "max_tokens", "content_filter"})  # finish reasons of
 
 @dataclass(frozen=True)
 class Prices:
-    """Of a million tokens, in the operator's currency."""
+    """Prices per million tokens, in the operator's currency."""
 
     input: Decimal = Decimal(0)
     output: Decimal = Decimal(0)

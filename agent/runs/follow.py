@@ -221,7 +221,7 @@ def _facts(sentence: ShownSentence) -> dict[str, Any]:
 
 
 def _lines_of(gap: str) -> str:
-    """Return the lines that a gap begins; what opens an item stands in the text."""
+    """Return the line breaks of a gap; list markers are in the text already."""
     return gap[: len(gap) - len(gap.lstrip("\n"))]
 
 

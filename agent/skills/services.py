@@ -37,7 +37,7 @@ def seen_skills(user: User) -> QuerySet[Skill]:
 
 
 def files_of(version: SkillVersion) -> dict[str, bytes]:
-    """Return the files of a version for its review. Raises InvalidInput where they are not those that were uploaded."""
+    """Return the files of a version for its review. Raises InvalidInput where they differ from the uploaded ones."""
     return files_in(bytes(version.archive), version.sha256)
 
 

@@ -58,7 +58,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Footnote:
-    """A source. address: of its document, or of a page outside; "" for a query."""
+    """A source. address: of its document, or of a web page; "" for a query."""
 
     number: int
     text: str
