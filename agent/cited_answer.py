@@ -14,12 +14,11 @@ from copilot_site.lib.one_line import Line
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked:
+    """citations: numbers from 1, as the marks `[1]` in the shown text.
 
-    False where it could not be compared with them.
-
-    gap: the separator from the sentence before, where a paragraph, an item of a list or a line of code begins; "" for a
-    space. slot: as `agent.events` has it; None for its place among the sentences.
+    is_checked: False where it could not be compared with them. gap: the separator from the sentence before, where a
+    paragraph, an item of a list or a line of code begins; "" for a space. slot: as `agent.events` has it; None for its
+    place among the sentences.
     """
 
     text: str
@@ -92,12 +91,11 @@ class CitedVerified:
 
 @dataclass(frozen=True)
 class CitedAnswer:
-    """provider: who wrote it, e.g. `extractive`. All kinds of sources share one numbering. kind:
+    """provider: who wrote it, e.g. `extractive`. All kinds of sources share one numbering.
 
-    `passages` where the best passages are shown without a verdict; "" for an answer.
-
-    pages: of the web, always kept apart from the company's own sources. disagreements: pairs of numbers of
-    contradicting passages, the one that the answer stands on first.
+    kind: `passages` where the best passages are shown without a verdict; "" for an answer. pages: of the web, always
+    kept apart from the company's own sources. disagreements: pairs of numbers of contradicting passages, the one that
+    the answer stands on first.
     """
 
     provider: str
@@ -119,9 +117,7 @@ class CitedAnswer:
         return [evidence_id for _number, evidence_id in sorted(numbered)]
 
     def without(self, numbers: Collection[int]) -> "CitedAnswer":
-        """Return the answer without these sources: the sentences that cite none of them, and the results that they
-        cite.
-        """
+        """Return the answer without these sources, their sentences, and the results that those cite."""
         kept = tuple(each for each in self.sentences if not set(each.citations) & set(numbers))
         cited = {number for each in kept for number in each.citations}
         return replace(

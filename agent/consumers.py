@@ -1,5 +1,4 @@
-"""The chat page's socket: accepts or refuses connections, validates messages, starts or stops runs, and forwards their
-events.
+"""The chat page's socket: checks connections and messages, starts and stops runs, and forwards their events.
 
 A run does not depend on the socket: it continues when the page is closed, and a page that reconnects can resume it.
 """

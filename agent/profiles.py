@@ -58,14 +58,12 @@ class Profile:
 
 @dataclass(frozen=True)
 class Options:
-    """A person's choices for one question. profile_id, model: "" for the default ones. uses_tools, searches_web:
+    """A person's choices for one question. profile_id, model: "" for the default ones.
 
-    None: the profile's.
-
-    asked_as: the client's id of the question; the same id in a conversation is the same question. is_wide: use more
-    passages than usual. follows, instead_of: its place in the conversation (`agent.conversations.branches.followed`).
-    attachments: ids of the conversation's files to search. tables: of data sources to query. channel: for the audit
-    log; "" for the pages and the API.
+    uses_tools, searches_web: None: the profile's. asked_as: the client's id of the question; the same id in a
+    conversation is the same question. is_wide: use more passages than usual. follows, instead_of: its place in the
+    conversation (`agent.conversations.branches.followed`). attachments: ids of the conversation's files to search.
+    tables: of data sources to query. channel: for the audit log; "" for the pages and the API.
     """
 
     profile_id: str = ""

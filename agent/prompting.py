@@ -37,8 +37,9 @@ def dated(text: str, today: date) -> str:
 
 
 def count_tokens(text: str) -> int:
-    """Estimate the tokens of a text, rather a tenth too many than too few: the tokenizers of served models are not
-    available.
+    """Estimate the tokens of a text, rather a tenth too many than too few.
+
+    The tokenizers of served models are not available.
     """
     wide = 0 if text.isascii() else sum(map(len, WIDE.findall(text)))
     return wide + -(-(len(text) - wide) // 4)

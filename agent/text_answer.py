@@ -1,7 +1,4 @@
-"""A run's answer as Markdown text with footnotes, for every channel except our own pages:
-
-OpenAI's API, MCP, chat platforms.
-"""
+"""A run's answer as Markdown text with footnotes, for OpenAI's API, MCP and chat platforms."""
 
 import json
 import re

@@ -92,8 +92,9 @@ def chat(
 @require_safe
 @signed_in
 def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """List the person's conversations; `?q=` with these words in title or questions, `?label=` with this label,
-    `?archived=1` archived ones.
+    """List the person's conversations.
+
+    `?q=`: with these words in title or questions; `?label=`: with this label; `?archived=1`: archived ones.
     """
     words = request.GET.get("q", "").strip()[:QUESTION_LENGTH]
     label, is_archived = request.GET.get("label", "").strip()[:LONGEST_LABEL], request.GET.get("archived") == "1"
@@ -132,9 +133,7 @@ def message(request: HttpRequest, principal: Principal, session_id: UUID, messag
 
 
 def _of_messages(principal: Principal) -> dict[str, object]:
-    """Return additional context for message templates: the sources that this person corrects, and whether they can
-    verify answers.
-    """
+    """Return context for message templates: sources that this person corrects, and whether they can verify answers."""
     return {
         "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
         "verifies": SimpleLazyObject(lambda: is_keeper(principal)),

@@ -17,9 +17,7 @@ from copilot_site.lib.outgoing import AddressRefused
 
 
 class SettingsAdmin(admin.ModelAdmin[Any]):
-    """Base admin for the agent's settings: every change is audited with the names of the changed fields, never their
-    values.
-    """
+    """Base admin for the agent's settings; audits the names of changed fields, never their values."""
 
     action_recorded = Action.AGENT_CHANGED
 

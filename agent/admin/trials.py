@@ -58,10 +58,10 @@ def tried(  # noqa: PLR0917  # one call of each kind
     action: Action,
     outcome: Callable[[Any], Mapping[str, object]],
 ) -> HttpResponseBase:
-    """Try the values in the form without saving them, with the stored key of the row `id` where no key is entered and
-    the address is unchanged.
+    """Try the values in the form without saving them.
 
-    outcome: tries a row and returns ok, a sentence, and detail, the service's own words in English.
+    Where no key is entered and the address is unchanged, the stored key of the row `id` is used. outcome: tries a row
+    and returns ok, a sentence, and detail, the service's own words in English.
     """
     given = request.POST.get("id", "")
     stored: Keyed | None = kind.objects.filter(pk=given).first() if given.isdecimal() else None

@@ -1,8 +1,8 @@
-"""Write an answer: each sentence of the model is compared with what it cites before it is shown, and a judge checks
-beside the stream what facts leave open.
+"""Write an answer, checking each sentence before it is shown.
 
-Each sentence has its slot (`agent.attribution.slots`). A sentence that facts settle is sent at once; of an open one
-only the sources are sent until the judge has read it.
+Each sentence of the model is compared with what it cites; a judge checks beside the stream what facts leave open. Each
+sentence has its slot (`agent.attribution.slots`). A sentence that facts settle is sent at once; of an open one only the
+sources are sent until the judge has read it.
 """
 
 import asyncio
@@ -228,9 +228,7 @@ class Writer:
         return self._started_over()
 
     async def _taken(self, statement: CitedStatement) -> Together:
-        """Return the events of a new sentence: the sentence itself where facts settle it, else a notice that it is
-        being checked.
-        """
+        """Return the events of a new sentence: itself where facts settle it, else a notice that it is being checked."""
         if self._is_passed_over(statement):
             if statement.closes and self.slots.last:
                 self.slots.last.is_complete = True
@@ -253,9 +251,7 @@ class Writer:
         return (*self._checking(), *self._all_shown())
 
     def _is_passed_over(self, statement: CitedStatement) -> bool:
-        """Return whether a sentence is not part of the answer: it says that there is no answer, is in another language,
-        or is a repetition.
-        """
+        """Return whether to drop a sentence: it gives no answer, is in another language, or is a repetition."""
         if NO_ANSWER in statement.text or is_no_answer(statement.text):
             self.abstains = not any(part.stands or not part.is_settled for part in self.slots.parts)
             self._is_enough = NO_ANSWER in statement.text
@@ -286,8 +282,9 @@ class Writer:
                 yield checking(slot, [self.run.numbered[number].item.source.title for number in numbers])
 
     def _ask(self) -> None:
-        """Send the waiting sentences to the judge: the first open one at once, later ones in batches, at most two calls
-        at a time.
+        """Send the waiting sentences to the judge.
+
+        The first open sentence is sent at once, later ones in batches, with at most two calls at a time.
         """
         is_early = self._asked and self._is_writing and len(self._waiting) < BATCH
         if not self._waiting or is_early or self._calls == MOST_CALLS:

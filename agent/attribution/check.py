@@ -74,9 +74,9 @@ def _digits(text: str) -> str:
 
 
 def _rows_like(sentence: str, text: str) -> list[list[tuple[str, str]]]:
-    """Return the rows of a text that begin like a row that a model wrote ("City:
+    """Return the rows of a text that begin like a row that a model wrote, as columns and values.
 
-    Rome; Limit: 160"), as columns and values.
+    A model's row reads "City: Rome; Limit: 160".
     """
     (_name, first), *others = _written_cells(sentence)
     rows = [_written_cells(each.text) for each in split(text) if each.kind == "row"] if others else []
@@ -101,11 +101,10 @@ def _is_in(row: Sequence[tuple[str, str]], name: str, value: str) -> bool:
 def check_cited(
     sentence: str, cited: Sequence[int], evidence: Mapping[int, Evidence], *, question: str, today: date, also: str = ""
 ) -> tuple[tuple[int, ...], Finding]:
-    """Return the verdict of the evidence on the sentence, and the numbers of its supporting pieces: the cited ones, or
-    another that says it.
+    """Return the verdict of the evidence on the sentence, and the numbers of its supporting pieces.
 
-    A sentence without citations is compared with the piece that shares most of its words. Empty evidence settles
-    nothing.
+    These are the cited pieces, or another that says it. A sentence without citations is compared with the piece that
+    shares most of its words. Empty evidence settles nothing.
     """
     numbers = tuple(number for number in cited if number in evidence)
     ranked = sorted(evidence, key=lambda number: -share_said(sentence, evidence[number].text))

@@ -19,10 +19,7 @@ BINDS = {"all", "only", "most", "least", "more", "fewer", "up", "down", "same", 
 
 
 def words_of(text: str) -> list[str]:
-    """Return the content words of a lower-case text:
-
-    English words and, for unsegmented Chinese, every pair of adjacent characters.
-    """
+    """Return the content words of a lower-case text: English words, and each pair of adjacent Chinese characters."""
     bare = without_plain(text.replace("'s ", " "))
     words = _LATIN.findall(bare)
     for run in _HAN_RUN.findall(bare):

@@ -102,9 +102,7 @@ def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quan
 
 
 def _differs(amount: Quantity, there: Sequence[Quantity], said: Sequence[Quantity]) -> bool:
-    """Return whether the place gives another amount of this kind that no calculation over the text could turn into this
-    one.
-    """
+    """Return whether the place gives another amount of this kind, and no calculation over the text yields this one."""
     return (
         len(_alike(there, amount)) == 1 and not any(amount.agrees(each) for each in said) and not is_made(amount, said)
     )
@@ -154,10 +152,10 @@ def quoted_conflict(sentence: str, quote: str, evidence: str, *, question: str, 
 
 
 def _has_other_amount(sentence: str, quote: str, given: str, today: date) -> bool:
-    """Return whether the sentence has an amount that the quotation neither has nor yields, while one of its kind is
-    left over there.
+    """Return whether the sentence has an amount that the quotation neither has nor yields.
 
-    In one language the words around both must agree; across two languages, both must share another amount.
+    Only where the quotation has an unused amount of its kind. In one language the words around both must agree; across
+    two languages, both must share another amount.
     """
     own, there, known = (_amounts(text, today) for text in (sentence, quote, given))
     left = [each for each in there if not any(said.agrees(each) for said in own)]

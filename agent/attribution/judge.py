@@ -1,8 +1,8 @@
-"""A language model judges what facts cannot settle: open sentences, each with its cited passages, one line of verdict
-for each.
+"""Let a language model judge what facts cannot settle: open sentences, each with its cited passages.
 
-A verdict counts only where its quotation stands in those passages, letter by letter, and does not contradict the facts
-of the sentence. The evidence is fenced, and stripped of instructions to the model.
+It replies with one line of verdict for each. A verdict counts only where its quotation stands in those passages, letter
+by letter, and does not contradict the facts of the sentence. The evidence is fenced, and stripped of instructions to
+the model.
 """
 
 import html
@@ -125,8 +125,9 @@ def stands_quoted(quote: str, text: str) -> bool:
 
 
 def is_quoted(quote: str, text: str) -> bool:
-    """Return whether a text contains a quotation in whole words and numbers, ignoring case, width, white space and
-    surrounding marks.
+    """Return whether a text contains a quotation in whole words and numbers.
+
+    Case, width, white space and surrounding marks are ignored.
     """
     plain = _folded(html.unescape(quote)).strip(" .…\"“”'")
     return len(plain) >= LEAST_QUOTED and re.search(_bordered(plain), _folded(text)) is not None

@@ -1,6 +1,4 @@
-"""Recognise a sentence that only says that its writer does not know, or that the evidence does not say: not an answer,
-whatever it cites.
-"""
+"""Recognise a sentence that only says that nothing is known: not an answer, whatever it cites."""
 
 from agent.text.words import pattern
 from knowledge.text.chinese_script import simplified

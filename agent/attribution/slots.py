@@ -1,5 +1,6 @@
-"""The slots of an answer: sentences, rows, items and blocks of code in writing order, each shown once all of it is
-settled.
+"""The slots of an answer: sentences, rows, items and blocks of code, in writing order.
+
+Each is shown once all of it is settled.
 """
 
 import re

@@ -19,9 +19,7 @@ Passages = Mapping[UUID, ShownPassage]
 
 
 def with_approved(answer: CitedAnswer, passages: Passages) -> CitedAnswer:
-    """Return a quoted answer in which each sentence of an unapproved source that an approved one contradicts is
-    replaced by the latter's.
-    """
+    """Return a quoted answer with each unapproved sentence replaced by the approved one that contradicts it, if any."""
     spans = {span.number: span for span in answer.citations}
     instead: dict[int, int] = {}
     for one, other in answer.disagreements:

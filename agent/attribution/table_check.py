@@ -1,8 +1,8 @@
-"""Check a sentence against a table: the rows that it names are looked up, and each number, extreme, direction and time
-in their cells.
+"""Check a sentence against a table.
 
-A sentence is supported where every fact was found, the table or the question explains every word, and its conditions
-are stated. Other kinds of comparison are left to a judge.
+The rows that it names are looked up, and each number, extreme, direction and time in their cells. A sentence is
+supported where every fact was found, the table or the question explains every word, and its conditions are stated.
+Other kinds of comparison are left to a judge.
 """
 
 import re
@@ -206,9 +206,7 @@ class _Check:
     def _missing(
         self, said: Quantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
     ) -> Finding:
-        """Return the finding for a number that is not in the rows: wrong where they give another of its kind, else
-        open.
-        """
+        """Return the finding for a number missing in the rows: wrong where they give another of its kind, else open."""
         others = [row for row in range(len(self.table.rows)) if row not in rows]
         if self.table.is_single and said.dimension in ("", self.table.unit):
             return contradicted("number") if self.facts == 0 else unsettled("another number")

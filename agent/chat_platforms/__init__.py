@@ -1,3 +1,3 @@
-"""Questions asked and answered in the company's chat platform: under the asker's rights and, in groups, the rights that
-all members share.
+"""Questions asked in the company's chat platform: under the asker's rights and, in groups, those that all members
+share.
 """

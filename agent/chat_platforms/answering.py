@@ -1,6 +1,4 @@
-"""Answer a message of a chat platform: identify the sender and the other readers, ask the question as everywhere else,
-and format the answer.
-"""
+"""Answer a chat message: identify the sender and the other readers, ask the question, and format the answer."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

@@ -1,4 +1,4 @@
-"""Files of a conversation: attached to a question, searchable in this conversation only, and filed into a folder on
+"""Files of a conversation: attached to a question, searchable in this conversation only, filed into a folder on
 request.
 """
 

@@ -129,8 +129,8 @@ def _of_headings(principal: Principal, language: str) -> Iterator[str]:
 
 
 def _asked_of(document: Document, headings: Iterable[str]) -> tuple[int, str]:
-    """Return a question about a document with its rank, best 0: a question in a heading, one about a section, one about
-    the document.
+    """Return a question about a document with its rank: 0 a question in a heading, 1 about a section, 2 about all of
+    it.
     """
     found = [without_number(heading) for heading in headings]
     if question := next((each for each in found if each.endswith(("?", "？"))), ""):

@@ -36,9 +36,7 @@ def kept_documents(principal: Principal) -> QuerySet[Document]:
 
 
 def rated_answers(principal: Principal) -> QuerySet[Message]:
-    """Return rated answers that cite a document of this keeper and whose question is shared with keepers, the latest
-    first.
-    """
+    """Return the latest rated answers citing a document of this keeper, whose questions are shared with keepers."""
     theirs = Citation.objects.filter(
         message=OuterRef("pk"),
         document_id__in=kept_documents(principal).values("pk"),

@@ -43,8 +43,7 @@ def sessions_of(principal: Principal) -> QuerySet[Session]:
 def found_sessions(
     principal: Principal, words: str = "", *, label: str = "", is_archived: bool = False
 ) -> QuerySet[Session]:
-    """Return the person's non-empty conversations, the pinned ones first, with all the words in their title or one
-    question.
+    """Return the person's non-empty conversations with all the words in their title or one question, pinned ones first.
 
     label: filter by label. is_archived: archived ones only. Answers are not searched: what an old one says may be
     hidden from the person by now.
@@ -94,10 +93,9 @@ def title_from(question: str) -> str:
 
 
 def messages_of(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
-    """Return one branch of the conversation in order, under today's rights: the most recent one through the given
-    message.
+    """Return one branch of the conversation in order, under today's rights.
 
-    Audited where evidence is shown in it. Raises NotFound.
+    The branch is the most recent one through the given message. Audited where evidence is shown in it. Raises NotFound.
     """
     tree = Tree.of(session.pk)
     rows = session.messages.filter(pk__in=tree.path(through)).prefetch_related("citations", "queries", "pages")

@@ -1,6 +1,4 @@
-"""The tool calls of one model turn: run concurrently, recorded in the run, and returned to the model with numbered
-evidence.
-"""
+"""The tool calls of one model turn: run concurrently, recorded, and returned to the model with numbered evidence."""
 
 import asyncio
 import json

@@ -46,9 +46,7 @@ class Conversation:
     ids: set[str] = field(default_factory=set)
 
     async def begin_again(self) -> None:
-        """Restart with the evidence still readable: a right has ended, and the model is no longer sent what was read
-        before.
-        """
+        """Restart with the evidence still readable after a right has ended; earlier messages are dropped."""
         run = self.run
         tools, briefings, allowed = await _offer(run)
         self.offered = [specification(tool) for tool in tools]

@@ -1,5 +1,4 @@
-"""The first messages of a run's conversation with its model: instructions, earlier turns, then the evidence and the
-question.
+"""The first messages of a run's conversation: instructions, earlier turns, then the evidence and the question.
 
 The most stable parts come first, so that services can cache them: the instructions, the tools, the earlier turns. Sent
 messages are never changed; each call repeats them and appends more.

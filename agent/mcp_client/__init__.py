@@ -1,3 +1,1 @@
-"""Tools of outside services that speak MCP: configured in the admin, allowed one by one, confirmed by the person before
-they change anything.
-"""
+"""Tools of outside MCP services: configured in the admin, allowed one by one, confirmed before they change anything."""

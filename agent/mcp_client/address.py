@@ -78,10 +78,9 @@ def secret_place(row: McpService) -> str:
 
 
 def local_commands() -> dict[str, Mapping[str, Any]]:
-    """Read the commands of COPILOT_MCP_COMMANDS by name, in the format that assistants share: {"mcpServers": {name:
-    {command, args, env}}}.
+    """Read the commands of COPILOT_MCP_COMMANDS by name, in the format that assistants share.
 
-    Raises ServiceUnusable for an invalid file.
+    Format: {"mcpServers": {name: {command, args, env}}}. Raises ServiceUnusable for an invalid file.
     """
     if not settings.MCP_COMMANDS:
         return {}

@@ -1,5 +1,4 @@
-"""The SDK's authorization code flow with PKCE, split into three independent parts: discover the issuer, exchange a
-code, renew tokens.
+"""The SDK's authorization code flow with PKCE, in three independent parts: discovery, code exchange, renewal.
 
 The state between them is a `Grant`. This module imports the SDK, so import it only where it is used.
 """

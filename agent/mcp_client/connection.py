@@ -1,6 +1,4 @@
-"""A connection to a service for one request: checked addresses, bounded responses, no capabilities offered to the
-server.
-"""
+"""A connection to a service for one request: checked addresses, bounded responses, no capabilities offered."""
 
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable

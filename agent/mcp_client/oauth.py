@@ -1,6 +1,4 @@
-"""Tokens for a service from the issuer that an administrator configured: requested when needed, cached sealed until
-they expire.
-"""
+"""Tokens for a service from its configured issuer: requested when needed, cached sealed until they expire."""
 
 import json
 from dataclasses import dataclass, field

@@ -1,6 +1,4 @@
-"""Outside services as an administrator sets them up: an address changes together with its secret, tools are fetched
-before they are allowed.
-"""
+"""Administration of outside services: an address changes with its secret, tools are fetched before they are allowed."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,6 @@
-"""A tool of an outside service as a tool of the agent: its results are outside sources, bounded, and never treated as
-instructions.
+"""A tool of an outside service as a tool of the agent.
+
+Its results are outside sources, bounded, and never treated as instructions.
 """
 
 import re

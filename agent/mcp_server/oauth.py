@@ -57,8 +57,9 @@ def metadata(request: HttpRequest) -> JsonResponse:
 
 
 def is_offered(request: HttpRequest) -> bool:
-    """Return whether sign-in tokens are accepted: a sign-in is configured, and this site knows its own name, the
-    tokens' audience.
+    """Return whether sign-in tokens are accepted.
+
+    They are where a sign-in is configured and this site knows its own name, the tokens' audience.
     """
     return bool(settings.SITE_URL or "*" not in settings.ALLOWED_HOSTS) and bool(sign_ins(request))
 

@@ -61,12 +61,10 @@ class Case(models.Model):
 
 
 class SetRun(models.Model):
-    """One run over a set, asking every question once. started_by: the account that impersonates the others. profile:
+    """One run over a set, asking every question once. started_by: the account that impersonates the others.
 
-    None for each person's default.
-
-    queued_at: when its last task was queued. stopped_at: stopped by somebody, or because the right to oversee ended.
-    ended_at: nothing is left.
+    profile: None for each person's default. queued_at: when its last task was queued. stopped_at: stopped by somebody,
+    or because the right to oversee ended. ended_at: nothing is left.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -28,8 +28,7 @@ class Flag(models.TextChoices):
 
 
 class VerifiedAnswer(models.Model):
-    """A question with its verified answer: a text in a folder, or a statement over a data source, run again for each
-    question.
+    """A question with its verified answer: a text in a folder, or a statement run again for each question.
 
     question_key: of its words, for lookup. layer_sha256: hash of the layer's definition of the statement's tables when
     it was verified, "" for unknown. flag: why it must be reviewed; until then it is not used.

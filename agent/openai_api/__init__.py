@@ -1,4 +1,1 @@
-"""OpenAI-compatible endpoints, so that its clients and chat front ends work with a token:
-
-`base_url` is this site and `/v1`.
-"""
+"""OpenAI-compatible endpoints for its clients and chat front ends: `base_url` is this site and `/v1`, the key a token."""

@@ -1,6 +1,4 @@
-"""The places that a question can be limited to: knowledge bases, folders, documents, metadata values, and tables of
-data sources.
-"""
+"""The places that a question can be limited to: bases, folders, documents, metadata values, and tables of data sources."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping

@@ -1,6 +1,4 @@
-"""An answer without a verdict: the best passages with their highlighted sentences, and query results under their own
-heading.
-"""
+"""An answer without a verdict: the best passages with highlighted sentences, and query results under their own heading."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -41,9 +41,7 @@ def _has_row_of(question: str, hit: Hit) -> bool:
 
 
 def begins_with_name(question: str, sentence: Sentence) -> bool:
-    """Return whether a sentence begins with a code or number of the question, as a row or numbered clause about it
-    does.
-    """
+    """Return whether a sentence begins with a code or number of the question, like a row or clause about it."""
     first = sentence.cells[0] if sentence.cells else sentence.text
     named = {word.lower() for word in _EXACT.findall(normalise(question)) if _DIGIT.search(word)} | _codes_of(question)
     return any(re.match(rf"\W*{re.escape(name)}(?![\w.]\w)", first, re.IGNORECASE) for name in named)

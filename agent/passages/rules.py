@@ -98,8 +98,7 @@ def is_arithmetic(question: str) -> bool:
 
 
 def steps_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
-    """Split a question in two where the data understand one part, or the number of what the other part names is asked
-    for.
+    """Split a question in two where the data understand one part, or can count what the other part names.
 
     A condition before a comma is no question: “In Europe, how many customers do we have?” has one part.
     """

@@ -50,7 +50,7 @@ def respelt(question: str, passages: Iterable[str]) -> str:
 
 @lru_cache(maxsize=1_024)
 def _is_regional(word: str) -> bool:
-    """Return whether a word is the British or American spelling of an English word:
+    """Return whether a word is a British or American spelling.
 
     “summarise” is no typo of “summaries”.
     """

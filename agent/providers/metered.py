@@ -62,8 +62,9 @@ class Metered(WrappedModel):
             raise OutOfBudget(Limit.SECONDS) from None
 
     def _count(self, asked: Usage, reply: Reply) -> Usage:
-        """Return the usage reported by the service, else an estimate, and count it instead of the estimate made before
-        the call.
+        """Count the usage reported by the service, else an estimate, instead of the estimate made before the call.
+
+        Returns it.
         """
         said = f"{reply.text}{reply.reasoning}{''.join(call.arguments for call in reply.calls)}"
         usage = reply.usage or Usage(asked.input_tokens, count_tokens(said))

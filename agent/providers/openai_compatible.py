@@ -225,8 +225,9 @@ class OpenAICompatible:
 
 
 def _without_environment(client: "openai.AsyncOpenAI") -> None:
-    """Clear OPENAI_ORG_ID, _PROJECT_ID, _ADMIN_KEY and _CUSTOM_HEADERS, which are meant for the operator's own address
-    only.
+    """Clear the client's OPENAI_ORG_ID, _PROJECT_ID, _ADMIN_KEY and _CUSTOM_HEADERS.
+
+    They are meant for the operator's own address only.
     """
     client.organization = client.project = client.admin_api_key = None
     client._custom_headers = {}
@@ -240,8 +241,9 @@ def _trusted() -> ssl.SSLContext:
 
 @cache
 def _chunks() -> "type[openai.AsyncStream[object]]":
-    """Return a stream class that yields chunks as JSON, notes the service's end mark, and accepts a whole answer
-    instead of a stream.
+    """Return a stream class that yields chunks as JSON.
+
+    It notes the service's end mark, and accepts a whole answer instead of a stream.
     """
     import openai
     from openai._streaming import ServerSentEvent

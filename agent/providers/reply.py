@@ -1,6 +1,4 @@
-"""Assemble deltas into one reply, however the service splits them: missing ids and indexes, a whole call in one delta,
-repeated names.
-"""
+"""Assemble deltas into one reply, tolerating missing ids and indexes, whole calls in one delta, and repeated names."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,6 +1,4 @@
-"""Get a JSON object from a model, whatever JSON support it has: strict schema, else a tool call, else JSON mode, else
-plain text.
-"""
+"""Get a JSON object from a model: by strict schema, else a tool call, else JSON mode, else plain text."""
 
 import re
 from collections.abc import Mapping, Sequence

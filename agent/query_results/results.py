@@ -88,8 +88,7 @@ def run_again(principal: Principal, place: Place) -> UUID:
 
 
 def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
-    """Run another statement for the same question, store it as the verified answer, and return the id of the new answer
-    message.
+    """Run another statement for the same question and store it as the verified answer; return the new answer's id.
 
     Raises NotFound, PermissionDenied unless the person manages the source, SqlRefused, SourceUnavailable.
     """

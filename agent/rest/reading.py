@@ -1,5 +1,4 @@
-"""The agent's tools for reading documents, for programs: the specification's `get_document_info` and
-`list_knowledge_chunks`.
+"""The agent's reading tools for programs: the specification's `get_document_info` and `list_knowledge_chunks`.
 
 Arguments and results are those of a model's call, under the caller's rights, and audited alike.
 """

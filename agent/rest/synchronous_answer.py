@@ -1,6 +1,4 @@
-"""The question of a request: stored and launched immediately, and answered when its run ends, without occupying a
-thread.
-"""
+"""The question of a request: launched immediately, and answered when its run ends, without occupying a thread."""
 
 from functools import partial
 from http import HTTPStatus
@@ -35,9 +33,7 @@ log = structlog.get_logger(__name__)
 def asked(
     principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
 ) -> Run:
-    """Start a run as `agent.runs.start.start` does, from a request thread, which releases its connection while it
-    waits.
-    """
+    """Start a run as `agent.runs.start.start` does, releasing the request thread's connection while it waits."""
     if not connection.in_atomic_block:
         close_old_connections()
     return async_to_sync(start)(principal, session_id, question, scope=scope, language=language, options=options)

@@ -140,9 +140,7 @@ def _kept(place: int, sentence: CitedSentence) -> dict[str, object]:
 
 
 def _offered(run: Run) -> list[str]:
-    """Return the folders that were named as possible places of the answer, so that the page can offer to request
-    access.
-    """
+    """Return the folders named as possible places of the answer, for the page to offer access requests."""
     if run.stop_reason != StopReason.PERMISSION_DENIED and not run.state.output.kind:
         return []
     return [str(folder.pk) for folder in discoverable_for(run.principal, run.state.input.normalized_query)]

@@ -317,10 +317,9 @@ def _nobody_stops_it() -> None:
 
 
 async def go_on(principal: Principal, row: ToolApproval) -> Run:
-    """Start the run that first makes the approved call and then continues with the question, on the branch of the
-    answer that asked.
+    """Start the run that makes the approved call first and then continues with the question.
 
-    Raises the errors of `start`.
+    It follows the answer that asked, on its branch. Raises the errors of `start`.
     """
     options = await in_thread(_options, row)
     return await start(

@@ -1,5 +1,4 @@
-"""Runs as OpenTelemetry spans, for a configured collector: one span per run, with one for each step, tool call and
-model call below it.
+"""Runs as OpenTelemetry spans, for a configured collector: one per run, and below it one per step, tool and model call.
 
 Spans are made after the run from its records, so that a run costs the same with and without. Without
 OTEL_EXPORTER_OTLP_ENDPOINT the library is not even imported. Attribute names follow OpenTelemetry's conventions for

@@ -142,9 +142,9 @@ class Change(TextChoices):
 
 @dataclass(frozen=True)
 class SeenFile:
-    """text: None for a binary file. left_out: number of characters not shown. change:
+    """text: None for a binary file. left_out: number of characters not shown.
 
-    None where no other version is in use.
+    change: None where no other version is in use.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Administration pages for skills: the list with an upload form, and one skill with its versions, files, review and
+"""Administration pages for skills: the list with an upload form, and one skill with versions, files, review and
 profiles.
 """
 

@@ -73,8 +73,9 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _kind_of(line: str, *, fenced: bool, in_table: bool, following: str) -> _Line:
-    """Return the kind of a line; `following` is the line after it (a table's header is recognised by the rule below
-    it).
+    """Return the kind of a line.
+
+    following: the line after it, since a table's header is recognised by the rule below it.
     """
     if _FENCE.match(line) or fenced:
         return "fence" if _FENCE.match(line) else "code"

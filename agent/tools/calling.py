@@ -58,8 +58,9 @@ def _known(name: str, outside: Sequence[Tool]) -> Tool | None:
 
 
 def _admitted(principal: Principal, tool: Tool | None) -> tuple[Principal, str]:
-    """Return the person with their current rights, and why they cannot use the tool, "" where they can or it is
-    unknown.
+    """Return the person with their current rights, and why they cannot use the tool.
+
+    "" where they can or it is unknown.
 
     Raises NotFound where the person is gone.
     """

@@ -100,8 +100,7 @@ def _tables(ctx: ToolContext, sources: Sequence[OpenSource], question: str, lang
 
 
 async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs, language: str) -> Answered:
-    """Return the result of a call: of the caller's own statement, of a chosen reading, or of the question as
-    understood.
+    """Return the result of the caller's own statement, of a chosen reading, or of the question as understood.
 
     Raises NotReadable where no source understands the question, ToolMistake, and the errors of `run_query`.
     """

@@ -1,6 +1,4 @@
-"""Check whether the sources of a verified answer have changed: before it is used, and by a worker for its keeper's
-list.
-"""
+"""Check whether the sources of a verified answer have changed: before its use, and by a worker for its keeper's list."""
 
 from collections.abc import Iterator
 from uuid import UUID

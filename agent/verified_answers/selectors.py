@@ -64,9 +64,7 @@ class ShownAnswer:
 
 
 def shown_answers(rows: Iterable[VerifiedAnswer]) -> Iterator[ShownAnswer]:
-    """Yield rows of `kept_answers` or `seen_answers` with changes of their sources, whether a worker has noticed them
-    or not.
-    """
+    """Yield rows of `kept_answers` or `seen_answers`, including changes of sources that no worker has noticed yet."""
     for row in rows:
         fault = row.flag or fault_of(row)
         sources: list[VerifiedSource] = list(row.sources.all())

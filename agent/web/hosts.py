@@ -27,8 +27,9 @@ class HostRules:
         return not self.allowed or _is_among(host, self.allowed)
 
     def policy(self, host: str) -> Policy:
-        """Return which addresses of a host may be connected to: public ones on the usual ports, unless the host is
-        listed as inside.
+        """Return which addresses of a host may be connected to.
+
+        Public ones on the usual ports, unless the host is listed as inside.
         """
         inside = tuple(entry for entry in self.inside if _is_among(host, [entry]))
         return Policy(inside) if inside else WEB

@@ -112,9 +112,7 @@ def _marked(text: str, place: int, part: Part) -> str:
 
 
 def _above_tables(message: ShownMessage) -> dict[str, str]:
-    """Return the line above each result with several rows of figures, by its headline, whose words its table shows
-    already.
-    """
+    """Return the line above the table of each result with several rows of figures, by the result's headline."""
     results = [query.result for query in message.queries if query.result and query.result.meaning.figure]
     told = {}
     for result in results:

@@ -1,6 +1,7 @@
-"""Tables that a model wrote. Their rows are checked and stored one by one, each with its header ("City:
+"""Tables that a model wrote.
 
-Rome; Limit: 160"); a page shows them as a table again.
+Their rows are checked and stored one by one, each with its header ("City: Rome; Limit: 160"); a page shows them as a
+table again.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,4 @@
-"""The content of an exported conversation, independent of format: questions, answers, tables, and one list of
-footnotes.
-"""
+"""The content of an exported conversation in any format: questions, answers, tables, and one list of footnotes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -176,8 +174,9 @@ def _query(query: ShownQuery) -> str:
 
 
 def printable(text: str) -> str:
-    """Strip the characters that XML 1.0 forbids: control characters except tab and line ends, surrogates, and
-    non-characters.
+    """Strip the characters that XML 1.0 forbids.
+
+    These are control characters except tab and line ends, surrogates, and non-characters.
     """
     return "".join(each for each in text if each in "\t\n\r" or (each >= " " and not _is_forbidden(ord(each))))
 
