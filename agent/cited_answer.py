@@ -117,7 +117,10 @@ class CitedAnswer:
         return [evidence_id for _number, evidence_id in sorted(numbered)]
 
     def without(self, numbers: Collection[int]) -> "CitedAnswer":
-        """Return the answer without these sources, their sentences, and the results that those cite."""
+        """Return the answer without these sources and the sentences that cite them.
+
+        Keeps only results that are still cited.
+        """
         kept = tuple(each for each in self.sentences if not set(each.citations) & set(numbers))
         cited = {number for each in kept for number in each.citations}
         return replace(

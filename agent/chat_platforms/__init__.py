@@ -1,3 +1,1 @@
-"""Questions asked in the company's chat platform: under the asker's rights and, in groups, those that all members
-share.
-"""
+"""Questions asked in the company's chat platform: under the asker's rights; in groups, under those all members share."""

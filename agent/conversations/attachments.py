@@ -1,6 +1,4 @@
-"""Files of a conversation: attached to a question, searchable in this conversation only, filed into a folder on
-request.
-"""
+"""Files of a conversation: attached to a question, searchable in this conversation only, filed into a folder."""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID

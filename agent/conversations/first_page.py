@@ -129,9 +129,7 @@ def _of_headings(principal: Principal, language: str) -> Iterator[str]:
 
 
 def _asked_of(document: Document, headings: Iterable[str]) -> tuple[int, str]:
-    """Return a question about a document with its rank: 0 a question in a heading, 1 about a section, 2 about all of
-    it.
-    """
+    """Return a question about a document with its rank: 0 is in a heading, 1 about a section, 2 about the document."""
     found = [without_number(heading) for heading in headings]
     if question := next((each for each in found if each.endswith(("?", "？"))), ""):
         return 0, question

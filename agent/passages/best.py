@@ -103,10 +103,10 @@ def highlighted(question: str, hit: Hit, found: Found, embedder: Embedder) -> tu
 
 
 def _weighed(question: str, hit: Hit, told: Sequence[Told], found: Found, embedder: Embedder) -> NDArray[np.float64]:
-    """Score each sentence by its similarity to the question and its share of the words that the passage's headings
-    lack.
+    """Score each sentence: its similarity to the question, and its share of the matter that the headings leave open.
 
-    Headings are included in the similarity. A heading inside the passage belongs to the text below it.
+    The similarity is that of the sentence together with its headings. A heading inside the passage belongs to the text
+    below it.
     """
     passage = hit.passage
     above = [part for part in (passage.title, *passage.heading_path) if part]

@@ -1,6 +1,4 @@
-"""Administration pages for skills: the list with an upload form, and one skill with versions, files, review and
-profiles.
-"""
+"""Administration pages for skills: the list with an upload form; one skill with versions, files, review, profiles."""
 
 from collections.abc import Callable
 from typing import Any
