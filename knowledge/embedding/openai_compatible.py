@@ -90,7 +90,7 @@ class OpenAICompatibleEmbedder:
 
     @staticmethod
     def _sent(text: str) -> str:
-        """Return what the service is sent: never empty, which most refuse."""
+        """Return the text to send: never empty, since most services refuse that."""
         return readable(text, characters=MAX_CHARACTERS).strip() or "-"
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""What the graph knows about names, for one person: one recursive statement, the permission filter in it at every step.
+"""Traversal of the graph for one person: one recursive statement, the permission filter in it at every step.
 
 From an entity a step leads along a relation, or to what is named in the same passage; another name of the same thing costs no step.
 Every passage on the way is one that the person may read, by the folders that a search reads: what a hidden passage says neither
@@ -170,7 +170,7 @@ def about_question(principal: Principal, question: str, scope: Scope, *, reach: 
 
 
 def about_entity(principal: Principal, entity_id: UUID, *, reach: Reach | None = None) -> Neighbourhood:
-    """Return what is known about one entity; nothing where this person does not see it."""
+    """Return what is known about one entity; nothing if it is hidden from this person."""
     return _walked(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, reach or Reach(hops=1))
 
 
@@ -182,7 +182,7 @@ def about_document(principal: Principal, document_id: UUID, *, reach: Reach | No
 
 
 def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, Any], reach: Reach) -> Neighbourhood:
-    """starts: which entities it begins with; {may} in it is the filter for a mention called m."""
+    """Walk the graph. starts: selects the first entities; {may} in it is the filter for a mention called m."""
     folders, given = visible_ids(principal, scope)
     names = [f"folder_{place}" for place in range(len(given))]
     may = _MAY

@@ -14,7 +14,7 @@ ATTACHMENTS = uuid.UUID("5c1f0a52-7a8e-4d0b-9c55-3f6d2b9e41aa")  # the base of t
 
 
 class Recognition(models.TextChoices):
-    """Which pictures are read (OCR). A page of a PDF is one when pictures cover most of it, or when its text says nothing."""
+    """The pictures to read (OCR). A PDF's page is one when pictures cover most of it, or when its text says nothing."""
 
     OFF = "off", _("none")
     BARE = "bare", _("only where there is no text")
@@ -105,7 +105,7 @@ class KnowledgeBase(models.Model):
 
     @property
     def cut_as(self) -> str:
-        """How its documents are to be cut, as `DocumentVersion.cut_as` says it of one."""
+        """Return the cutting settings of its documents, comparable to `DocumentVersion.cut_as`."""
         if not (self.chunk_tokens or self.chunk_max_tokens or self.language):
             return ""
         return f"{self.chunk_tokens or ''}/{self.chunk_max_tokens or ''}/{self.language}"

@@ -1,4 +1,4 @@
-"""The knowledge graph of a base: what its passages name, and what they say about it.
+"""The knowledge graph of a base: the entities its passages name, and what they state about them.
 
 A passage is the only reason why anybody sees anything here: an entity is seen through a passage that makes it one (`defines`), a
 relation through the passage that states it and both its ends, and the name that is shown is the one that stands in such a passage.
@@ -59,7 +59,7 @@ class GraphEntity(models.Model):
 
 
 class GraphRelation(models.Model):
-    """What passages state of two entities. kind `also_called`: both are names of one thing.
+    """A relation of two entities that passages state. kind `also_called`: both are names of one thing.
 
     is_refused: somebody who looks after the base took it out by hand; it stays, so that the next reading does not bring it back.
     """

@@ -19,7 +19,7 @@ MOST_PROBLEMS = 100  # of one run that are kept with their reasons; all are coun
 
 
 class Every(models.IntegerChoices):
-    """How often a source is read, in minutes."""
+    """The interval at which a source is read, in minutes."""
 
     NEVER = 0, _("only by hand")
     QUARTER_HOUR = 15, _("every 15 minutes")
@@ -30,7 +30,7 @@ class Every(models.IntegerChoices):
 
 
 class Source(models.Model):
-    """What fills a folder and keeps it as it is out there.
+    """A system outside that a folder is kept in step with.
 
     kind: the name of its connector; settings: what that connector asks for, without secrets. encrypted_secret: sealed for the
     address that the settings lead to. state: what the connector wants to know next time, such as the commit it has read.

@@ -1,4 +1,4 @@
-"""An HTML page read from top to bottom (an lxml tree): its blocks in the order of the page, and behind each what nobody sees of it."""
+"""An HTML page read from top to bottom (an lxml tree): its blocks in the order of the page, each followed by its hidden text."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ _UNREAD_MATHS = frozenset(
 
 
 class Reader(TextReader):
-    """One way through a page. losses: what is there and cannot be read."""
+    """One pass through a page. losses: unreadable parts of it."""
 
     def __init__(self, tree: Any) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Reader(TextReader):
             self._parts.append(LINE)
 
     def _flush(self) -> None:
-        """End a block: what is hidden in it and the notes that it refers to stand behind it."""
+        """End a block, followed by its hidden text and the notes that it refers to."""
         self._apart = True
         text = self._said()
         if text and self._item:
@@ -143,7 +143,7 @@ class Reader(TextReader):
         self._structure(element, look, kind="quotation")
 
     def _structure(self, element: Any, look: Look, *, kind: BlockKind = "paragraph", mode: Mode = "blocks") -> None:
-        """Read what makes blocks of its own, behind what came before."""
+        """Read an element that makes its own blocks, after the text before it."""
         self._flush()
         kept = self._kind, self._mode
         self._kind, self._mode = kind, mode
@@ -232,7 +232,7 @@ class Reader(TextReader):
             self._apart = True
 
     def _reading(self, element: Any, look: Look) -> None:
-        """Set off how the characters before it are read."""
+        """Set off a ruby reading from the characters before it."""
         self._written(element, look, lambda words: f"({words.strip()})" if words.strip() else words)
 
     def _drawing(self, element: Any) -> None:
@@ -312,7 +312,7 @@ class Reader(TextReader):
         return grid.rows
 
     def _strays(self, element: Any, look: Look) -> None:
-        """Read what stands between rows and cells; it follows the table."""
+        """Read content misplaced between rows and cells; it follows the table."""
         self._text(element.text, look)
         for child in element:
             if child.tag not in _OF_TABLES:

@@ -1,4 +1,4 @@
-"""The running text of an HTML page: what its elements say in one line, and what of it nobody sees."""
+"""The running text of an HTML page: the text of its inline elements, and the hidden part of it."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Mode = Literal["blocks", "item", "flat"]
 
 @dataclass
 class Piece:
-    """What people do not see, in one piece."""
+    """A piece of hidden text."""
 
     text: str
     reason: HiddenReason
@@ -40,7 +40,7 @@ class Open:
 
 
 class TextReader:
-    """Collects the text of elements. `_element` says what one of them does to it."""
+    """Collects the text of elements. `_element` defines the effect of each."""
 
     def __init__(self) -> None:
         self._behind: list[Piece] = []  # of the block that is being read
@@ -80,7 +80,7 @@ class TextReader:
         self._apart = False
 
     def _hide(self, element: Any, reason: HiddenReason) -> None:
-        """Take all that an element holds."""
+        """Take the element's whole content as hidden."""
         is_block = element.tag in BLOCKS or element.tag in HEADINGS or element.tag in ("br", "table", "ul", "ol", "pre")
         self._apart |= is_block
         if element.tag == "img" and element.get("alt"):
@@ -102,7 +102,7 @@ class TextReader:
         self._parts[opened.start :] = [opened.written("".join(self._parts[opened.start :]))]
 
     def _said(self) -> str:
-        """Take the text that was read so far; what is open goes on behind it."""
+        """Return the text read so far and start anew; open elements continue."""
         for opened in reversed(self._open):
             self._close(opened)
             opened.start = 0

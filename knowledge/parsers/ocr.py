@@ -29,7 +29,7 @@ SURE_SCORE, SURE_SHARE = (
 
 
 def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPage:
-    """Return the lines of one picture of the file at `path`. Raises what the libraries raise on a damaged one, Rejected on a huge one.
+    """Return the lines of one picture of the file at `path`. Raises the libraries' errors on a damaged one, Rejected on a huge one.
 
     One that lies on its side or on its head reads as nonsense: then it is turned, and what the model is surest of counts.
     """
@@ -50,7 +50,7 @@ def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPa
 
 
 def _read(image: Image.Image) -> list[tuple[RecognisedLine, float]]:
-    """Return the lines of an image with how sure the model is of each, 0 to 1."""
+    """Return the lines of an image with the model's confidence in each, 0 to 1."""
     found: Any = _engine()(np.asarray(image)[:, :, ::-1])
     if found.txts is None:
         return []
@@ -59,7 +59,7 @@ def _read(image: Image.Image) -> list[tuple[RecognisedLine, float]]:
 
 
 def _sureness(found: Sequence[tuple[RecognisedLine, float]], image: Image.Image) -> float:
-    """Return how many characters make sense; those of lines that run downwards count half."""
+    """Return the number of confident characters; those of vertical lines count half."""
     sure = 0.0
     for line, score in found:
         x0, y0, x1, y1 = line.box
@@ -70,7 +70,7 @@ def _sureness(found: Sequence[tuple[RecognisedLine, float]], image: Image.Image)
 
 @cache
 def _engine() -> RapidOCR:
-    """The models, on one core. Without rapidocr's guess at lines on their heads: it turned good ones, one in sixty on noisy pages."""
+    """Load the models, on one core. Rapidocr's guess at upside-down lines is off: it turned one good line in sixty on noisy pages."""
     one = {f"EngineConfig.onnxruntime.{name}_op_num_threads": 1 for name in ("intra", "inter")}
     return RapidOCR(params={"Global.log_level": "error", "Global.text_score": 0.3, "Global.use_cls": False, **one})
 
