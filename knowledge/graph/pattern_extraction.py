@@ -1,4 +1,4 @@
-"""Extraction of what a passage says for certain, by its form alone: definitions, abbreviations in brackets, codes, rows of tables, facts in the
+"""Extraction of what a passage says for certain, by its form alone: terms, bracketed abbreviations, codes, table rows, facts in the
 head of a document, people and units of the directory.
 
 Every function reads one passage and nothing else, so that what a passage makes known follows from it alone.

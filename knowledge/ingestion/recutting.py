@@ -112,7 +112,7 @@ def _ids(version: DocumentVersion, drafts: Sequence[ChunkDraft], before: Sequenc
 
 
 def _index(version: DocumentVersion, rows: Sequence[Chunk]) -> None:
-    """Index the missing passages in batches, beside the answering ones. Leftovers of an earlier try are deleted first."""
+    """Index the missing passages in batches, beside the old ones. Leftovers of an earlier try are deleted first."""
     with fenced(version):
         left = ChunkIndex.unscoped.filter(version=version, live=False)
         ChunkTokens.unscoped.filter(version=version, chunk_id__in=left.values("chunk_id")).delete()

@@ -52,7 +52,7 @@ class Parser(Protocol):
         """Tell whether the content looks like this format; reads little, trusts nothing, raises nothing."""
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        """Parse a file. Raises Rejected when the file breaks a limit or a rule, ParseFailed("damaged") when it cannot be read."""
+        """Parse a file. Raises Rejected when it breaks a limit or a rule, ParseFailed("damaged") when unreadable."""
 
 
 parsers: Registry[Parser] = Registry("parser")

@@ -28,7 +28,7 @@ def parser_for_name(filename: str) -> Parser:
 
 
 def parser_for(path: Path, filename: str) -> Parser:
-    """Return the parser of a file. Raises Rejected: unknown_type, empty, encrypted (Office password), mismatch and its two kinds."""
+    """Return the parser of a file. Raises Rejected: unknown_type, empty, encrypted, mismatch and its two kinds."""
     parser = parser_for_name(filename)
     if path.stat().st_size == 0:
         raise Rejected("empty")

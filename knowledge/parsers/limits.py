@@ -34,5 +34,5 @@ class ParseLimits:
 
 
 def of_recognition(limits: ParseLimits) -> ParseLimits:
-    """Return the limits of reading one picture: the models work in up to 800 MB, for five to thirty seconds of one core."""
+    """Return the limits of reading one picture: the models work in up to 800 MB, for 5 to 30 s of one core."""
     return replace(limits, memory_bytes=1536 * MIB, cpu_s=120, wall_s=300.0)

@@ -24,5 +24,5 @@ LOSSES = {
 
 
 def counted(losses: Mapping[str, int]) -> dict[str, int]:
-    """Return the non-zero counts. Raises KeyError for a kind that is not in LOSSES."""
+    """Return the counts above zero. Raises KeyError for a kind that is not in LOSSES."""
     return {kind: count for kind, count in losses.items() if count and LOSSES[kind]}

@@ -138,7 +138,7 @@ def _said(number: Decimal, tokens: Sequence[Token]) -> str | None:
 
 
 def _decimal(number: Decimal, tokens: Sequence[Token]) -> str | None:
-    """Put digits into their places: the first one takes all that are left, what stands between them stays (000-00-000)."""
+    """Put digits into their places: the first takes all that are left, text between stays (000-00-000)."""
     kinds = [kind for kind, _text in tokens]
     dot = kinds.index(".") if "." in kinds else len(tokens)
     whole = [at for at in range(dot) if kinds[at] == "digit"]

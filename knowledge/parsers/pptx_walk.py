@@ -86,7 +86,7 @@ class _Slide:
         ]
 
     def running(self, said: set[str]) -> list[Block]:
-        """Its footers that no slide before it has."""
+        """Return its footers that no earlier slide has."""
         new = [each for footer in self._footers for each in footer if each.text not in said]
         said.update(each.text for each in new)
         return new
@@ -123,7 +123,7 @@ class _Slide:
         self.found += unseen
 
     def _listed(self, shape: Any, paragraphs: list[list[Piece]]) -> Iterator[Block]:
-        """Items where the paragraphs have bullets or numbers, paragraphs where they have none."""
+        """Return items for paragraphs with bullets or numbers, else paragraphs."""
         counts: dict[int, tuple[str, int]] = {}
         for element, pieces in zip(shape.element.iterfind(f"{P}txBody/{A}p"), paragraphs, strict=True):
             text, level = seen_text(pieces), level_of(element)
@@ -254,7 +254,7 @@ def _is_bold(cell: Any) -> bool:
 
 
 def _notes(slide: Any, number: int) -> list[Block]:
-    """Return the speaker's notes, said to be notes wherever they are quoted."""
+    """Return the speaker's notes, labelled as notes wherever they are quoted."""
     frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
     text = unmarked(frame.text.strip()) if frame is not None else ""
     label = "备注：" if _CHINESE.search(text) else "Speaker notes: "

@@ -68,7 +68,7 @@ def picture_in_child(path: Path, *, filename: str, name: str, limits: ParseLimit
 def marks_in_child(
     path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box], limits: ParseLimits | None = None
 ) -> PageMarks | None:
-    """Return where on a page of the PDF at `path` a quotation stands, as `knowledge.parsers.page_marks` has it, found in a child process.
+    """Return the place of a quotation on a page of the PDF at `path` (`knowledge.parsers.page_marks`), found in a child process.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -80,7 +80,7 @@ def marks_in_child(
 def recognised_in_child(
     path: Path, *, filename: str, picture: Picture, limits: ParseLimits | None = None
 ) -> RecognisedPage:
-    """Return what one picture of the file at `path` says, read in a child process: some four seconds for a page.
+    """Return the text of one picture of the file at `path`, read in a child process: some four seconds for a page.
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -90,7 +90,7 @@ def recognised_in_child(
 
 
 def _ask(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: Any) -> dict[str, Any]:
-    """Return what the child made of the file. Raises Rejected or ParseFailed, with its reason."""
+    """Return the child's answer about the file. Raises Rejected or ParseFailed, with its reason."""
     load()
     parser_for_name(filename)  # raises Rejected for a type that nobody reads
     request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
@@ -202,13 +202,13 @@ def _read(pipe: IO[bytes] | None, size: int, deadline: float) -> bytes:
 
 
 class _Kind(Enum):
-    """What a server is for."""
+    """The purpose of a server."""
 
     FORMATS = "formats"
     RECOGNITION = "recognition"
 
     def modules(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return those that register its parsers, and those to import before the first fork."""
+        """Return the modules that register its parsers, and those to import before the first fork."""
         modules = sorted({type(each).__module__ for each in parsers})
         if self is _Kind.RECOGNITION:
             return modules, ("knowledge.parsers.ocr",)
@@ -243,7 +243,7 @@ class _Servers:
         return [process.pid for process in running]
 
     def _forget(self) -> None:
-        """After a fork: the servers are the parent's. Its ends of the pipes are closed here, so that they end with it."""
+        """Forget the parent's servers after a fork. Its pipe ends are closed here, so that servers end with the parent."""
         self._inherited = self._servers
         self._servers = {}
         self._lock = threading.Lock()

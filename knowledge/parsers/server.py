@@ -139,7 +139,7 @@ def _why_it_died(status: int, usage: resource.struct_rusage, limits: ParseLimits
 
 
 def _is_short_of_memory(usage: resource.struct_rusage, limits: ParseLimits, shared_bytes: int) -> bool:
-    """C libraries that get no memory abort or report a damaged file; half of the limit in use tells the true reason."""
+    """Tell whether half of the memory limit was in use: C libraries out of memory abort or report a damaged file."""
     return _peak_bytes(usage) - shared_bytes > limits.memory_bytes / 2
 
 
@@ -226,7 +226,7 @@ def _answer(error: UnreadableFile) -> bytes:
 
 
 def _confine(limits: ParseLimits) -> None:
-    """Limits of this process; it dies with the server, and has no output, no network and no other program."""
+    """Limit this process: it dies with the server, and has no output, no network and no other program."""
     os.setpgid(0, 0)
     rlimits.die_with_parent()
     rlimits.limit(

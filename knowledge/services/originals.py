@@ -1,4 +1,4 @@
-"""What is done to a document because its original was renamed or moved, is gone, or came back. The caller has checked who may."""
+"""Changes to a document whose original was renamed, moved, deleted or restored. The caller has checked rights."""
 
 from pathlib import PurePath
 
@@ -21,7 +21,7 @@ TITLE_LENGTH = 300
 
 @transaction.atomic
 def withdraw_document(by: Principal | None, document: Document) -> None:
-    """Take a document out of every answer; it stays, with its versions, and says since when. Doing it again changes nothing."""
+    """Withdraw a document from every answer; it stays, with its versions and the time. Doing it again changes nothing."""
     list(document.versions.select_for_update())  # as publishing does, versions first
     current = Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=document.pk)
     if current.withdrawn_at is not None:
@@ -49,7 +49,7 @@ def restore_document(by: Principal | None, document: Document) -> None:
 
 @transaction.atomic
 def place_document(by: Principal | None, document: Document, folder: Folder, filename: str, title: str = "") -> None:
-    """Lay a document into a folder of its base under a file name that is free there, and give it a title. title: "": stays.
+    """Put a document into a folder of its base under a file name that is free there, and give it a title. title: "": stays.
 
     A title that only said the old file name says the new one. With another title the document is read anew: it stands in its index.
     """

@@ -25,7 +25,7 @@ LANGUAGES = ("zh-hans", "en")  # both: nobody's is known where they are not sign
 
 
 def remind_of_reviews() -> int:
-    """Send one mail to each owner of documents whose day of review has passed or comes within a week; returns how many went out.
+    """Send one mail to each owner of documents whose day of review has passed or comes within a week; return how many were sent.
 
     What an owner may not see any more, or has no address for, reminds nobody. One that is refused stops no other.
     """
@@ -56,7 +56,7 @@ def _due() -> Iterator[tuple[User, int]]:
 
 
 def _text(person: User, count: int) -> tuple[str, str]:
-    """Subject and text, in both languages."""
+    """Return subject and text, in both languages."""
     query = urlencode({"state": "review-soon", "owner": person.get_username()})
     address = f"{settings.SITE_URL}{reverse('find')}?{query}"
     subjects, texts = [], []

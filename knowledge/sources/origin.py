@@ -1,4 +1,4 @@
-"""Where a document comes from: its address, author and time out there, for the page and for citations."""
+"""The origin of a document: its address, author and time in its source, for pages and citations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Origin:
 
 
 def origin_of(principal: Principal, document: Document, heading_path: Sequence[str] = ()) -> Origin | None:
-    """None for a document that no source brought, or that this person may not see."""
+    """Return a document's origin; None without a source, or if hidden from this person."""
     rows = SourceItem.objects.visible_to(principal).filter(document=document).select_related("source")
     row = rows.first()
     if row is None:

@@ -111,7 +111,7 @@ def _shows_something(page: pdfium.PdfPage) -> bool:
 
 
 def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Visibility) -> Iterator[Segment]:
-    """Return runs of characters on one line without a wide gap, in the order of the file, in points from the top left."""
+    """Return runs of characters on one line without a wide gap, in the order of the file, in points."""
     place = Placement(page)
     current: Segment | None = None
     last = 0  # index of the last character of `current`

@@ -282,7 +282,7 @@ def _tables(area: _Area) -> Iterator[_Area]:
 
 
 def _apart_by_rows(area: _Area) -> Iterator[_Area]:
-    """Yield the rows between blank rows; what follows a blank row belongs to the same table unless it begins like a header."""
+    """Yield the rows between blank rows; text after a blank row begins a table only if like a header."""
     kept = _Area([], [])
     after_blank = False
     for row, number in zip(area.rows, area.numbers, strict=True):
