@@ -180,7 +180,7 @@ def _move(by: Principal, folder: Folder, parent: Folder) -> Folder:
 
 @transaction.atomic
 def ensure_path(by: Principal | None, folder: Folder, names: tuple[str, ...]) -> Folder:
-    """Return the folder at the path `names` below `folder`, creating missing ones; the caller has checked `add` on `folder`."""
+    """Return the folder at the path `names` below `folder`, made if missing; the caller has checked `add`."""
     for name in names:
         child = Folder.unscoped.filter(parent=folder, name=clean_name(name), kind=FolderKind.FOLDER).first()
         folder = child or add_folder(by, folder, name)

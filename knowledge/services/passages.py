@@ -52,7 +52,7 @@ def largest_passage() -> int:
 
 
 def checked_cutting(cutting: Cutting) -> Cutting:
-    """Return valid settings. Raises InvalidInput (outside of the bounds, the most below the target, no such language)."""
+    """Check settings. Raises InvalidInput (outside of the bounds, the most below the target, no such language)."""
     if cutting.language and cutting.language not in Language.values:
         raise InvalidInput(_("There is no such language."))
     if cutting.target is None and cutting.most is None:

@@ -92,7 +92,7 @@ def begin_rereading(version_id: UUID) -> bool:
 
 @transaction.atomic
 def begin_indexing(version_id: UUID) -> bool:
-    """Withdraw an answering version from every answer and index its passages again, under the document's present title; return whether there was anything to
+    """Withdraw an answering version and index its passages again, under the document's present title; return whether there was anything to
     do.
     """
     rows = DocumentVersion.unscoped.select_for_update(of=("self",))

@@ -26,7 +26,7 @@ Files = list[tuple[UUID, Storage, list[str]]]
 
 @transaction.atomic
 def remove_document(by: Principal | None, document: Document, *, only: Q | None = None) -> bool:
-    """Delete a document whose deletion the caller has checked; `by` is None for the system. Return whether it still existed.
+    """Delete a document whose deletion the caller has checked; `by` None: the system. Return whether it existed.
 
     only: asked again under the lock; where it does not hold any more, the document stays.
     Locks as publishing does, versions first: one of the two sees the other's work.
@@ -53,7 +53,7 @@ def _remove(by: Principal | None, document: Document) -> None:
 
 
 def _own_nodes(document: Document) -> list[Folder]:
-    """Return the node with the document's exceptions, and the one that hides it in the trash: both are deleted with it."""
+    """Return the node with the document's exceptions, and the one that hides it in the trash: both go with it."""
     nodes = (document.access, document.trashed_from)
     return [node for node in nodes if node is not None and node.kind == FolderKind.DOCUMENT]
 

@@ -95,7 +95,7 @@ def documents_by_name(principal: Principal, folder: Folder) -> dict[str, Documen
 def add_document(
     by: Principal | None, folder: Folder, incoming: IncomingFile, *, known: Mapping[str, Document] | None = None
 ) -> Upload:
-    """Add a document after `upload_document`'s checks of rights; `by` is None to set a system up. known: from `documents_by_name`, else looked up.
+    """Add a document after `upload_document`'s checks; `by` is None to set a system up. known: of `documents_by_name`.
 
     Raises PermissionDenied (the document of this name has exceptions, or is another's), InvalidInput, StorageFull.
     """

@@ -113,7 +113,7 @@ class Settings(BaseModel):
 
 
 def asked(label: Any, about: Any = "", *, default: Any = ..., choices: Any = None, **limits: Any) -> Any:
-    """Return a field of Settings with its label and help, in the reader's language. choices: {value: words}. limits: as pydantic's Field takes them."""
+    """Return a field of Settings with label and help. choices: {value: words}. limits: as for Field."""
     extra: Any = {"label": label, "about": about, "choices": choices or {}}
     return Field(default, json_schema_extra=extra, **limits)
 

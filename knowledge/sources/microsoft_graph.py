@@ -39,7 +39,7 @@ class Graph:
         self._sign_in = Client(login, pace=pace, follows_elsewhere=False)
 
     def ask(self, path: str) -> dict[str, Any]:
-        """Get an answer. path: below the version, or the whole address that an answer named. Raises NotThere, Unreadable."""
+        """Get an answer. path: below the version, or an answer's whole address. Raises NotThere, Unreadable."""
         return self.answered(path)[0]
 
     def answered(self, path: str, *, prefer: str = "") -> tuple[dict[str, Any], str]:
@@ -149,7 +149,7 @@ def _changed(graph: Graph, drive_id: str, before: Drive | None) -> Drive:
 
 
 def _take(items: dict[str, DriveItem], said: dict[str, Any]) -> None:
-    """Apply a page of changes; the last of several mentions counts."""
+    """Apply one change; the last of several for an item counts."""
     name = str(said.get("id") or "")
     if "deleted" in said:
         items.pop(name, None)

@@ -1,4 +1,4 @@
-"""What workers do for sources. Ids in; how far a run is stands on its row."""
+"""Tasks for sources. Arguments are ids; a run's progress is on its row."""
 
 from uuid import UUID
 
@@ -20,7 +20,7 @@ QUEUE = "bulk"
 
 @shared_task(name="knowledge.run_source")
 def run_source(source_id: str, trigger: str, user_id: int = 0) -> None:
-    """user_id: of whoever asked for it, 0 for nobody; one who is gone meanwhile is named no more."""
+    """Read a source. user_id: of whoever asked for it, 0 for nobody; deleted people count as nobody."""
     if not Source.unscoped.filter(pk=source_id).exists():
         return
     try:
@@ -35,7 +35,7 @@ def run_source(source_id: str, trigger: str, user_id: int = 0) -> None:
 
 @shared_task(name="knowledge.run_due_sources")
 def run_due_sources() -> None:
-    """Send what is due. Each is planned anew before it is sent: a lost message costs one turn, and nothing is sent twice."""
+    """Queue due sources. Each is rescheduled before it is sent: a lost message costs one turn; nothing is sent twice."""
     now = timezone.now()
     due = Source.unscoped.filter(Q(next_at__lte=now), is_active=True).order_by(F("next_at"))
     for source in due:

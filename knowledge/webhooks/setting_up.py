@@ -1,4 +1,4 @@
-"""Webhooks as an administrator sets them up: where to, for what, and the secret that signs what is sent."""
+"""Webhooks as an administrator sets them up: their address, their events, and the secret that signs messages."""
 
 import base64
 import secrets
@@ -48,13 +48,13 @@ def save_webhook(
 
 @transaction.atomic
 def delete_webhook(by: Principal, row: Webhook) -> None:
-    """With its log."""
+    """Delete a webhook with its log."""
     record(by, Action.WEBHOOK_CHANGED, row, detail={"deleted": True})
     row.delete()
 
 
 def opened_secret(row: Webhook) -> str:
-    """Raises SecretLost."""
+    """Return a webhook's secret. Raises SecretLost."""
     try:
         return unseal(row.encrypted_secret, purpose=_purpose(row), secrets=[settings.SECRET_KEY])
     except SealBroken:

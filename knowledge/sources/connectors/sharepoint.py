@@ -117,7 +117,7 @@ class SharePointConnector(base.Connector):
         self._names: dict[str, str] = {}
 
     def rights(self) -> list[Access]:
-        """Return the readers of the folder, and of each folder and file below it with other readers. Asked anew by each run: Graph reports changes
+        """Return readers of the folder, and of each item below with others. Asked anew by each run: Graph reports changes
         of permissions only to those who may change them.
         """
         drive = self._read(is_whole=True)
@@ -173,7 +173,7 @@ class SharePointConnector(base.Connector):
         return self._drive
 
     def _find(self) -> None:
-        """Return the drive and the folder in it. Raises Unreadable where there is none that this application may read."""
+        """Return the drive and the folder in it. Raises Unreadable where there is none that it may read."""
         if self._drive_id:
             return
         wanted = self._settings
@@ -258,7 +258,7 @@ class SharePointConnector(base.Connector):
             return Readers()
 
     def _readers(self, item_id: str) -> Readers:
-        """Return the readers by its permissions, inherited ones included. An anonymous link grants nothing here."""
+        """Return the readers by its permissions, inherited ones included. A link for anyone grants nothing here."""
         users, groups = set[str](), set[str]()
         for said in self._graph.pages(f"drives/{self._drive_id}/items/{quote(item_id, safe='')}/permissions"):
             for each in _identities(said):
@@ -313,7 +313,7 @@ class SharePointConnector(base.Connector):
 
 
 def _identities(permission: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the identities of a permission that grants reading today; none for an anonymous link."""
+    """Return the identities of a permission that grants reading today; none for a link for anyone who has it."""
     roles, ends = permission.get("roles"), parse_datetime(str(permission.get("expirationDateTime") or ""))
     has_ended = ends is not None and ends.year > 1 and ends.astimezone(UTC) <= datetime.now(UTC)
     if has_ended or not isinstance(roles, list) or not _READING.intersection(map(str, roles)):
