@@ -31,7 +31,7 @@ app.steps["worker"].add(DjangoStructLogInitStep)
 
 @app.task(name="copilot_site.heartbeat")
 def heartbeat() -> None:
-    """Sent by beat, run by a worker that serves `watch`: a fresh mark says that beat, broker and worker are all alive."""
+    """Record a heartbeat, sent by beat and run on `watch`: a fresh one shows that beat, broker and worker are alive."""
     from django.core.cache import cache
 
     cache.set(HEARTBEAT_KEY, time.time(), HEARTBEAT_TTL_S)
@@ -39,7 +39,7 @@ def heartbeat() -> None:
 
 @task_prerun.connect
 def _leave_broken_connections(**_: Any) -> None:
-    """Connections are kept from task to task (`CELERY_DB_REUSE_MAX`), except those that failed a statement."""
+    """Close connections that failed a statement; others are kept from task to task (`CELERY_DB_REUSE_MAX`)."""
     for connection in connections.all(initialized_only=True):
         if connection.errors_occurred:
             connection.close()

@@ -26,7 +26,7 @@ MISSPELT = 0.9  # least similarity of a misspelt name to the right one; removed 
 
 
 class ConfigError(SystemExit):
-    """The environment cannot be used; the text says why in one sentence. Ends the program when nobody catches it."""
+    """The environment is invalid; the text says why in one sentence. Ends the program when nobody catches it."""
 
 
 class Config(ModelConfig, DirectoryConfig, BaseSettings):
@@ -229,7 +229,7 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
 
     @classmethod
     def names(cls) -> list[str]:
-        """Every environment name that is read, sorted."""
+        """Return every environment name that is read, sorted."""
         return sorted(f.alias or f"{PREFIX}{name.upper()}" for name, f in cls.model_fields.items())
 
 
@@ -247,7 +247,7 @@ def refuse_unknown(names: list[str]) -> None:
 
 @cache
 def load_config() -> Config:
-    """Read environment and `.env`; the same object ever after. Raises ConfigError with one sentence."""
+    """Read environment and `.env` once; return the same object ever after. Raises ConfigError with one sentence."""
     refuse_unknown([*os.environ, *dotenv_values(BASE_DIR / ".env")])
     try:
         return Config()

@@ -21,7 +21,7 @@ def stated_title(text: str) -> str:
 
 
 def title_of(filename: str) -> str:
-    """Return a title from a file name: `price-list_2026-07-17.csv` → `Price list 2026-07-17`; a name that has spaces already stays as it is."""
+    """Return a title from a file name: `price-list_2026-07-17.csv` → `Price list 2026-07-17`; a name with spaces stays."""
     stem = PurePath(filename).stem
     if " " in stem:
         return stem

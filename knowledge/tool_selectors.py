@@ -127,7 +127,7 @@ def _document(principal: Principal, document_id: UUID | str, scope: Scope) -> Do
 
 
 def document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) -> dict[str, Facts]:
-    """Return {requested id: facts} of the documents visible within the scope, in two statements for any number of ids."""
+    """Return {requested id: facts} of the documents visible within the scope, in two statements for any number."""
     asked = {text: parsed for text in ids if (parsed := _uuid(text))}
     lookup = {"version_id": OuterRef("current_version_id"), "is_retired": False}
     answering = Chunk.objects.permitted(principal, Right.VIEW, **lookup)
@@ -169,7 +169,7 @@ class _Narrow(Func):
 
 
 def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: int, timeout_ms: int) -> Matches:
-    """Return passages in which any of the regular expressions (PostgreSQL's, case does not matter) matches, at most `limit`.
+    """Return passages in which any of the regular expressions (PostgreSQL's, case does not matter) matches, up to `limit`.
 
     timeout_ms: after which the database gives up. Raises InvalidInput: a pattern that is none, or that takes too long.
     """
@@ -217,7 +217,7 @@ class VersionText:
 
 
 def version_text(principal: Principal, named: str, *, scope: Scope) -> VersionText:
-    """Return a version's text. named: a document's id for the answering version; `id@2` for the second one. Raises NotFound, InvalidInput (it was not read)."""
+    """Return a version's text. named: a document's id (its answering version), or `id@2`. Raises NotFound, InvalidInput (it was not read)."""
     document_id, _at, number = named.strip().partition("@")
     document = _document(principal, document_id, scope)
     version: DocumentVersion | None

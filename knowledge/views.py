@@ -246,7 +246,7 @@ def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> 
 def page_image(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, page: int
 ) -> HttpResponseBase:
-    """Show a page as PNG. The server caches it, the browser must not: it would be a document's text on somebody's disk."""
+    """Show a page as PNG. The server caches it, the browser must not: it would leave text on somebody's disk."""
     reader = in_its_conversation(principal, document_id)
     return HttpResponse(document_text.open_page(reader, document_id, version_number, page), content_type="image/png")
 

@@ -68,7 +68,7 @@ RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 
 def claim_read(version_id: UUID) -> DocumentVersion | None:
     """Take a read version, which goes on answering, for work on its passages; None when it is unread, gone, or taken.
-     `release` gives it back.
+    `release` gives it back.
     """
     return _claimed(version_id, _CLAIM_READ)
 

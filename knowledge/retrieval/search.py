@@ -77,7 +77,7 @@ def _fill(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
 
 def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: int) -> Found:
     """Run `search`, and audit the length of the question and the passages returned, with the rights used, never its words.
-    
+
 
     Raises InvalidInput, EmbeddingError.
     """

@@ -174,7 +174,7 @@ def sealed_secret(secret: str, address: str) -> str:
 
 
 def opened_secret(source: Source) -> str:
-    """Return a secret in the clear. Raises InvalidInput if stored for another address or under another secret of the site."""
+    """Return a secret in the clear. Raises InvalidInput if sealed for another address or by another site secret."""
     address = checked_settings(source.kind, source.settings).address
     try:
         return unseal(source.encrypted_secret, purpose=_purpose(address), secrets=[django_settings.SECRET_KEY])

@@ -30,7 +30,7 @@ _NOT_TAKEN_OVER = {Right.VIEW, Right.DOWNLOAD}
 
 
 def said_rights(source: Source, connector: Connector) -> list[Access]:
-    """Return the source's access rules, none where rights are not synchronised. Raises Unreadable where it is not sure."""
+    """Return the source's access rules, none where rights are not synchronised. Raises Unreadable if unclear."""
     said = connector.rights() if source.takes_rights else []
     if said is None:
         raise Unreadable(_("This source does not say who may see what: let rights not come along, and give them here."))

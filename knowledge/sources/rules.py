@@ -90,7 +90,7 @@ class Readers:
 
 
 def _pairs(lines: list[str]) -> list[str]:
-    """Parse lines to pairs. Raises ValueError for an invalid line."""
+    """Check lines of pairs. Raises ValueError for an invalid line."""
     if any("=" not in each for each in lines):
         raise ValueError(_("write each as a name there, = and a name here"))
     return lines

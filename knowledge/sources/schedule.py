@@ -15,7 +15,7 @@ MOST_IN_A_ROW = 3  # of those; then it waits for its turn
 
 
 def next_time(source: Source, now: datetime, *, failures: int = 0) -> datetime | None:
-    """Return the time of the next scheduled run after `now`; None for a source read only by hand. failures: of the newest runs, in a row."""
+    """Return the time of the next scheduled run after `now`; None for a source read only by hand. failures: in a row."""
     if not source.is_active or source.every_minutes == Every.NEVER:
         return None
     regular = now + timedelta(minutes=source.every_minutes)

@@ -206,7 +206,7 @@ def _require_connecting(by: User | AnonymousUser) -> None:
 
 
 def _require_filling(by: User | AnonymousUser, source: Source) -> Principal:
-    """Check that somebody may fill a folder. Raises PermissionDenied (they may not connect), NotFound (they do not manage the folder)."""
+    """Check that somebody may fill a folder. Raises PermissionDenied (no right to connect), NotFound (folder not managed)."""
     _require_connecting(by)
     principal = Principal.of(by)
     get_governed(Folder, principal, pk=source.folder_id)

@@ -86,7 +86,7 @@ def _settled(text: str, form: Callable[[str], str]) -> str:
 
 
 def _folded(text: str) -> str:
-    """Apply NFKC outside punctuation. It puts marks in order, so that something else may stand beside a joiner afterwards."""
+    """Apply NFKC outside punctuation. It puts marks in order, so that a joiner may get new neighbours."""
     text = _LOWERED.sub("_", _RAISED.sub("^", _FRACTION.sub(" ", text)))
     return _OUTSIDE_PUNCTUATION.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text).replace("⁄", "/")
 

@@ -62,7 +62,7 @@ def forget_old() -> int:
 
 @transaction.atomic
 def _claimed(delivery_id: UUID) -> WebhookDelivery | None:
-    """Claim a delivery: its attempt is counted, and it is due again only after the time limit: a dying worker loses one attempt."""
+    """Claim a delivery: the attempt is counted and the next one scheduled, so a dying worker loses one attempt."""
     rows = WebhookDelivery.objects.select_for_update(of=("self",), skip_locked=True).select_related("webhook")
     row = rows.filter(pk=delivery_id, state=DeliveryState.WAITING, next_at__lte=timezone.now()).first()
     if row is not None:

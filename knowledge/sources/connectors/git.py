@@ -181,9 +181,7 @@ class GitConnector(base.Connector):
 
 
 def _page_title(path: str) -> str:
-    """Return a page's title: Deploy-Rules.md → Deploy Rules. Gitea escapes characters and marks real dashes: a-b.-.md → a-b.
-    
-    """
+    """Return a page's title: Deploy-Rules.md → Deploy Rules. Gitea escapes characters and marks real dashes: a-b.-.md → a-b."""
     stem = PurePosixPath(path).stem
     return unquote(stem.removesuffix(".-") if stem.endswith(".-") else stem.replace("-", " "))
 

@@ -301,7 +301,7 @@ class SharePointConnector(base.Connector):
         return self._names[key]
 
     def _address_of(self, user_id: str) -> str:
-        """ Return an e-mail address; "" for somebody who left, and where the application may not look people up."""
+        """Return an e-mail address; "" for somebody who left, and where the application may not look people up."""
         if not user_id:
             return ""
         try:
