@@ -30,7 +30,7 @@ class ConfigError(SystemExit):
 
 
 class Config(ModelConfig, DirectoryConfig, BaseSettings):
-    """What differs between places the product runs in. Field `x` is read from COPILOT_X unless it names an alias."""
+    """The settings that differ between installations. Field `x` is read from COPILOT_X unless it names an alias."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,

@@ -12,7 +12,7 @@ LAST_OF_OLDER = "14b9081a"  # the commit before the migrations became one for ea
 
 
 def of_another_version(using: BaseDatabaseWrapper | None = None) -> str:
-    """Return why this version must not touch the database, in one sentence; empty where its migrations are known here."""
+    """Return why this version must not touch the database, in one sentence; "" if its migrations are known."""
     unknown = sorted(key for key in applied(using) - known_migrations() if key[0] in OURS)
     if not unknown:
         return ""

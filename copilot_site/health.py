@@ -23,7 +23,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 
 
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """Return 200 when this process can answer questions, else 503 with the names of failing parts; `doctor` has the reasons.
+    """Return 200 when this process can answer questions, else 503 and the failing parts; `doctor` has the reasons.
 
     A part that does not answer within ANSWER_S fails.
     """

@@ -217,7 +217,7 @@ class VersionText:
 
 
 def version_text(principal: Principal, named: str, *, scope: Scope) -> VersionText:
-    """Return a version's text. named: a document's id (its answering version), or `id@2`. Raises NotFound, InvalidInput (it was not read)."""
+    """Return a version's text. named: a document's id (its answering version), or `id@2`. Raises NotFound, InvalidInput (not read)."""
     document_id, _at, number = named.strip().partition("@")
     document = _document(principal, document_id, scope)
     version: DocumentVersion | None

@@ -41,7 +41,7 @@ class Log:
 
 
 def log_home() -> Log:
-    """Show the page to whoever may read the log; its linked lists record who reads them."""
+    """Return the page's numbers, for people who may read the log; its linked lists record who reads them."""
     return Log(signing(), tuple(_numbers()), Hold.objects.filter(released_at=None).count())
 
 

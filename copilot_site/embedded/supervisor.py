@@ -126,7 +126,7 @@ class Supervisor:
     """Children of one `up`, and other parts that it keeps alive."""
 
     def __init__(self, ledger: Path) -> None:
-        """Prepare a supervisor. ledger: file of the running children, so that the next one can end those of a killed one."""
+        """Prepare. ledger: file of the running children, so that the next supervisor can end those of a killed one."""
         self._ledger = ledger
         self._children: list[Child] = []
         self._stopping = threading.Event()
@@ -161,7 +161,7 @@ class Supervisor:
 
     @contextmanager
     def until_signal(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM end `keep` instead of this process; all children are stopped at the end of the block."""
+        """Let SIGINT and SIGTERM end `keep` instead of this process; all children stop at the end of the block."""
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         for number in before:
             signal.signal(number, lambda *_: self._stopping.set())
