@@ -46,7 +46,7 @@ ORDER BY rolname
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup holds. database: the product's own. roles: named by rights in the dumps. secret_key: its fingerprint."""
+    """The content of a backup. database: the product's own. roles: named by rights in the dumps. secret_key: its fingerprint."""
 
     made_at: str
     database: str

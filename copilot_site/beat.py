@@ -11,7 +11,7 @@ from copilot_site.embedded.services import announce
 
 announce()  # before the settings are read: a beat started by hand beside a running `up`
 
-# Celery's own fixup would load every app of Django. Who only imports this keeps the app that it has.
+# Celery's own fixup would load every app of Django. Importing this does not replace the current app.
 app = Celery("copilot", fixups=[], set_as_current=False)
 app.config_from_object("copilot_site.settings", namespace="CELERY")
 

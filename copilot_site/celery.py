@@ -17,7 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
 HEARTBEAT_KEY = "beat-heartbeat"
 HEARTBEAT_TTL_S = 120  # four missed beats
-BULK_RELEASE_S = 15.0  # between two imports nobody waits for the embedder
+BULK_RELEASE_S = 15.0  # an idle embedder of imports is released
 
 if not settings.configured:  # a worker started by hand beside a running `up`
     announce()

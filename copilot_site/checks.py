@@ -130,5 +130,5 @@ def the_site_has_a_name(**_: Any) -> list[CheckMessage]:
 def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # of the package around it
+    except ModuleNotFoundError:  # its parent package is missing
         return False

@@ -22,7 +22,7 @@ from copilot_site.model_config import ModelConfig
 BASE_DIR = Path(__file__).resolve().parent.parent
 PREFIX = "COPILOT_"
 OF_TESTS = {"COPILOT_DATA"}  # names the folder of evaluation data; the product does not read it
-MISSPELT = 0.9  # least similarity of a misspelt name to the right one; removed options are less similar to the others
+MISSPELT = 0.9  # minimum similarity of a misspelt name to the right one; removed options are below it
 
 
 class ConfigError(SystemExit):

@@ -19,7 +19,7 @@ from knowledge.retrieval.ranking import Ranked, Scores, rank
 from knowledge.retrieval.search import spread
 from knowledge.selectors import ShownPassage, passages
 
-LAST = 1_000_000  # behind every rank there is
+LAST = 1_000_000  # after every possible rank
 TOP_K = 10
 
 

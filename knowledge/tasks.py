@@ -18,14 +18,14 @@ from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.services import indexes, reminders, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
-# A waiting version that no worker took by then may have been lost on the way; sending it again costs one claim that fails.
+# A version still waiting then may have a lost message; sending it again costs at most one failed claim.
 OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
 # Of one upload, that others may have to wait for: some seconds of reading, ten for two pictures, some fifteen of embedding. The rest
 # waits with the imports.
 SHARE = Share(size_bytes=5_000_000, pictures=2, passages=500)
 
 REMINDED_AT = (1, 7)  # day of the week, hour: Monday morning
-MOST_AHEAD = 10  # versions of one person that others may have to wait for
+MOST_AHEAD = 10  # versions of one person ahead of other people's
 
 
 @shared_task(
@@ -121,7 +121,7 @@ def cut_passages(base_id: str) -> None:
 
 
 def cut_on_commit(base_id: UUID) -> None:
-    """Have the documents of a base cut when the transaction commits; `tend_indexes` makes up for a lost message."""
+    """Queue the cutting of a base's documents when the transaction commits; `tend_indexes` makes up for a lost message."""
     transaction.on_commit(lambda: cut_passages.apply_async(args=(str(base_id),), queue="bulk"), robust=True)
 
 

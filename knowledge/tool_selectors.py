@@ -31,7 +31,7 @@ from knowledge.selectors import SHOWN_WITH, ShownPassage, shown
 from knowledge.text.pipe_table import cells_in
 
 PATTERN_LENGTH = 200  # characters of a regular expression
-_WIDE = "[０-９Ａ-Ｚａ-ｚ]"  # where a text holds none, there is no other way to write it
+_WIDE = "[０-９Ａ-Ｚａ-ｚ]"  # a text without any has no other spelling
 SPREADSHEETS = (".xlsx", ".csv", ".tsv")
 
 

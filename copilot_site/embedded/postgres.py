@@ -24,7 +24,7 @@ from copilot_site.embedded.process import ServiceFailed, end, lives, start, tail
 from copilot_site.home import Home
 
 USER = DATABASE = "copilot"
-ROLE = "copilot_app"  # what the processes become: it may add to the audit log and not change it
+ROLE = "copilot_app"  # the processes' role: it may add to the audit log and not change it
 START_TIMEOUT_S = 60.0  # recovery after a crash replays the log first
 STALE_PID_FILE_S = 5.0  # after kill -9 the old postmaster.pid blocks a start for about 1.5 s
 NOBODY = 65534
@@ -41,7 +41,7 @@ TUNING = {
     "wal_compression": "on",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # a statement that fails is not written down, nor the row it failed at: both hold what people asked
+    # failing statements and their rows are not logged: both hold people's questions
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }

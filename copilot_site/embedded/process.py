@@ -56,7 +56,7 @@ def lives(pid: int | None, folder: Path) -> bool:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()) == folder.resolve()
     except psutil.AccessDenied:
-        return True  # somebody else's that may not be looked at: better one that is not mended than two servers on one folder
+        return True  # another user's, not readable: better no restart than two servers on one folder
     except psutil.NoSuchProcess:
         return False
 

@@ -89,7 +89,7 @@ def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
     supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
     options = ["--host", host, "--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
-    options += ["--timeout-graceful-shutdown", "3"]  # s; a stream has no end of its own while its model thinks
+    options += ["--timeout-graceful-shutdown", "3"]  # s; a stream stays open while its model works
     supervisor.start("web", [*uvicorn, *options], environment)
 
 

@@ -23,7 +23,7 @@ from copilot_site.embedded.process import ServiceFailed
 
 LOOK_S = 0.5  # between two looks at what runs
 WINDOW_S = 60.0
-MOST_ENDS = 5  # within that time: what ends more often is broken, and is tried only now and then
+MOST_ENDS = 5  # a part that ends more often within it is broken, and restarted only now and then
 PAUSES_S = (0.0, 1.0, 2.0, 4.0)  # before it is started again, after the first, second … end within that time
 SLOW_S = 30.0
 GRACE_S = 8.0  # a worker finishes its task or gives it back; leases bring the rest back later
@@ -219,4 +219,4 @@ def _end(processes: Sequence[psutil.Process]) -> None:
     psutil.wait_procs(processes, timeout=GRACE_S)
     for process in processes:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # each leads a process group: this takes its pool along
+            os.killpg(process.pid, signal.SIGKILL)  # each leads a process group, which includes its pool

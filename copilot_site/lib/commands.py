@@ -23,7 +23,7 @@ def one_sentence() -> Iterator[None]:
     except OSError as error:
         if error.errno in NO_SPACE:
             raise CommandError("The disk is full: make room and repeat the command.") from error
-        if error.filename is None:  # no file that somebody named
+        if error.filename is None:  # not a file named by the user
             raise
         raise CommandError(f"{error.filename} cannot be used ({error.strerror}).") from error
 
@@ -36,7 +36,7 @@ def reader_may_leave(out: TextIO | OutputWrapper) -> Iterator[None]:
         out.flush()
     except BrokenPipeError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, out.fileno())  # what is still kept back would fail once more when the file is closed
+        os.dup2(nowhere, out.fileno())  # buffered output would fail again on close
         os.close(nowhere)
 
 

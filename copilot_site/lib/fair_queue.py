@@ -15,9 +15,9 @@ from enum import Enum
 from threading import Lock
 
 LONGEST_RETRY_S = 60
-TELL_S = 1.0  # at least between two places that somebody who waits is told of
-RARELY = 5  # times as long, for somebody far behind: each telling is written, read and shown
-MOST_REMEMBERED = 10_000  # parties; who is forgotten counts as never served
+TELL_S = 1.0  # at least between two updates of a waiter's place
+RARELY = 5  # times as long for somebody far behind: each update costs a write, a read and a display
+MOST_REMEMBERED = 10_000  # parties; forgotten ones count as never served
 SMOOTHING = 0.1  # weight of the latest stay in the mean
 
 
@@ -62,7 +62,7 @@ class Ticket:
                 told = before
                 yield before
             pause_s = tell_s * min(max(1.0, told / 4), RARELY)
-            await asyncio.wait({served}, timeout=pause_s)  # whoever is cancelled here does not cancel the future
+            await asyncio.wait({served}, timeout=pause_s)  # cancellation here must not cancel the future
 
     async def served_within(self, seconds: float) -> bool:
         """Wait for the place for this time; False if it did not become free."""

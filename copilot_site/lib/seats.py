@@ -33,10 +33,10 @@ from copilot_site.lib.waiting import noting, serve
 
 log = structlog.get_logger(__name__)
 
-KNOWN_CALLERS = 10_000  # whose person is remembered; for the order in queues only, never for a right
-LOOK_S = 2.0  # that a request waits until it is looked up whose it is
-MOST_LOOKED_UP = 1_000  # that wait for it
-FREE = ("/healthz", "/readyz")  # who watches over us is answered whatever is going on
+KNOWN_CALLERS = 10_000  # remembered owners of secrets; for the order in queues only, never for rights
+LOOK_S = 2.0  # of a request's wait for the look-up of its owner
+MOST_LOOKED_UP = 1_000  # requests waiting for it
+FREE = ("/healthz", "/readyz")  # monitoring is always answered
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ class GivesBack:
 class Callers:
     """The known senders of requests before any look-up: a person, or else an address.
 
-    The owner of a cookie or token is learned from its first successful answer, or looked up before (`Door`), so that all tokens and sessions of
-    one person wait in one line. Until then it counts as its address.
+    The owner of a cookie or token is learned from its first successful answer, or looked up (`Door`), so that all credentials of one person
+    wait in one line. Until then it counts as its address.
     """
 
     def __init__(self) -> None:

@@ -47,7 +47,7 @@ ABOUT_A_HOLDER = (What.GIVE, What.TAKE_BACK, What.DENY, What.UNDENY)
 
 @dataclass(frozen=True)
 class Change:
-    """What somebody asked to be changed on a place.
+    """A requested change on a place.
 
     copy: for BREAK, keep what is granted from above on the place itself. parent_id: for MOVE, the folder to lie in.
     """

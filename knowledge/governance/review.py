@@ -43,7 +43,7 @@ MOST_ROWS = 500  # places of a matrix; the export has all
 
 @dataclass(frozen=True)
 class Cell:
-    """What one group holds at one place: rights that count, and rights that are denied to it there."""
+    """The rights of one group at one place: effective ones, and denied ones."""
 
     held: tuple[Right, ...]
     denied: tuple[Right, ...]
@@ -112,7 +112,7 @@ def effective_access(base_ids: Iterable[UUID], shown: Collection[UUID]) -> Itera
 
 def _access(rules: Rulebook, person: Person, right: Right, place: Place) -> Sequence[Any]:
     found = explain(rules.decide(person, right, place.id))
-    assert found.decisive is not None  # only what is held is listed
+    assert found.decisive is not None  # only rights held are listed
     row, names = found.decisive.row, rules.names(place.id)
     return (
         person.username,

@@ -55,10 +55,10 @@ def fill(base_id: UUID) -> int:
             try:
                 read_document(base, document, known, people)
                 count += 1
-            except IntegrityError:  # deleted, or replaced, while it was read
+            except IntegrityError:  # deleted or replaced meanwhile
                 log.info("graph.overtaken", document=str(document.pk))
                 skipped.add(document.pk)
-            except Exception as error:  # one that cannot be read must not keep the others from it
+            except Exception as error:  # a failing document must not stop the others
                 log.exception("graph.unread", document=str(document.pk))
                 skipped.add(document.pk)
                 _note(document, problem=f"unexpected: {type(error).__name__}")

@@ -32,7 +32,7 @@ def search_graph(principal: Principal, question: str, *, scope: Scope, hops: int
     """Search by way of the graph. Raises InvalidInput (no question, too long), EmbedderUnavailable."""
     try:
         around = about_question(principal, question, scope, reach=Reach(hops=hops, passages=DEPTH))
-    except TookTooLong:  # of names that half of the base is tied to: a search finds what the question says all the same
+    except TookTooLong:  # names linked to half of the base: a plain search answers the question all the same
         around = Neighbourhood([], [], [])
     plain = search(principal, question, scope=scope, top_k=top_k)
     if not around.passages:

@@ -21,7 +21,7 @@ LEASE = timedelta(
     seconds=45
 )  # a dead worker's version is taken up after this; renewed three times as often while work goes on
 RENEW_S = LEASE.total_seconds() / 3
-LONGEST_S = 3600  # nothing is kept alive longer than this: a worker that hangs loses its lease, too
+LONGEST_S = 3600  # the longest renewal: a hanging worker loses its lease, too
 MAX_ATTEMPTS = 3
 
 
@@ -29,7 +29,7 @@ class LeaseLost(Exception):
     """Another worker took over; the work since the last write is dropped."""
 
 
-# Neither waits for the disk: what a crash of the database takes back is claimed, or done, again. One statement each, planned once.
+# Asynchronous commits: work lost in a crash of the database is claimed, or done, again. One prepared statement each.
 _UNHURRIED = "set_config('synchronous_commit', 'off', true)"
 _CLAIM = f"""
 UPDATE knowledge_documentversion

@@ -18,7 +18,7 @@ from knowledge.parsers.sandbox import recognised_in_child
 
 log = structlog.get_logger(__name__)
 
-MODEL = "PP-OCRv6"  # what was read by another is read again
+MODEL = "PP-OCRv6"  # a change reads all pictures again
 
 
 def wanted(parsed: ParsedDocument, recognition: str) -> Sequence[Picture]:

@@ -50,7 +50,7 @@ class Progress:
         self.mine.update(items_done=done, items_total=total)
 
 
-# The database, the storage, the disk, the embedding service: gone for a moment.
+# Temporary failures of the database, the storage, the disk and the embedding service.
 TEMPORARY = (EmbedderUnavailable, OperationalError, InterfaceError, OSError)
 
 STEPS = (
@@ -101,7 +101,7 @@ def _work(version: DocumentVersion, share: Share | None) -> None:
         _run(version, share)
     except (LeaseLost, _MoreThanItsShare):
         raise
-    except (KeyboardInterrupt, SystemExit):  # of a command: a worker ends what it has
+    except (KeyboardInterrupt, SystemExit):  # interrupts a command; a worker finishes its task
         hand_back(version)
         raise
     except UnreadableFile as problem:
@@ -136,7 +136,7 @@ def fail(version: DocumentVersion, code: str, params: Mapping[str, str | int | f
             lease_expires_at=None,
         )
         if not Stage.objects.filter(version=version, name=StageName.PARSE, status=StageStatus.DONE).exists():
-            Chunk.unscoped.filter(version=version).delete()  # of an earlier reading, which this one took the place of
+            Chunk.unscoped.filter(version=version).delete()  # of an earlier reading, now replaced
         announce_document(WebhookEvent.DOCUMENT_FAILED, version.document, version=version.number, reason=code)
         record(None, Action.DOCUMENT_FAILED, version.document, outcome=Outcome.ERROR, reason=code)
 

@@ -46,7 +46,7 @@ def _flip(version: DocumentVersion) -> None:
         record(None, Action.DOCUMENT_PUBLISHED, document, detail={"version": version.number})
         for told in published:
             told(document.pk)
-    elif current.number > version.number:  # a newer one was faster: this one will never answer
+    elif current.number > version.number:  # a newer version was published first: this one will never answer
         _drop(version)
 
 

@@ -23,7 +23,7 @@ from knowledge.ingestion.stages import chunk_id, cut, language_for, load_parsed,
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.retrieval.engine import engine
 
-AT_ONCE_S = 60.0  # of one turn of a base; what is left waits behind the imports
+AT_ONCE_S = 60.0  # of one turn of a base; the rest waits behind the imports
 
 log = structlog.get_logger(__name__)
 

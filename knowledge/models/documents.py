@@ -113,7 +113,7 @@ class Document(models.Model):
         ]
 
     def __str__(self) -> str:
-        return str(self.pk) if self.is_attached else self.title  # as of a conversation: names go into the audit log
+        return str(self.pk) if self.is_attached else self.title  # names go into the audit log
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self.access_id:

@@ -81,7 +81,7 @@ class Fields:
                 opened.append(_Field())
             elif kind == "separate" and opened:
                 opened[-1].is_separated = True
-            elif kind == "end" and opened:  # one that never ends hides nothing
+            elif kind == "end" and opened:  # an unclosed field hides nothing
                 self._close(opened.pop())
 
     def _close(self, ended: "_Field") -> None:

@@ -23,13 +23,13 @@ _NEVER_SHOWN = frozenset(("template", "noscript", "noframes", "noembed", "datali
 _NOT_OF_A_DRAWING = frozenset(("title", "desc", "metadata", "defs", "symbol"))  # of SVG
 _STRUCK = frozenset(("del", "s", "strike"))
 _SPECIAL = _NEVER_SHOWN | _NOT_OF_A_DRAWING | _STRUCK | {"dialog"}
-_OF_TABLES = frozenset(("table", "thead", "tbody", "tfoot", "tr", "td", "th"))  # they grow with what they hold
+_OF_TABLES = frozenset(("table", "thead", "tbody", "tfoot", "tr", "td", "th"))  # grow with their content
 _ATTRIBUTES = frozenset(
     ("style", "hidden", "popover", "color", "text", "bgcolor", "background", "fill", "opacity", "font-size")
 )
 _SIDES = ("top", "right", "bottom", "left")
-_FAR_PX = (-500.0, 5000.0)  # beyond these nobody scrolls
-_LEAST_PX = 1.0  # of a box that cuts off what is larger
+_FAR_PX = (-500.0, 5000.0)  # unreachable by scrolling
+_LEAST_PX = 1.0  # of a box that clips its content
 _LEAST_OPACITY = _LEAST_SCALE = 0.05
 _SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0}
 
@@ -107,7 +107,7 @@ def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
     if said and said not in ("inherit", "currentcolor", "unset"):
         colour, alpha = shade(said) or (None, 1.0)
     if "text" in (style.get("background-clip"), style.get("-webkit-background-clip")) and alpha < _LEAST_OPACITY:
-        return None, 1.0  # its letters are a window to its background
+        return None, 1.0  # letters show its background (clip)
     return colour, alpha
 
 
@@ -189,7 +189,7 @@ def _has_no_room(style: Mapping[str, str]) -> bool:
 def _is_cut_away(style: Mapping[str, str]) -> bool:
     if style.get("clip", "").startswith("rect("):
         sides = [each for each in map(px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if each is not None]
-        if len(sides) == 4:  # "auto" cuts nothing
+        if len(sides) == 4:  # "auto" clips nothing
             top, right, bottom, left = sides
             return right - left <= _LEAST_PX or bottom - top <= _LEAST_PX
     for found in _INSET.findall(style.get("clip-path", "")):

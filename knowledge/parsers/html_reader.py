@@ -29,7 +29,7 @@ class Reader(TextReader):
         self._looks = Looks(tree)
         self._found: list[Block | Piece] = []
         self._kind: BlockKind = "paragraph"
-        self._item: tuple[int, str] | None = None  # depth and number of one that has not said anything yet
+        self._item: tuple[int, str] | None = None  # depth and number of an item without text yet
         self._depth = 0
         self._nested: list[tuple[Any, Look, str]] = []  # tables inside cells
         self._targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
@@ -40,7 +40,7 @@ class Reader(TextReader):
         for node in [*reversed(list(tree.itersiblings(preceding=True))), tree, *tree.itersiblings()]:
             self._element(node, Look())
         self._flush()
-        self._due += self._notes  # those that nothing seen refers to
+        self._due += self._notes  # without a visible reference
         self._settle()
 
     @property
@@ -206,7 +206,7 @@ class Reader(TextReader):
         address = unmarked(element.get("href") or "")
         target = address[1:] if address.startswith("#") else ""
         if address.startswith("#") and not WORD.search("".join(element.itertext())):
-            return  # "¶" beside a heading, "↩" behind a note
+            return  # "¶" beside a heading, "↩" after a note
         note = next((each for each, name in self._notes.items() if name == target), None) if target else None
         if note is not None and note not in self._numbers:
             said = "".join(element.itertext()).strip()

@@ -16,7 +16,7 @@ BLOCKS = frozenset(("address", "article", "aside", "body", "center", "dd", "deta
                      "summary", "tr", "td", "th", "thead", "tbody", "tfoot"))  # fmt: skip
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 WORD = re.compile(r"\w")
-LINE = "\v"  # ends a line, where white space of the source does not
+LINE = "\v"  # a line end, unlike the source's white space
 
 Mode = Literal["blocks", "item", "flat"]
 """What the end of a paragraph is: the end of a block, the end of a line in an item of a list, or one in a text without blocks."""
@@ -44,7 +44,7 @@ class TextReader:
 
     def __init__(self) -> None:
         self._behind: list[Piece] = []  # of the block that is being read
-        self._last: Piece | None = None  # until something is seen
+        self._last: Piece | None = None  # until visible text
         self._apart = False  # whether a line ended since the last text
         self._parts: list[str] = []
         self._open: list[Open] = []

@@ -20,7 +20,7 @@ BUILT_IN = {
     "40": "#,##0.00;(#,##0.00)", "48": "##0.0E+0", "49": "@",
 }  # fmt: skip
 PRECISION = 15  # digits that a spreadsheet keeps of a number
-_LONGEST_WHOLE = 10**21  # from which a whole number is written with a power of ten
+_LONGEST_WHOLE = 10**21  # larger whole numbers use a power of ten
 _MOST_PLACES = 30  # Excel's most decimals
 _LONGEST_CODE = 255  # characters; Excel's
 _EXACT = Context(prec=700)  # digits: the largest number and the most decimals

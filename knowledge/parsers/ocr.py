@@ -19,13 +19,13 @@ from knowledge.parsers.page_image import inner_picture, is_pdf, upright
 from knowledge.parsers.recognised import RecognisedLine, RecognisedPage
 
 DPI = 150  # of a page when it is read: 0.2 to 0.4 % of characters wrong, four seconds; 200 read no better
-LONGEST_SIDE = 4000  # pixels; what is larger is made smaller
+LONGEST_SIDE = 4000  # pixels; larger pictures are scaled down
 LEAST_SIDE = 24  # pixels: an icon, a line
 LEAST_SCORE = 0.7  # of a line, 0 to 1: below it the model guesses
 SURE_SCORE, SURE_SHARE = (
     0.85,
     0.6,
-)  # of a line that makes sense; of the characters in such lines, where a picture lies the right way
+)  # confidence of a readable line; share of characters in such lines of an upright picture
 
 
 def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPage:
@@ -43,7 +43,7 @@ def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPa
         sure, length = _sureness(found, seen), sum(len(line.text) for line, _ in found)
         if sure > best:
             best, turned, lines = sure, turns, tuple(line for line, score in found if score >= LEAST_SCORE)
-        if sure >= SURE_SHARE * length:  # of a picture without text, too: it lies as well as it can
+        if sure >= SURE_SHARE * length:  # also for a picture without text: no turn reads better
             break
     size = (height, width) if turned % 2 else (width, height)
     return RecognisedPage(*size, lines, turned)

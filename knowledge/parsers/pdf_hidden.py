@@ -90,9 +90,9 @@ _LEAST_SCAN = 0.5  # share of a page that its pictures cover when it is a scan
 _LEAST_ALPHA = 0.05
 _RECTANGLE_SEGMENTS = range(4, 7)
 _INVISIBLE, _CLIPS, _STROKED, _FILLED_AND_STROKED = 3, 7, {1, 5}, {2, 6}
-_OPAQUE = 0.9  # what is less may show any colour
+_OPAQUE = 0.9  # below it, any colour may show through
 _ROUGHLY_POINTS = 0.5
-_THICK_POINTS = 3.0  # of a line that text can stand on
+_THICK_POINTS = 3.0  # of a line that can be a background
 _LEAST_SHARE = 0.05  # of a letter's width and height to each other
 _LEAST_LEFT = 0.2  # of a letter's box, where a path cuts it
 
@@ -175,7 +175,7 @@ class Visibility:
         if is_squeezed:
             return _Text(HiddenReason.TOO_SMALL, drawn, text)
         mode = pdfium_c.FPDFTextObj_GetTextRenderMode(text)
-        if mode == _CLIPS:  # letters as a window, seen where something is drawn behind them
+        if mode == _CLIPS:  # letters as a clip path, visible where something is drawn in them
             is_filled = any(area.order > drawn.order and area.holds(place) for area in self._areas)
             return _Text(None if is_filled else HiddenReason.INVISIBLE, drawn, text)
         if mode == _INVISIBLE:

@@ -200,7 +200,7 @@ class _Slide:
                 unseen += [found for each in pieces for found in unseen_blocks(each, page=self._number)]
                 columns, rows = (whole(cell.get(name, "1")) for name in ("gridSpan", "rowSpan"))
                 if number < head:
-                    head = max(head, number + rows)  # what hangs down from a row of names has names beside it
+                    head = max(head, number + rows)  # cells spanning down from a header row have header cells beside
                 text = "\n".join(said for each in pieces if (said := seen_text(each)).strip())
                 cells.append((Cell(text, is_name=number < head or _is_bold(cell)), columns, rows))
             grid.add_row(cells)

@@ -28,9 +28,9 @@ from knowledge.parsers.marks import PageMarks
 from knowledge.parsers.recognised import RecognisedPage
 
 _START_S = 60.0  # a server that imports its libraries on a busy machine
-_GRACE_S = 10.0  # the server kills a slow child itself; this much later it is taken for dead
+_GRACE_S = 10.0  # the server kills a slow child itself; later than this it counts as dead
 _LENGTH_BYTES = 8
-# All that a parser gets to know of the worker's environment, where passwords and keys are kept.
+# The only variables passed to a parser from the worker's environment, which holds passwords and keys.
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
@@ -220,7 +220,7 @@ class _Servers:
 
     def __init__(self) -> None:
         self._servers: dict[_Kind, _Server] = {}
-        self._inherited: dict[_Kind, _Server] = {}  # kept, because a Popen that is thrown away complains
+        self._inherited: dict[_Kind, _Server] = {}  # kept: a discarded Popen warns
         self._lock = threading.Lock()
         os.register_at_fork(after_in_child=self._forget)
 

@@ -19,14 +19,14 @@ from knowledge.text.pipe_table import pipe_table
 
 JOINED = " › "
 """Between the names of a column in several header rows."""
-MOST_HEADER_ROWS = 3  # where the types of cells tell
+MOST_HEADER_ROWS = 3  # where types decide
 MOST_SPAN_COLUMNS, MOST_SPAN_ROWS = 200, 1_000
-_MOST_LOOKED_AT = 500  # rows, for what types tell
+_MOST_LOOKED_AT = 500  # rows judged by types
 _LONGEST_NAME = 80  # characters
 _LONGEST_CAPTION = 200
-_TELLS = 0.8  # share of a column's cells that are of one type, where the type tells
-_FEWEST_REPEATED = 4  # cells of a column, where their repetition tells
-_MOST_BOX_LINES = 3  # rows of one column that are lines of a text
+_TELLS = 0.8  # share of a column's cells of one type, to judge by it
+_FEWEST_REPEATED = 4  # cells of a column needed to judge by repetition
+_MOST_BOX_LINES = 3  # rows of one column that count as lines of text
 _LONGEST_TYPED = 60  # characters
 _MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _TYPES = {
@@ -117,7 +117,7 @@ def table_blocks(
     grid = grid[titles:]
     below = len(grid)
     while below and _is_spanned(grid[below - 1]):
-        below -= 1  # what stands below a table from side to side is a note on it
+        below -= 1  # a row below the table across all columns is a note
     notes = [found for row in grid[below:] for found in block("paragraph", _one(row), **fields)]
     grid = grid[:below]
     head = min(header_rows, len(grid)) if header_rows is not None else _header_rows(grid)
@@ -127,7 +127,7 @@ def table_blocks(
         return [*map(_as_paragraph, captions), *lines, *notes]
     names = _names(grid[:head])
     body = _with_groups(grid[head:], names)
-    if not body:  # names without rows: what they say is kept as a row
+    if not body:  # a header without rows is kept as a row
         names, body = [], grid
     head_row, is_headed = [names] if names else [], bool(names)
     shown = pipe_table([*head_row, *([cell.shown for cell in row] for row in body)], is_headed=is_headed)
@@ -196,7 +196,7 @@ def _header_rows(grid: list[Row]) -> int:
         marked += 1
     if marked == len(grid):
         return _told_by_types(grid)
-    if marked and _spreads(grid[marked - 1]):  # names of several columns; those of each may stand below, unmarked
+    if marked and _spreads(grid[marked - 1]):  # grouped names; the column names may follow, unmarked
         return max(marked, _told_by_types(grid))
     return marked or _told_by_types(grid)
 

@@ -179,7 +179,7 @@ class _Sheet:
         prefix, _colon, name = tag.rpartition(":")
         if self._prefix is None:
             self._prefix = prefix
-        if prefix != self._prefix:  # an extension, which may call something of its own f or c
+        if prefix != self._prefix:  # an extension, with its own elements named f or c
             return
         if name == "c":
             self._end_cell()

@@ -78,10 +78,10 @@ _SCORES = (
 _NEAR = """i.vector <#> %(vector)s::halfvec"""
 _NEAR_BY_INDEX = """i.vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})"""
 _WHERE = """i.live AND i.space_id = {space}{narrow}"""
-# The folders that may be read: `IS TRUE` keeps them from being joined, and an array from being expected to be two.
+# The readable folders: `IS TRUE` prevents a join, and an array the planner's estimate of two rows.
 HELD = """(i.folder_id IN (SELECT * FROM seen)) IS TRUE"""
 LISTED = """i.folder_id = ANY(ARRAY(SELECT * FROM seen))"""
-MOST = 0.5  # of the corpus; who sees less has the two indexes of words and folders intersected, measured in ADR 0007
+MOST = 0.5  # of the corpus; below it the indexes of words and folders are intersected (ADR 0007)
 
 EXACT = """
 WITH visible AS MATERIALIZED (

@@ -55,7 +55,7 @@ def supported(documents: Sequence[Hashable], scores: Scores) -> Scores:
 
 SPAN = 12  # terms, about half a sentence; ADR 0004
 WEIGHT = 0.03  # of a question said in one breath, beside late interaction; 0.02–0.05 tried, see ADR 0004
-FIRST = 10  # passages that are read again for it: their words must be cut once more
+FIRST = 10  # passages read again for it: their words must be segmented again
 
 
 def said_together(shares: Mapping[int, float], heading: Iterable[int], text: Sequence[int]) -> float:

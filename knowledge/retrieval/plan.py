@@ -55,7 +55,7 @@ class Plan:
 
 
 # Folders as a set: the named ones may lie in each other. As an array they are looked up at once; joined, two are expected.
-# A named folder counts where it is seen itself: below one that is hidden there is nothing, as below one that is not there.
+# A named folder counts only if visible: a hidden one, like a missing one, has nothing below it.
 _NARROWED = """
 WITH held AS MATERIALIZED ({folders})
 SELECT s.id FROM knowledge_folder s WHERE s.id = ANY(ARRAY(SELECT descendant_id FROM held)){base}{below}"""

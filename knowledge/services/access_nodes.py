@@ -59,7 +59,7 @@ def drop_node_if_empty(document: Document) -> None:
 
 
 def put(document: Document, folder: Folder) -> None:
-    """Lay a document, with its exceptions, into another folder of its base; runs inside the caller's transaction.
+    """Put a document, with its exceptions, into another folder of its base; runs inside the caller's transaction.
 
     A document restored from the trash takes the rights of its new folder.
     """

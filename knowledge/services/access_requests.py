@@ -29,7 +29,7 @@ REASON_LENGTH = 500
 
 @transaction.atomic
 def request_access(principal: Principal, *, folder_id: UUID, reason: str = "") -> AccessRequest:
-    """Ask the managers of a folder to be let in, to view it.
+    """Ask the managers of a folder for the right to view it.
 
     Raises NotFound (no such folder, or its name may not be told), InvalidInput (they may view it; too long a reason), Conflict
     (they wait for an answer already).

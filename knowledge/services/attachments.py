@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 NAME = "Files in conversations 对话中的文件"  # of the base, for readers of both languages
 MOST_FILES = 20  # of one conversation
-MOST_LARGEST = 10  # files as large as one may be, of one person in all conversations: they need no right to add any
+MOST_LARGEST = 10  # of the largest size, for one person in all conversations
 
 
 def are_taken() -> bool:

@@ -103,7 +103,7 @@ def create_folder(principal: Principal, *, parent_id: UUID, name: str) -> Folder
 
 @transaction.atomic
 def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
-    """`create_folder` after its checks; None as `by` sets a system up."""
+    """Make a folder after `create_folder`'s checks; `by` is None to set a system up."""
     name = clean_name(name)
     lock_branch(parent.knowledge_base_id)
     _refuse_too_deep(parent, 1)

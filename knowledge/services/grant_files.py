@@ -32,7 +32,7 @@ from knowledge.services.folders import root_folder
 from knowledge.services.paths import names_in
 
 COLUMNS = ("knowledge_base", "folder", "document", "effect", "user", "group", "rights", "expires_at", "reason")
-EFFECTS = ("allow", "break", "deny")  # in the order in which they are applied: a manager is there before a break
+EFFECTS = ("allow", "break", "deny")  # in order of application: managers before breaks
 MOST_PROBLEMS = 20  # told at once
 
 

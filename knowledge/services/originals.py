@@ -42,7 +42,7 @@ def restore_document(by: Principal | None, document: Document) -> None:
     current.withdrawn_at = None
     current.save(update_fields=["withdrawn_at", "updated_at"])
     record(by, Action.DOCUMENT_REINSTATED, current)
-    if version.parse_status == ParseStatus.COMPLETED:  # else it is on its way, or its failure stands there
+    if version.parse_status == ParseStatus.COMPLETED:  # else it is in progress or shows its failure
         begin_whole(version)
         queue_ingestion(version)
 

@@ -20,7 +20,7 @@ from knowledge.parsers.blocks import SEPARATOR, Block, ParsedDocument
 from knowledge.retrieval.engine import engine
 from knowledge.tasks import cut_on_commit
 
-FEWEST, FEWEST_MOST = 30, 40  # tokens of a passage; of the most it may have
+FEWEST, FEWEST_MOST = 30, 40  # bounds, in tokens: of the target, of the maximum
 PREVIEWED = 60_000  # characters of a document
 
 

@@ -21,7 +21,7 @@ from knowledge.selectors import reviews_of
 
 logger = logging.getLogger(__name__)
 AHEAD = timedelta(days=7)  # the next mail comes in a week
-LANGUAGES = ("zh-hans", "en")  # both: nobody's is known where they are not signed in
+LANGUAGES = ("zh-hans", "en")  # both: a recipient's language is unknown
 
 
 def remind_of_reviews() -> int:
@@ -36,7 +36,7 @@ def remind_of_reviews() -> int:
         for person, count in _due():
             try:
                 EmailMessage(*_text(person, count), to=[person.email], connection=connection).send()
-            except OSError as error:  # smtplib's faults are some, too
+            except OSError as error:  # smtplib's errors are subclasses
                 logger.warning("reminder not sent", extra={"user_id": person.pk, "why": str(error)})
                 continue
             record(None, Action.REVIEW_REMINDED, person, detail={"documents": count})

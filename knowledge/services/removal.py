@@ -45,7 +45,7 @@ def _remove(by: Principal | None, document: Document) -> None:
     gone, nodes = copy(document), _own_nodes(document)
     withdraw(document)
     forget(document)
-    SourceItem.unscoped.filter(document=document).update(is_left_out=True)  # else it came back, without its exceptions
+    SourceItem.unscoped.filter(document=document).update(is_left_out=True)  # else recreated without exceptions
     document.delete()
     for node in nodes:
         node.delete()

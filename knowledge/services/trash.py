@@ -27,7 +27,7 @@ from knowledge.services.tree import link_new, lock_tree, mark_cuts
 
 logger = logging.getLogger(__name__)
 
-KEPT = timedelta(days=30)  # in the trash, as people know it from their mail
+KEPT = timedelta(days=30)  # as in mail programs
 
 
 @transaction.atomic

@@ -89,7 +89,7 @@ def folder_to_fill(principal: Principal, folder_id: UUID) -> Folder:
 def documents_by_name(principal: Principal, folder: Folder) -> dict[str, Document]:
     """Return the visible documents directly in the folder, for `add_document` of many files: rights are read once."""
     seen = Document.objects.visible_to(principal).filter(folder=folder).order_by("-created_at")
-    return {document.filename: document for document in seen}  # of two with one name the first
+    return {document.filename: document for document in seen}  # the first of two with the same name
 
 
 def add_document(

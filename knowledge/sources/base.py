@@ -125,7 +125,7 @@ def words_of(field: FieldInfo) -> tuple[Any, Any]:
 
 
 class Connector(ABC):
-    """How one kind of source is read. Made for one run.
+    """The reader of one kind of source, made for one run.
 
     label, about: for people. noun: what a citation calls an item of it. secret_label: what its secret is, "" where it takes none.
     wants: its Settings. takes_rights: whether `rights` can say something. ids_are_paths: whatever is renamed has another id, so

@@ -133,7 +133,7 @@ class Client:
                 raise Unreadable(_("%(url)s has no certificate that is trusted here.") % {"url": shown(url)}) from error
             if not self._session.is_late:
                 raise Passing(_("%(url)s does not answer.") % {"url": shown(url)}) from error
-        if self._session.is_late:  # its connection was ended, as one is by which an answer of no said length comes
+        if self._session.is_late:  # its connection was closed, like after an answer without a length
             raise Passing(_("%(url)s does not come to an end.") % {"url": shown(url)})
         return answer
 

@@ -54,7 +54,7 @@ def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
     except ValidationError as error:
         first = min(
             error.errors(), key=lambda each: each["type"] != "extra_forbidden"
-        )  # a misspelt name explains a missing one
+        )  # a misspelt name comes first: it explains a missing one
         why = str(first.get("ctx", {}).get("error", ""))
         if not first["loc"]:
             raise InvalidInput(why) from error

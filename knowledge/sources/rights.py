@@ -80,19 +80,17 @@ def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, li
     closed: dict[str, list[str]] = {}
     for access in said:
         folders = [ensure_path(None, source.folder, tuple(access.prefix.split("/")) if access.prefix else ())]
-        folders += _others(
-            source, before.get(access.prefix, []), folders[0]
-        )  # renamed here, and still holding what it held
+        folders += _others(source, before.get(access.prefix, []), folders[0])  # renamed here, with the same content
         newly = {str(folder.pk) for folder in folders if _close(folder)}
         ruled[access.prefix] = folders
         ids = {str(folder.pk) for folder in folders}
-        closed[access.prefix] = sorted(ids & (newly | ours))  # what a person closed is theirs to open
+        closed[access.prefix] = sorted(ids & (newly | ours))  # closed by a person, so only a person opens it
         wanted += [(folder, holder) for holder in _holders(run, access) for folder in folders]
     _require_inside(source, ruled)
     held = {str(folder.pk) for folders in ruled.values() for folder in folders}
     settle(_origin(source), Right.VIEW, wanted, on=Folder)
     for folder in _others(source, ours - held) if said else ():
-        restore_inheritance(None, folder)  # out there it is as open as what it lies in
+        restore_inheritance(None, folder)  # in the source it is as open as its parent
     return closed if said else before
 
 
@@ -106,7 +104,7 @@ def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
     rows = SourceItem.unscoped.filter(source=source).exclude(document=None)
     for path, folder_id in rows.values_list("path", "document__folder_id"):
         prefix = next((each for each in _above(folder_path(path)) if each in inside), None)
-        is_moving = path != normalize("NFC", path)  # this run lays it where its path says
+        is_moving = path != normalize("NFC", path)  # this run moves it to its path
         if prefix is not None and folder_id not in inside[prefix] and not is_moving:
             said = _(
                 "“%(path)s” lies outside the folder here that the rule for “%(below)s” closes: move it there;"

@@ -27,7 +27,7 @@ from knowledge.sources.runs import keep, note, require_held, storable
 log = structlog.get_logger(__name__)
 
 PROGRESS_S = 2.0
-WAITS_S = (1.0, 5.0)  # before something that may pass is tried again
+WAITS_S = (1.0, 5.0)  # before a temporary failure is retried
 BATCH = 500
 
 
@@ -67,7 +67,7 @@ class Keeper:
                 self._try(each)
             self._tell()
         self._refuse_emptiness(later)
-        for item in later:  # what is new under one name may be what is gone under another
+        for item in later:  # a new name may be a rename of a missing one
             self._try(item)
             self._tell()
         for row in self._gone():
@@ -98,7 +98,7 @@ class Keeper:
             raise
         except CopilotError as error:
             self._fail(item.id, item.path, str(error))
-        except (ValueError, KeyError, DataError):  # an answer that nobody thought of costs itself alone
+        except (ValueError, KeyError, DataError):  # an unexpected answer affects this item alone
             log.warning("source.item_failed", source=str(self.source.pk), item=item.id, exc_info=True)
             self._fail(item.id, item.path, _("It cannot be stored as it is: the log of the worker says why."))
 
@@ -190,7 +190,7 @@ class Keeper:
             return
         with transaction.atomic():
             require_held(self.run)
-            assert row.document is not None  # the caller looked
+            assert row.document is not None  # checked by the caller
             was_back = self._is_back(row, row.document)
             has_moved = self._place(row, row.document, item, item.title)
             self._described(row, item, None)
@@ -221,7 +221,7 @@ class Keeper:
 
     def _described(self, row: SourceItem, item: Item, content: Content | None) -> None:
         """Set the facts about a document's origin: its address, author and time in the source."""
-        self.items.pop(row.original_id, None)  # it may have another id by now
+        self.items.pop(row.original_id, None)  # its id may have changed
         row.original_id, row.path = item.id, item.path
         row.title = (item.title or (content.title if content else "") or row.title)[:300]
         row.url, row.author = (

@@ -29,7 +29,7 @@ def run_source(source_id: str, trigger: str, user_id: int = 0) -> None:
         by = None
     if read_source(UUID(source_id), Trigger(trigger), by=by) is None:
         log.info("source.busy", source=source_id)
-        if trigger == Trigger.WEBHOOK:  # what it told of may have come too late for the run under way
+        if trigger == Trigger.WEBHOOK:  # the change may be too late for the running run
             Source.unscoped.filter(pk=source_id).update(next_at=timezone.now() + SOON)
 
 
@@ -46,6 +46,6 @@ def run_due_sources() -> None:
 
 
 def queue_run(source: Source, trigger: Trigger, *, by: Principal | None = None) -> None:
-    """Have a worker read a source when the transaction commits."""
+    """Queue the reading of a source when the transaction commits."""
     args = (str(source.pk), str(trigger), by.user_id if by else 0)
     transaction.on_commit(lambda: run_source.apply_async(args=args, queue=QUEUE), robust=True)

@@ -19,7 +19,7 @@ from knowledge.sources.base import Content, Unreadable
 
 MOST_BYTES = 5_000_000  # of HTML
 MOST_LINKS = 5_000  # of one page
-LEAST_TEXT = 25  # characters; a page with less, and with scripts, says nothing to whoever runs none
+LEAST_TEXT = 25  # characters; a page with less, and with scripts, needs a browser
 _CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
 _HEADINGS = "//h1|//h2|//h3|//h4|//h5|//h6"
 

@@ -14,7 +14,7 @@ def announce(event: WebhookEvent, path: str, **ids: str | int) -> None:
 
 def announce_document(event: WebhookEvent, document: Document, **more: str | int) -> None:
     if document.is_attached:
-        return  # of a conversation, which is no other system's
+        return  # of a conversation, which is private
     ids = {"knowledge_base_id": str(document.knowledge_base_id), "document_id": str(document.pk)}
     announce(event, reverse("document", args=[document.pk]), **ids, **more)
 

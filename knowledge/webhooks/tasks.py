@@ -26,6 +26,6 @@ def send_due_webhooks() -> None:
 
 
 def queue_delivery(delivery: WebhookDelivery) -> None:
-    """Have a worker send it when the transaction commits."""
+    """Queue a delivery when the transaction commits."""
     args = (str(delivery.pk),)
     transaction.on_commit(lambda: send_webhook.apply_async(args=args, queue=QUEUE), robust=True)

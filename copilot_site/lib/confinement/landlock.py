@@ -13,7 +13,7 @@ _EXECUTE, _SPECIAL = 1 << 0, sum(1 << bit for bit in (6, 9, 10, 11, 12))  # devi
 _CHANGES = sum(1 << bit for bit in (4, 5, 7, 8))  # remove and make folders and files
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE
 _TCP, _SCOPES = 0b11, 0b11  # bind, connect; abstract sockets, signals
-HOLDS_ALONE = 3  # before it, a file that may be read may be cut to nothing
+HOLDS_ALONE = 3  # older kernels allow truncating a readable file
 _FIRST_WITH_TCP, _FIRST_WITH_SCOPES = 4, 6
 
 

@@ -26,7 +26,6 @@ _ONLY_READ, _ATTR_NO_SUID, _ATTR_NO_DEVICES = 0x1, 0x2, 0x4
 def enter(root: str, *, readable: Sequence[str], writable: Sequence[str], devices: Sequence[str]) -> None:
     """Enter new namespaces; the call returns in their first process. The calling process waits outside and ends with the same status.
 
-
     root: an empty folder, on which the new files are put together. Raises CannotConfine, OSError.
     """
     is_root, owner = os.geteuid() == 0, Path(writable[0]).stat().st_uid

@@ -19,7 +19,7 @@ def is_too_much(folders: tuple[Path, ...], limits: Limits) -> bool:
                 found, size = found + 1, size + _size(path)
                 if found > limits.files or size > limits.folder_bytes:
                     return True
-    except OSError:  # its rights, or a path longer than the kernel takes: nobody would see what lies there
+    except OSError:  # no rights, or too long a path: its content would go unseen
         return True
     return False
 

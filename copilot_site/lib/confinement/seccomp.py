@@ -41,7 +41,7 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
 _CLONE, _CLONE3, _IOCTL, _PRCTL, _PRLIMIT, _TGKILL = (56, 220), (435, 435), (16, 29), (157, 167), (302, 261), (234, 131)
 _FCNTL = (72, 25)
 _CLONE_THREAD = 0x00010000
-# Of fcntl: copies, flags and locks; not whom a file signals, which is a way to kill
+# Of fcntl: copies, flags and locks; not the receiver of a file's signals, which is a way to kill
 _OWN_FILES = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030)
 _HARMLESS_IOCTLS = (0x5401, 0x5450, 0x5451)  # TCGETS (is it a terminal?), FIONCLEX, FIOCLEX
 _PR_SET_NAME = 15

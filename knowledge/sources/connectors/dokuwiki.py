@@ -44,7 +44,7 @@ class DokuWikiConnector(HttpConnector):
     def __init__(self, settings: DokuWikiSettings, reading: Reading) -> None:
         self._settings = settings
         self.connect(settings.url, reading, headers=basic(settings.username, reading.secret))
-        # a wrong password reads what everybody reads: that would withdraw the rest
+        # a wrong password gives anonymous access, which would withdraw the non-public pages
         if reading.secret and self._call("dokuwiki.login", settings.username, reading.secret) is not True:
             raise other_account(settings.url)
 

@@ -138,7 +138,7 @@ class FeishuConnector(base.Connector):
             folders = (*parent.folders, parent.name) if parent.token else ()
             for said in nodes:
                 token, name = str(said.get("node_token") or ""), self._name(said)
-                if names[name.casefold()] > 1:  # what is said of one folder is not said of another of the same name
+                if names[name.casefold()] > 1:  # a rule for one folder must not apply to another of its name
                     name = f"{name} ({token[-6:]})"
                 if token and token not in entered:
                     entered.add(token)

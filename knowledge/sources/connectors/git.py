@@ -20,7 +20,7 @@ from knowledge.sources.http import Address, require_safe
 from knowledge.sources.rules import FILE, read_rules
 
 MOST_BYTES = 1_000_000_000  # of what is fetched at once
-MOST_COMMITS = 20_000  # that are looked through for who changed a file last
+MOST_COMMITS = 20_000  # searched for the last change of a file
 SILENCE_S = 60.0
 Repository = Any  # dulwich's, which is loaded where it is used
 _REGULAR = {0o100644, 0o100755}
@@ -235,7 +235,7 @@ def _take(client: Any, repo: Repository, head: bytes) -> None:
         abort()
         raise
     commit()
-    repo.refs[b"refs/heads/read"] = head  # what the next fetch need not bring again
+    repo.refs[b"refs/heads/read"] = head  # not fetched again next time
 
 
 def _chosen(refs: Mapping[bytes, Any], symrefs: Mapping[bytes, bytes], branch: str) -> bytes:

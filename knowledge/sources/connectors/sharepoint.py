@@ -23,7 +23,7 @@ from knowledge.sources.rules import Pairs, Readers, folder_path, group_here, use
 from knowledge.sources.sharepoint_pages import Page, edited, pages_of, place_of, read_page
 
 DEEPEST = 200  # folders below one another: a path has 400 characters
-_READING = {"read", "write", "owner"}  # roles that Graph's documentation names; of others nobody is sure
+_READING = {"read", "write", "owner"}  # documented roles of Graph; others are ambiguous
 
 
 class SharePointSettings(base.Settings):
@@ -110,8 +110,8 @@ class SharePointConnector(base.Connector):
         )
         self._drive: Drive | None = None
         self._drive_id, self._top, self._site_id = "", "", ""
-        self._pages: dict[str, Page] = {}  # of the site, where they are what is read
-        self._apart: dict[str, str] = {}  # the folder of its own that a file lies in, by its id
+        self._pages: dict[str, Page] = {}  # the site's, if pages are read
+        self._apart: dict[str, str] = {}  # a file's own folder, by the file's id
         self._problems: dict[str, Missed] = {}
         self._members: dict[str, frozenset[str]] = {}
         self._names: dict[str, str] = {}

@@ -147,7 +147,7 @@ class WebConnector(HttpConnector):
             yield Missed(url, str(error))
             if "links" in memory:
                 self._follow(memory["links"], depth)
-            elif depth > 0:  # nobody knows what it would have led to
+            elif depth > 0:  # its links are unknown
                 said = gettext("What %(url)s leads to is not known now: what was read from there before stays.")
                 yield Missed(self._settings.below, said % {"url": url}, is_branch=True)
 
