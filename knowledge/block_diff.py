@@ -1,7 +1,7 @@
 """A diff of two sequences of blocks, in bounded time whatever they hold.
 
 Blocks that are there once in both lead (patience diff, Bram Cohen): they split the rest into small stretches, and these are compared
-exactly. What is left when all steps are used is told apart as a whole: coarser, never wrong.
+exactly. When the budget is used up, the rest counts as one difference: coarser, never wrong.
 """
 
 from bisect import bisect_left

@@ -23,7 +23,7 @@ _WORD = " AND strpos(lower(e.key || ' ' || (e.value #>> '{}')), lower(%s)) > 0"
 
 @dataclass(frozen=True)
 class FieldValue:
-    """A value as `Document.metadata` holds it. count: documents that say it and that the person is answered from."""
+    """A value as `Document.metadata` holds it. count: documents with it that the person's answers may use."""
 
     field: str
     value: Value

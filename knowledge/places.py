@@ -17,7 +17,7 @@ from knowledge.models import Document, Folder, FolderLink
 
 @dataclass(frozen=True)
 class DocumentPlace:
-    """path: names of the base and of the folders from the top down that the person sees. owner: name of whoever answers for the document,
+    """path: names of the base and of the folders from the top down that the person sees. owner: name of the person responsible,
     "" for nobody. changed_at: when the version that answers was added; version: its number. is_superseded: another document
     holds instead of it, which the person may see.
     """

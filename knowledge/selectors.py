@@ -46,7 +46,7 @@ class ShownPassage:
 
     page: its first one. page_starts: where in `text` each page after that begins. blocks: what it is made of, () of one that was read
     before passages knew. superseded_by: the document that holds instead of its
-    own, which this person may not see. is_unapproved: its base wants versions to be approved, and nobody approved this one.
+    own, which this person may not see. is_unapproved: its base requires approval, and this version has none.
     """
 
     chunk_id: UUID
@@ -128,7 +128,7 @@ def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
 
 
 def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
-    """Return the folders whose names may be told to this person although they may not see them; none for nobody, and none through a token
+    """Return the invisible folders whose names this person may be told; none for anonymous people, and none through a token
     for one folder.
 
     Only `id` and `name` may be shown; everything else of such a folder stays hidden.

@@ -1,8 +1,8 @@
-"""The services of one COPILOT_HOME: find them running, start them where nobody did, and let the last user stop them.
+"""The services of one COPILOT_HOME: found if running, else started, and stopped by the last user.
 
 Every process that uses them holds a shared lock on `services.users`; who lets go last stops them. The kernel drops the
 lock of a killed process, and services that outlive their starter are found by the next one. While `manage.py up` runs, its
-supervisor starts again what died (`parts`), where it was: whoever knows the address goes on.
+supervisor starts again what died (`parts`), at the same address, so that clients go on.
 """
 
 import fcntl

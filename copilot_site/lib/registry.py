@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class UnknownName(KeyError):
-    """A name nobody registered. The text names the nearest known one."""
+    """An unregistered name. The text names the nearest known one."""
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -12,7 +12,7 @@ from copilot_site.lib.registry import Registry
 
 
 class EmbeddingError(Exception):
-    """Root of what an embedder raises; the text is one sentence for the operator."""
+    """Root of an embedder's errors; the text is one sentence for the operator."""
 
 
 class EmbedderUnavailable(EmbeddingError):
@@ -74,7 +74,7 @@ class LateInteraction(Protocol):
 
 @dataclass(frozen=True)
 class EmbedderOptions:
-    """Everything an embedder may be told; each takes what it needs.
+    """The options of embedders; each takes what it needs.
 
     model: a model's name or path; base_url, api_key: of a served model; cache_dir: where converted and fetched models
     live; threads: CPU threads for one call; release_after: seconds without use until a loaded model leaves the memory.

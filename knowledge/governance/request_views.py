@@ -1,4 +1,4 @@
-"""Requests for access: asked from a refusal, decided in the admin, followed by whoever asked."""
+"""Requests for access: made from a refusal, decided in the admin, followed by the requester."""
 
 from uuid import UUID
 

@@ -62,9 +62,9 @@ class Document(models.Model):
     """A named thing in a folder, with versions. `current_version` is the one that answers.
 
     access: the node that its rights are read from: its folder, or a node of its own below it when it has exceptions.
-    owner: whoever answers for what it says; None for whoever added it. review_on: the day by which they look at it again.
+    owner: the person responsible for it; None for whoever added it. review_on: the day of its next review.
     superseded_by: the document that holds instead of this one. trashed_from: the access node of before it went to the trash,
-    where nobody's rights reach it; None outside of the trash.
+    where no rights reach it; None outside of the trash.
     metadata: values of the base's fields (`DocumentField`), by their names; dates as ISO 8601.
     withdrawn_at: since when no version answers, because it is gone where it came from; a new version, or its return, ends that.
     """
@@ -139,7 +139,7 @@ class DocumentVersion(models.Model):
     all; recognised: how many were read. losses: how many parts of each kind were not read, by the keys of `parsers.losses.LOSSES`.
     stated: what the file says of itself (front matter), name → value.
     cut_as: the sizes of passages and the language by which its base had it cut (`KnowledgeBase.cut_as`); "" for those of the system.
-    The lease says which worker holds the version: whoever writes names its `lease` and is refused when another one took over.
+    The lease says which worker holds the version: every write names its `lease` and is refused after a takeover.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

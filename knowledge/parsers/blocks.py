@@ -1,7 +1,7 @@
 """The document model that every parser returns: typed blocks in reading order.
 
-A block's text is what people read in the original (`knowledge.text.normalise.cleaned`); kind and fields say what it is, so that nobody
-guesses structure from text again. The document's text is the texts of its blocks, with a line end between the items of a list and a
+A block's text is what people read in the original (`knowledge.text.normalise.cleaned`); kind and fields give its structure, so that it need
+not be guessed from text. The document's text is the texts of its blocks, with a line end between the items of a list and a
 blank line elsewhere; spans are character offsets into it.
 """
 

@@ -29,7 +29,7 @@ _RANGE = re.compile(r"(?:(.+?)\s*(<=?|>=?|=)\s*)?([a-z-]+)\s*(?:(<=?|>=?|=)\s*(.
 
 
 def applies(kind: str, condition: str) -> bool:
-    """Tell whether what stands in the block of an at-rule counts. kind, condition: in lower case."""
+    """Tell whether the block of an at-rule applies. kind, condition: in lower case."""
     if kind == "supports":
         return not condition.startswith("not")
     if kind == "container":

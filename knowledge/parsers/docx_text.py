@@ -38,7 +38,7 @@ _NO_PICTURE = (HiddenReason.DELETED, HiddenReason.NOT_DISPLAYED)
 
 
 def says_nothing(control: Any) -> bool:
-    """Tell whether a content control holds a table of contents, or the prompt that nobody has filled in."""
+    """Tell whether a content control holds a table of contents, or an unfilled prompt."""
     properties = control.find(f"{W}sdtPr")
     if properties is None:
         return False

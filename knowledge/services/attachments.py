@@ -1,6 +1,6 @@
 """The files of a conversation: documents in a place of their own, which its person reads while they are in the conversation.
 
-The place is a hidden folder with the conversation's id. It takes over nothing from above, nothing is granted on it, and nobody may change
+The place is a hidden folder with the conversation's id. It inherits nothing, nothing is granted on it, and nobody may change
 its rights: its owner is let in by the statement that reads rights (`authz.folders`), for a principal that is in this conversation. So no
 list, search or answer anywhere else has to know of it.
 """

@@ -29,7 +29,7 @@ MOST_FIELDS, MOST_CHOICES = 30, 100
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """A field as it shall be. choices: of one that is a choice, in the order in which they are offered."""
+    """The wanted definition of a field. choices: of one that is a choice, in the order in which they are offered."""
 
     name: str
     kind: FieldKind = FieldKind.TEXT

@@ -40,7 +40,7 @@ def create_knowledge_base(
 ) -> KnowledgeBase:
     """Make a knowledge base with its root folder. The caller has checked that `by` may; None sets a system up.
 
-    Whoever makes it holds every right on it, or nobody could go on from there.
+    Its creator gets every right on it, since nobody else could manage it.
 
     Raises InvalidInput (no usable name, no usable sizes of passages), Conflict (the name is taken).
     """

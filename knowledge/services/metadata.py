@@ -26,7 +26,7 @@ from knowledge.tasks import queue_ingestion
 
 @dataclass(frozen=True)
 class Facts:
-    """Metadata that people set. owner: None for whoever added it. superseded_by: None while it holds itself."""
+    """Metadata that people set. owner: None for whoever added it. superseded_by: None without a successor."""
 
     title: str
     owner: User | None = None
@@ -106,7 +106,7 @@ def restore_version(principal: Principal, *, document_id: UUID, number: int) -> 
 
 @transaction.atomic
 def approve_version(principal: Principal, *, document_id: UUID, number: int) -> DocumentVersion:
-    """Approve a version, as readers of it and of answers from it are told.
+    """Approve a version, which is shown with it and with answers from it.
 
     Raises NotFound (no such version), PermissionDenied (no `manage`), InvalidInput (its base wants no approval, it is approved already,
     or its text is not read).

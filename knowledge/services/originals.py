@@ -51,7 +51,7 @@ def restore_document(by: Principal | None, document: Document) -> None:
 def place_document(by: Principal | None, document: Document, folder: Folder, filename: str, title: str = "") -> None:
     """Put a document into a folder of its base under a file name that is free there, and give it a title. title: "": stays.
 
-    A title that only said the old file name says the new one. With another title the document is read anew: it stands in its index.
+    A title taken from the old file name follows the new one. A new title reads the document anew, since titles are indexed.
     """
     name = free_name(folder, clean_filename(filename), but=document)
     if document.folder_id != folder.pk:

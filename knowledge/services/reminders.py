@@ -27,7 +27,7 @@ LANGUAGES = ("zh-hans", "en")  # both: a recipient's language is unknown
 def remind_of_reviews() -> int:
     """Send one mail to each owner of documents whose day of review has passed or comes within a week; return how many were sent.
 
-    What an owner may not see any more, or has no address for, reminds nobody. One that is refused stops no other.
+    Documents an owner may no longer see, and owners without an address, are skipped. A refused mail stops no other.
     """
     if not settings.MAIL_IS_SET_UP:
         return 0

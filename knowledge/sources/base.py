@@ -27,7 +27,7 @@ class Passing(Unreadable):
 class Item:
     """A page or file in the source.
 
-    id: how it is known out there as long as it exists. path: folders and file name below the folder that is filled, by `/`; its
+    id: its stable id in the source. path: folders and file name below the folder that is filled, by `/`; its
     ending says the type. version: changes when it changes. was: the id that it had before, where the connector knows that it moved.
     title: "" leaves it to the document. memory: what the connector wants to be told of it next time.
     """
@@ -48,7 +48,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Missed:
-    """Something that is out there, and could not be looked at. is_branch: whatever begins with this id is in the dark."""
+    """An item of the source that could not be read. is_branch: everything whose id begins with this is unknown."""
 
     id: str
     why: str

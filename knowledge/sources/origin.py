@@ -13,10 +13,10 @@ from knowledge.sources.reading import kind_of
 
 @dataclass(frozen=True)
 class Origin:
-    """noun: what it is out there, such as a wiki page. path: without its folders for whoever does not see the folder here.
+    """noun: its kind in the source, such as a wiki page. path: without folders for people who do not see the folder here.
 
     url: of the cited heading where it can be linked to, "" where there is none.
-    checked_at: when it was last seen out there as it is here. gone_at: since when it is missed.
+    checked_at: when it last matched the source. gone_at: since when it is missed.
     """
 
     source: str

@@ -1,6 +1,6 @@
 """Synchronised rights: readers in the source are granted the right to view here, by grants that end when theirs do.
 
-The folder of the source takes over no right to view from above, and no folder with a rule of its own does: what was narrow out there
+The folder of the source takes over no right to view from above, and no folder with a rule of its own does: what was restricted there
 does not become wide here. Whatever else is granted above (to manage, to change) is granted on them, too, once.
 """
 

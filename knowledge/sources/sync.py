@@ -35,7 +35,7 @@ BATCH = 500
 class Keeper:
     """One run at work. sleep: waits seconds.
 
-    items: what was read before, by id. seen: ids that are out there. dark: beginnings of ids of which nobody can say.
+    items: those of earlier runs, by id. seen: ids in the source. dark: prefixes of ids whose state is unknown.
     stored: versions of the transaction under way.
     """
 

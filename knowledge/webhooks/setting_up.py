@@ -29,8 +29,8 @@ def save_webhook(
 ) -> str:
     """Store a webhook. renew: with another secret. site: of this product, without a slash at its end.
 
-    Returns its secret where it is new, to be shown once, else "". Raises InvalidInput: an address that is none or not allowed, an event
-    that is none.
+    Returns its secret where it is new, to be shown once, else "". Raises InvalidInput: an invalid or forbidden address, an event
+    that does not exist.
     """
     require_plausible(parsed_url(row.url)[0], services_at(row.url))
     if not row.events or set(row.events) - {*WebhookEvent.values} | {WebhookEvent.PING} & set(row.events):

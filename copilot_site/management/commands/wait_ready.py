@@ -1,4 +1,4 @@
-"""Wait until a system that starts can be used, and say where it is: what `up` runs, a person may, too."""
+"""Wait until a system that starts can be used, and say where it is: `up` runs it, and people can."""
 
 import urllib.error
 import urllib.request
