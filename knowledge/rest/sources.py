@@ -206,7 +206,7 @@ class DocumentOrigin(PrincipalView):
 
 
 def _seen(principal: Principal, request: Request) -> QuerySet[Source]:
-    """Return the sources this person may see: managers also those they may view; folder tokens only those below."""
+    """Return the sources that this person manages and may view, or all if they may connect sources by a whole token."""
     rows = seen_sources(principal, request.user)
     is_whole = may_connect(request.user) and principal.folder_id is None
     return rows if is_whole else rows.filter(pk__in=Source.objects.visible_to(principal))

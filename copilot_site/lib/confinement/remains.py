@@ -25,7 +25,7 @@ def is_too_much(folders: tuple[Path, ...], limits: Limits) -> bool:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """Return readable regular files by path below the folder; without links, special files and linked folders. For a folder that
+    """Return readable regular files by path below the folder, without links, special files and linked folders. For a folder that
     is not too much.
     """
     found = {}
