@@ -1,4 +1,4 @@
-"""The wiring of the project. Imported before anything else in every process, so here stand the limits of numeric libraries."""
+"""The wiring of the project. Imported before anything else in every process, so the limits of numeric libraries are set here."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The words that the admin's scripts say, with those that Django's own catalogues lack: its picker of many came with new ones."""
+"""The texts of the admin's scripts, with those missing in Django's own catalogues, such as of its new picker."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ LACKING = (
 
 
 class AdminWords(JavaScriptCatalog):
-    """In the place of the catalogue that the admin would serve, of whose package it is made."""
+    """The catalogue served in place of the admin's own, and based on it."""
 
     def get_catalog(self) -> dict[str, Any]:
-        """What Django's catalogue says comes first: one day it will have these, too."""
+        """Return the catalogue; Django's own texts take precedence, once it has them."""
         return {words: gettext(words) for words in LACKING} | super().get_catalog()

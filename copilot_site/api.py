@@ -21,7 +21,7 @@ app_name = "api"
 
 
 def undescribed() -> list[type]:
-    """Classes whose docstrings are for whoever writes a view: the description of the API does not repeat them."""
+    """Return base classes whose docstrings are for developers; the API's description leaves them out."""
     return [PrincipalView, PrincipalViewSet, *get_lib_doc_excludes()]  # type: ignore[no-untyped-call]  # of a library without types
 
 

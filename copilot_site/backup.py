@@ -46,7 +46,7 @@ ORDER BY rolname
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup holds. database: the product's own. roles: named by rights in the dumps. secret_key: its fingerprint."""
+    """The content of a backup. database: the product's own. roles: named by rights in the dumps. secret_key: its fingerprint."""
 
     made_at: str
     database: str
@@ -57,7 +57,7 @@ class Manifest:
 
 
 def back_up(folder: Path) -> Iterator[str]:
-    """Make a backup in a new folder, beside a running system; yields what was done. Raises InvalidInput.
+    """Make a backup in a new folder, while the system runs; yield the steps done. Raises InvalidInput.
 
     The order is what makes it whole: a checkpoint newer than the dump would say that entries are missing, and a row without its file
     is lost, but not a file without its row.
@@ -105,7 +105,7 @@ def _write(folder: Path) -> Iterator[str]:
 
 
 def restore(folder: Path) -> Iterator[str]:
-    """Make an empty home and empty databases what the backup is of; yields what was done. Raises InvalidInput.
+    """Restore a backup to an empty home and empty databases; yield the steps done. Raises InvalidInput.
 
     The tables' owner and the application's rights are the work of `migrate`, which is to follow in a process of its own.
     """
@@ -143,7 +143,7 @@ def _manifest(folder: Path) -> Manifest:
 
 
 def _refuse_what_is_there(manifest: Manifest) -> None:
-    """Nothing is written over. Raises InvalidInput."""
+    """Refuse to overwrite anything. Raises InvalidInput."""
     for place in (settings.HOME.files, *(place for _name, place in _audit_folders())):
         if place.is_dir() and any(place.iterdir()):
             raise InvalidInput(f"{place} is not empty: a backup is restored into an empty home.")
@@ -157,7 +157,7 @@ def _refuse_what_is_there(manifest: Manifest) -> None:
 
 
 def _secret_key(folder: Path, manifest: Manifest) -> str | None:
-    """What is to be kept in the home; None where a setting names it. Raises InvalidInput for another one than that of the backup."""
+    """Return the key to keep in the home; None where a setting names it. Raises InvalidInput unless it is the backup's."""
     kept = folder / "secrets.json"
     given = load_config().secret_key
     key = given.get_secret_value() if given else json.loads(kept.read_text())[KEY] if kept.exists() else ""
@@ -179,7 +179,7 @@ def _dump(folder: Path, name: str) -> Path:
 
 
 def _copy(source: Path, target: Path) -> int:
-    """Copy the files of a folder, which may not be there; how many. Modes are ours."""
+    """Copy the files of a folder, which may be missing, with our modes; return how many."""
     count = 0
     for path in sorted(source.rglob("*")) if source.is_dir() else ():
         if path.is_file() and not path.is_symlink():
@@ -213,7 +213,7 @@ def _program(name: str, database: str, *words: str) -> None:
 
 @contextmanager
 def _for_us_alone() -> Iterator[None]:
-    """Whatever is made meanwhile is readable by this user only."""
+    """Make new files readable by this user only while the block runs."""
     before = os.umask(0o077)
     try:
         yield

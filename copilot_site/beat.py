@@ -11,28 +11,28 @@ from copilot_site.embedded.services import announce
 
 announce()  # before the settings are read: a beat started by hand beside a running `up`
 
-# Celery's own fixup would load every app of Django. Who only imports this keeps the app that it has.
+# Celery's own fixup would load every app of Django. Importing this does not replace the current app.
 app = Celery("copilot", fixups=[], set_as_current=False)
 app.config_from_object("copilot_site.settings", namespace="CELERY")
 
 
 @beat_init.connect
 def _first_beat(**_: Any) -> None:
-    """Who starts the system waits for the heartbeat; do not let it wait for its turn."""
+    """Send the first heartbeat at once: whoever starts the system waits for it."""
     heartbeat = app.conf.beat_schedule["heartbeat"]
     app.send_task(heartbeat["task"], **heartbeat["options"])
 
 
 @setup_logging.connect
 def _log_as_everybody(**_: Any) -> None:
-    """What Django would do."""
+    """Set up logging as Django would."""
     from copilot_site.settings import LOGGING
 
     logging.config.dictConfig(LOGGING)
 
 
 class Schedule(PersistentScheduler):
-    """When each task was last sent. Celery's own begins anew with a file that it cannot open; one whose entries were cut short (a full
+    """The schedule with each task's last run. Celery's own starts anew if its file cannot be opened; one with truncated entries (a full
     disk, a power cut) ended it at every start.
     """
 

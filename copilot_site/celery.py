@@ -17,7 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
 HEARTBEAT_KEY = "beat-heartbeat"
 HEARTBEAT_TTL_S = 120  # four missed beats
-BULK_RELEASE_S = 15.0  # between two imports nobody waits for the embedder
+BULK_RELEASE_S = 15.0  # an idle embedder of imports is released
 
 if not settings.configured:  # a worker started by hand beside a running `up`
     announce()
@@ -31,7 +31,7 @@ app.steps["worker"].add(DjangoStructLogInitStep)
 
 @app.task(name="copilot_site.heartbeat")
 def heartbeat() -> None:
-    """Sent by beat, run by a worker that serves `watch`: a fresh mark says that beat, broker and worker are all alive."""
+    """Record a heartbeat, sent by beat and run on `watch`: a fresh one shows that beat, broker and worker are alive."""
     from django.core.cache import cache
 
     cache.set(HEARTBEAT_KEY, time.time(), HEARTBEAT_TTL_S)
@@ -39,7 +39,7 @@ def heartbeat() -> None:
 
 @task_prerun.connect
 def _leave_broken_connections(**_: Any) -> None:
-    """Connections are kept from task to task (`CELERY_DB_REUSE_MAX`), except those that failed a statement."""
+    """Close connections that failed a statement; others are kept from task to task (`CELERY_DB_REUSE_MAX`)."""
     for connection in connections.all(initialized_only=True):
         if connection.errors_occurred:
             connection.close()

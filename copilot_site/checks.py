@@ -1,4 +1,4 @@
-"""System checks for what Django cannot know: settings that are fine on one machine and wrong on several."""
+"""System checks that Django lacks: settings that are fine on one machine and wrong on several."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -16,13 +16,13 @@ from copilot_site.startup_checks import LOCAL, dangers, is_exposed
 
 @register(Tags.security)
 def nothing_dangerous_is_exposed(**_: Any) -> list[CheckMessage]:
-    """What stops the web server stops `migrate`, too, which a deployment runs first."""
+    """Report dangers that stop the web server: they stop `migrate`, too, which a deployment runs first."""
     return [Error(sentence, id="copilot_site.E003") for sentence in dangers(load_config())]
 
 
 @register(Tags.database)
 def nobody_signs_in_with_a_public_password(databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """The demo's passwords are in the repository."""
+    """Report accounts with the demo's passwords, which are in the repository."""
     if not databases or not is_exposed(load_config()):
         return []
     from demo.logins import public_accounts
@@ -40,7 +40,7 @@ def nobody_signs_in_with_a_public_password(databases: Any = None, **_: Any) -> l
 
 @register(Tags.database, deploy=True)
 def nobody_who_records_can_change_the_log(databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """Triggers refuse changes, and whoever owns the tables or is a superuser switches them off."""
+    """Report a database role that could switch off the log's triggers: the tables' owner or a superuser."""
     if not databases:
         return []
     try:
@@ -57,7 +57,7 @@ def nobody_who_records_can_change_the_log(databases: Any = None, **_: Any) -> li
 
 @register(Tags.security, deploy=True)
 def secret_key_is_shared(**_: Any) -> list[CheckMessage]:
-    """A key made by this machine signs sessions that the next web host refuses."""
+    """Report a key made by this machine: other web hosts would refuse its sessions."""
     config = load_config()
     if config.secret_key or not config.database_url:
         return []
@@ -72,7 +72,7 @@ def secret_key_is_shared(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def staff_have_a_second_factor(**_: Any) -> list[CheckMessage]:
-    """A stolen password of a manager gives rights to whoever has it."""
+    """Report staff without a second factor: a manager's stolen password would give rights to anybody."""
     if settings.STAFF_MFA == "required" or not load_config().https:
         return []
     return [
@@ -86,7 +86,7 @@ def staff_have_a_second_factor(**_: Any) -> list[CheckMessage]:
 
 @register()
 def runs_can_be_reported(**_: Any) -> list[CheckMessage]:
-    """A collector is named, and nobody can speak to it."""
+    """Report a configured collector without the library to send to it."""
     if not settings.OTLP_ENDPOINT or _is_installed("opentelemetry.exporter.otlp"):
         return []
     return [
@@ -100,7 +100,7 @@ def runs_can_be_reported(**_: Any) -> list[CheckMessage]:
 
 @register()
 def files_have_a_place(**_: Any) -> list[CheckMessage]:
-    """A storage is named, and its library is not installed: nothing could be uploaded, and nothing read."""
+    """Report a configured storage whose library is not installed: no file could be uploaded or read."""
     try:
         storages["default"]
     except InvalidStorageError as error:
@@ -111,7 +111,7 @@ def files_have_a_place(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def the_site_has_a_name(**_: Any) -> list[CheckMessage]:
-    """With local names only nobody reaches a served site; with `*` a forged Host header becomes part of its addresses."""
+    """Report missing host names: local ones make a site unreachable, and `*` lets a forged Host into its addresses."""
     if not load_config().https:
         return []
     if "*" in settings.ALLOWED_HOSTS:
@@ -130,5 +130,5 @@ def the_site_has_a_name(**_: Any) -> list[CheckMessage]:
 def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # of the package around it
+    except ModuleNotFoundError:  # its parent package is missing
         return False

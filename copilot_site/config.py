@@ -22,15 +22,15 @@ from copilot_site.model_config import ModelConfig
 BASE_DIR = Path(__file__).resolve().parent.parent
 PREFIX = "COPILOT_"
 OF_TESTS = {"COPILOT_DATA"}  # names the folder of evaluation data; the product does not read it
-MISSPELT = 0.9  # least similarity of a misspelt name to the right one; removed options are less similar to the others
+MISSPELT = 0.9  # minimum similarity of a misspelt name to the right one; removed options are below it
 
 
 class ConfigError(SystemExit):
-    """The environment cannot be used; the text says why in one sentence. Ends the program when nobody catches it."""
+    """The environment is invalid; the text says why in one sentence. Ends the program when nobody catches it."""
 
 
 class Config(ModelConfig, DirectoryConfig, BaseSettings):
-    """What differs between places the product runs in. Field `x` is read from COPILOT_X unless it names an alias."""
+    """The settings that differ between installations. Field `x` is read from COPILOT_X unless it names an alias."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -229,7 +229,7 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
 
     @classmethod
     def names(cls) -> list[str]:
-        """Every environment name that is read, sorted."""
+        """Return every environment name that is read, sorted."""
         return sorted(f.alias or f"{PREFIX}{name.upper()}" for name, f in cls.model_fields.items())
 
 
@@ -247,7 +247,7 @@ def refuse_unknown(names: list[str]) -> None:
 
 @cache
 def load_config() -> Config:
-    """Read environment and `.env`; the same object ever after. Raises ConfigError with one sentence."""
+    """Read environment and `.env` once; return the same object ever after. Raises ConfigError with one sentence."""
     refuse_unknown([*os.environ, *dotenv_values(BASE_DIR / ".env")])
     try:
         return Config()

@@ -7,7 +7,7 @@ from copilot_site.home import Home
 
 
 def database(url: str | None, *, home: Home, role: str | None) -> dict[str, Any]:
-    """Django's DATABASES entry. role: the one that processes take on.
+    """Return Django's DATABASES entry. role: the one that processes take on.
 
     Without an address the entry leads to a socket that does not exist; the first query's error then names the reason.
     """

@@ -1,4 +1,4 @@
-"""Which migrations a database has had, and whether it was made by a version that this one does not know."""
+"""The migrations of a database, and the check for one made by another version."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ LAST_OF_OLDER = "14b9081a"  # the commit before the migrations became one for ea
 
 
 def of_another_version(using: BaseDatabaseWrapper | None = None) -> str:
-    """Why this version must not touch the database, in one sentence; empty where its migrations are known here."""
+    """Return why this version must not touch the database, in one sentence; "" if its migrations are known."""
     unknown = sorted(key for key in applied(using) - known_migrations() if key[0] in OURS)
     if not unknown:
         return ""
@@ -28,5 +28,5 @@ def applied(using: BaseDatabaseWrapper | None) -> set[tuple[str, str]]:
 
 @cache
 def known_migrations() -> frozenset[tuple[str, str]]:
-    """App and name of each; read once, since `/readyz` asks every few seconds."""
+    """Return app and name of each migration; read once, since `/readyz` asks every few seconds."""
     return frozenset(MigrationLoader(None, ignore_no_migrations=True).graph.nodes)

@@ -1,4 +1,4 @@
-"""Everything a running system needs, looked at once: what is there, what is missing, how to mend it."""
+"""Checks of everything a running system needs, with the fix for what is missing."""
 
 import asyncio
 import os
@@ -51,13 +51,13 @@ LEAST_REDIS = (6, 2)
 
 
 def python() -> Finding:
-    """The interpreter."""
+    """Check the interpreter."""
     version = ".".join(map(str, sys.version_info[:3]))
     return Finding("Python", sys.version_info >= (3, 11), version, "Install Python 3.11 or newer and run `make demo`.")
 
 
 def packages() -> Finding:
-    """Installed versions against requirements/base.txt."""
+    """Check installed versions against requirements/base.txt."""
     wrong = []
     for line in (BASE_DIR / "requirements" / "base.txt").read_text().splitlines():
         if (match := re.match(r"([\w.-]+)==([\w.+!]+)( ;.*)?", line)) is None or match[3]:
@@ -73,7 +73,7 @@ def packages() -> Finding:
 
 
 def state_folder() -> Finding:
-    """COPILOT_HOME can be written and has room."""
+    """Check that COPILOT_HOME can be written and has room."""
     root = settings.HOME.root
     mend = "Choose a folder that this user may write with COPILOT_HOME=."
     try:
@@ -91,7 +91,7 @@ def state_folder() -> Finding:
 
 
 def embedded() -> Finding:
-    """The embedded services start, or external ones are named."""
+    """Check that the embedded services start, or external ones are named."""
     config = load_config()
     try:
         with services.running(
@@ -110,7 +110,7 @@ def embedded() -> Finding:
 
 
 def postgres(using: BaseDatabaseWrapper | None = None) -> Finding:
-    """PostgreSQL answers and is new enough. using: another connection than Django's."""
+    """Check that PostgreSQL answers and is new enough. using: another connection than Django's."""
     mend = "Start PostgreSQL 15 or newer and check DATABASE_URL; unset it to use the embedded one."
     try:
         (using or connection).ensure_connection()
@@ -136,7 +136,7 @@ def connections() -> Finding:
 
 
 def pgvector(using: BaseDatabaseWrapper | None = None) -> Finding:
-    """The extension vector is installed in the database, or at hand, and new enough. using: another connection than Django's."""
+    """Check that the extension vector is installed in the database, or at hand, and new enough. using: another connection than Django's."""
     mend = "Install pgvector 0.8 or newer on the database server, then run `manage.py migrate`."
     try:
         with (using or connection).cursor() as cursor:
@@ -154,7 +154,7 @@ def pgvector(using: BaseDatabaseWrapper | None = None) -> Finding:
 
 
 def migrations(using: BaseDatabaseWrapper | None = None) -> Finding:
-    """All migrations are applied. using: another connection than Django's, of the tables' owner."""
+    """Check that all migrations are applied. using: another connection than Django's, of the tables' owner."""
     try:
         # the application's role reads nothing of a database that it did not know yet
         with nullcontext() if using else as_owner():
@@ -170,7 +170,7 @@ def migrations(using: BaseDatabaseWrapper | None = None) -> Finding:
 
 
 def audit_key() -> Finding:
-    """The key that signs the audit log's checkpoints can be read, by this user alone."""
+    """Check that the key that signs the audit log's checkpoints can be read, by this user alone."""
     try:
         key = public_key(signing_key())
     except KeyUnusable as error:
@@ -183,7 +183,7 @@ def audit_key() -> Finding:
 
 
 def audit_role() -> Finding:
-    """The role that the processes work under may add to the audit log, and not change it."""
+    """Check that the role that the processes work under may add to the audit log, and not change it."""
     try:
         role, power = powers_over_the_log()
     except DatabaseError as error:
@@ -194,7 +194,7 @@ def audit_role() -> Finding:
 
 
 def broker() -> Finding:
-    """Valkey or Redis answers, is new enough, and never throws queued work away."""
+    """Check that Valkey or Redis answers, is new enough, and never evicts queued work."""
     mend = "Start Redis 6.2 or Valkey and check REDIS_URL; unset it to use the embedded one."
     try:
         once = Retry(NoBackoff(), 0)
@@ -211,7 +211,7 @@ def broker() -> Finding:
 
 
 def model() -> Finding:
-    """The bundled model is converted and its files are intact; another embedder makes a vector."""
+    """Check that the bundled model is converted and intact, or that another embedder makes a vector."""
     if settings.EMBEDDER != "bundled":
         named = f"{settings.EMBEDDER}: {settings.EMBEDDER_OPTIONS['model']}"
         try:
@@ -227,7 +227,7 @@ def model() -> Finding:
 
 
 def reranking() -> Finding:
-    """The reranker scores a passage; without it the first ranking stands."""
+    """Check that the reranker scores a passage; without it the first ranking stands."""
     mend = "Check COPILOT_RERANKER_MODEL; until then hits keep the order they were found in."
     chosen = reranker()
     try:
@@ -239,7 +239,7 @@ def reranking() -> Finding:
 
 
 def word_list() -> Finding:
-    """The dictionary that answers across languages is indexed; only the bundled embedder needs it."""
+    """Check that the dictionary that answers across languages is indexed; only the bundled embedder needs it."""
     if settings.EMBEDDER != "bundled":
         return Finding("Dictionary", True, "not used: answers across languages need the bundled embedder")
     try:
@@ -250,7 +250,7 @@ def word_list() -> Finding:
 
 
 def index() -> Finding:
-    """Every published document is in the embedding space that the settings name."""
+    """Check that every published document is in the embedding space that the settings name."""
     try:
         lacking = count_lacking()
     except DatabaseError as error:
@@ -261,7 +261,7 @@ def index() -> Finding:
 
 
 def readings() -> Finding:
-    """Every document was read by the parsers of today, under the settings of its base."""
+    """Check that every document was read by the present parsers, under its base's settings."""
     try:
         outdated = outdated_versions().count()
     except DatabaseError as error:
@@ -272,7 +272,7 @@ def readings() -> Finding:
 
 
 def files() -> Finding:
-    """Uploaded files can be written, read and removed where the settings say."""
+    """Check that uploaded files can be written, read and removed where the settings say."""
     try:
         storage = storages["default"]
     except InvalidStorageError as error:
@@ -285,7 +285,7 @@ def files() -> Finding:
 
 
 def mail() -> Finding:
-    """Mails go out: the server takes the account. None are sent where none is named."""
+    """Check that the mail server accepts the account, if one is configured."""
     if not settings.MAIL_IS_SET_UP:
         return Finding("Mail", True, "no server is named: no reminders are sent (COPILOT_SMTP_HOST)")
     if fault := fault_of_mail():
@@ -294,7 +294,7 @@ def mail() -> Finding:
 
 
 def data_sources() -> Iterator[Finding]:
-    """Each data source: its server answers, its account may do what it must and no more, its tables are there."""
+    """Check each data source: its server answers, its account has no more rights than needed, its tables exist."""
     try:
         sources = all_sources()
     except DatabaseError as error:
@@ -319,7 +319,7 @@ def data_sources() -> Iterator[Finding]:
 
 
 def language_models() -> Iterator[Finding]:
-    """Each language model: it answers a tiny request. The product answers without one, too."""
+    """Check that each language model answers a tiny request. The product works without one, too."""
     mend = "Check its address, name and key under “Language models”, or COPILOT_LLM_BASE_URL, _MODEL and _API_KEY."
     try:
         names = model_names()
@@ -340,7 +340,7 @@ def language_models() -> Iterator[Finding]:
 
 
 def confinement() -> Finding:
-    """Scripts of skills can be confined; where they cannot, none is run."""
+    """Check that scripts of skills can be confined; otherwise none is run."""
     found = isolation()
     if found is None:
         return Finding("Sandbox for scripts", False, "scripts of skills are refused here", why_none(), optional=True)
@@ -349,7 +349,7 @@ def confinement() -> Finding:
 
 
 def browser() -> Finding:
-    """Chromium and CJK fonts: for the browser tests only."""
+    """Check Chromium and CJK fonts, for the browser tests only."""
     fonts = any(Path("/usr/share/fonts").glob("**/*CJK*")) if Path("/usr/share/fonts").exists() else False
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     detail = f"{found or 'no Chromium'}, {'CJK fonts' if fonts else 'no CJK fonts'}"
@@ -364,7 +364,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
 
 
 def examine() -> Iterator[Finding]:
-    """Every finding, in the order in which things depend on each other."""
+    """Yield every finding, in the order in which things depend on each other."""
     for check in CHECKS:
         yield check()
     yield from data_sources()

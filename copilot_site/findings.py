@@ -1,11 +1,11 @@
-"""What `doctor` says of one thing that a running system needs."""
+"""The findings of `doctor` about what a running system needs."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at. mend: what to do when it is not ok. optional: the product runs without it."""
+    """The result of one check. mend: what to do when it is not ok. optional: the product runs without it."""
 
     name: str
     ok: bool

@@ -1,4 +1,4 @@
-"""Is this process alive, and can it work? For load balancers, orchestrators and `manage.py up`."""
+"""Liveness and readiness of this process, for load balancers, orchestrators and `manage.py up`."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,14 +18,14 @@ CONNECT_S = "2"  # the least that libpq knows
 
 
 def healthz(_request: HttpRequest) -> JsonResponse:
-    """The process lives. Asks nobody else, so that a slow database does not get the web server killed."""
+    """Answer that the process lives, without asking others: a slow database must not get the web server killed."""
     return JsonResponse({"status": "ok"}, headers=NOT_CACHED)
 
 
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """200 when this process can answer questions, else 503 with the names of what fails; `doctor` tells the reasons.
+    """Return 200 when this process can answer questions, else 503 and the failing parts; `doctor` has the reasons.
 
-    What has not answered within ANSWER_S fails.
+    A part that does not answer within ANSWER_S fails.
     """
     until = time.monotonic() + ANSWER_S
     for probe in PROBES:
@@ -38,16 +38,16 @@ def readyz(_request: HttpRequest) -> JsonResponse:
 
 
 class Probe:
-    """Looks at one service in a thread that nobody waits for too long; one that hangs is not asked a second time meanwhile."""
+    """A check of one service in a thread of its own, so that a hanging one blocks nobody and is not asked again meanwhile."""
 
     def __init__(self, names: tuple[str, ...], look: Callable[[], Iterator[str]]) -> None:
-        """names: of all that `look` looks at. look: yields the names of what is as it should be."""
+        """Prepare a probe. names: of all parts that `look` checks. look: yields the names of healthy parts."""
         self._names, self._look = names, look
         self._lock = Lock()
         self._thread, self._sound = Thread(), set[str]()
 
     def begin(self) -> None:
-        """Look now, unless somebody does."""
+        """Look now, unless a look is under way."""
         with self._lock:
             if not self._thread.is_alive():
                 sound = self._sound = set()
@@ -55,7 +55,7 @@ class Probe:
                 self._thread.start()
 
     def failing(self, until: float) -> list[str]:
-        """What is not as it should be, or not known to be so by then (monotonic, s)."""
+        """Return the parts that are unhealthy or did not answer by then (monotonic, s)."""
         self._thread.join(max(0.0, until - time.monotonic()))
         return [name for name in self._names if name not in self._sound]
 
@@ -78,9 +78,9 @@ def _broker() -> Iterator[str]:
 
 @contextmanager
 def _own_connection() -> Iterator[BaseDatabaseWrapper]:
-    """Beside the pool, where a probe would wait for a connection, and under the role that signed in, as the doctor looks.
+    """Open a connection outside the pool, where a probe would wait, under the role that signed in, like the doctor.
 
-    It is the thread's default meanwhile: a look that goes through the ORM would take one of the pool and never give it back.
+    It is the thread's default meanwhile: the ORM would otherwise take one from the pool and never return it.
     """
     own = connection.copy()
     options = own.settings_dict["OPTIONS"]

@@ -17,36 +17,36 @@ class Home:
 
     @property
     def postgres(self) -> Path:
-        """Data directory of the embedded PostgreSQL."""
+        """Return the data directory of the embedded PostgreSQL."""
         return self.root / "postgres"
 
     @property
     def valkey(self) -> Path:
-        """Append-only files of the embedded Valkey."""
+        """Return the folder of append-only files of the embedded Valkey."""
         return self.root / "valkey"
 
     @property
     def files(self) -> Path:
-        """Uploaded files (Django's storage API)."""
+        """Return the folder of uploaded files (Django's storage API)."""
         return self.root / "files"
 
     @property
     def models(self) -> Path:
-        """Converted models."""
+        """Return the folder of converted models."""
         return self.root / "models"
 
     @property
     def logs(self) -> Path:
-        """Output of the embedded services."""
+        """Return the folder of the embedded services' output."""
         return self.root / "logs"
 
     @property
     def state(self) -> Path:
-        """Ports of the embedded services (JSON)."""
+        """Return the file of ports of the embedded services (JSON)."""
         return self.root / "services.json"
 
     def create(self) -> "Home":
-        """Make the folders, readable by this user only. Safe to repeat."""
+        """Create the folders, readable by this user only. Safe to repeat."""
         if not self.root.exists():
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in (self.files, self.models, self.logs, self.valkey):
@@ -54,7 +54,7 @@ class Home:
         return self
 
     def secret(self, name: str) -> str:
-        """A random secret of this home, made on first use and kept (file mode 600). name: what it is for.
+        """Return a random secret of this home, made on first use and kept (file mode 600). name: what it is for.
 
         Raises ConfigError where the file is damaged, or is gone and the database that was made with it is not.
         """
@@ -68,7 +68,7 @@ class Home:
         return self._secrets()[name]
 
     def keep_secret(self, name: str, value: str) -> None:
-        """Have a secret of another home in this one. A killed process leaves no half of the file."""
+        """Store a secret of another home in this one, atomically."""
         known = self._secrets() | {name: value}
         fresh = self._vault.with_suffix(f".{secrets.token_hex(4)}")
         fresh.touch(mode=0o600)
@@ -91,7 +91,7 @@ class Home:
 
 
 def unusable(home: Home, error: OSError) -> ConfigError:
-    """What to end with where the state folder cannot be made or written."""
+    """Return the error for a state folder that cannot be made or written."""
     if error.errno in NO_SPACE:
         return ConfigError(
             f"The disk of the state folder {home.root} is full: make room, or choose a folder elsewhere with COPILOT_HOME=."

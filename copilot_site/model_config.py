@@ -1,4 +1,4 @@
-"""The settings of models: who makes vectors, who reorders hits, and the language model."""
+"""The settings of models: the embedder, the reranker, and the language model."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Which pool of seats each route waits for: quick pages, slow work, exports (`copilot_site.seats`).
+"""The pool of seats for each route: quick pages, slow work, exports (`copilot_site.seats`).
 
 Every route is here by its name; a test fails for one that is not. Until then it counts as slow, so that it takes no seat of a page.
 """
@@ -77,12 +77,12 @@ DECLARED: Final = {f"{method}{name}": pool for pool, method, names in LISTS for 
 
 
 def declared_pool(method: str, route: str) -> str | None:
-    """The pool of a route, by its name with namespaces; None for one that declares none."""
+    """Return the pool of a route, by its name with namespaces; None for an undeclared one."""
     if found := DECLARED.get(f"{method} {route}") or DECLARED.get(route):
         return found
     return PAGE if route.startswith("admin:") and route.endswith(OF_MODELS) else None
 
 
 def pool_of(method: str, route: str) -> str:
-    """The pool that a request waits for. route: "" for an address that there is not."""
+    """Return the pool that a request waits for. route: "" for an unknown address."""
     return declared_pool(method, route) or (TRANSFER if route else PAGE)

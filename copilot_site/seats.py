@@ -1,6 +1,6 @@
-"""How many requests of each kind this site serves at once, and which share of them one client may hold.
+"""Numbers of requests of each kind that this site serves at once, and the share that one client may hold.
 
-Which route is of which kind is in `copilot_site.pools`.
+The kinds of routes are in `copilot_site.pools`.
 """
 
 from collections.abc import Hashable
@@ -17,9 +17,9 @@ PER_ADDRESS: Final = 1  # of all together that come from one address without sho
 
 
 def shares() -> dict[str, Share]:
-    """Of one process. A page is not worth waiting for longer than 15 s; a transfer is.
+    """Return the shares of one process. A page is not worth waiting for longer than 15 s; a transfer is.
 
-    One person holds less than a pool, also with what they send without showing who they are. A party is a person's id or an address.
+    One person holds less than a pool, their anonymous requests included. A party is a person's id or an address.
     """
 
     def queue(places: int, of_person: int, most_waiting: int) -> FairQueue:

@@ -1,4 +1,4 @@
-"""What `doctor` looks at of the company's sign-ins and directory."""
+"""Checks of `doctor` for the company's sign-ins and directory."""
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -9,7 +9,7 @@ from copilot_site.lib.errors import CopilotError
 
 
 def company_sign_ins() -> Finding:
-    """Each sign-in of the admin has the secret that its issuer made for this site."""
+    """Check that each sign-in of the admin has the secret that its issuer made for this site."""
     name = "Company sign-ins"
     try:
         without = sign_ins_without_secret()
@@ -23,7 +23,7 @@ def company_sign_ins() -> Finding:
 
 
 def company_directory() -> Finding:
-    """The directory answers by TLS, lets us read, and holds people and groups where the settings say."""
+    """Check that the directory answers by TLS, is readable, and holds people and groups where the settings say."""
     name = "Company directory"
     if not settings.LDAP:
         return Finding(name, True, "none is set up (COPILOT_LDAP_URL)")

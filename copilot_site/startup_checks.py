@@ -1,4 +1,4 @@
-"""What must be set before others than this machine reach the site: without it nothing starts, and one sentence says what to set."""
+"""Settings required before other machines may reach the site: without them nothing starts, and a sentence says which to set."""
 
 import re
 from collections.abc import Iterator
@@ -30,13 +30,13 @@ DEFAULT_PASSWORDS = {
 
 
 def is_exposed(config: Config) -> bool:
-    """Whether others than this machine are meant to come: by the address it listens on, or by a name it answers to."""
+    """Tell whether other machines can reach the site, by the address it listens on, or by a host name."""
     names = {host.strip() for host in config.allowed_hosts.split(",") if host.strip()}
     return config.host not in LOCAL_ADDRESSES or not names <= LOCAL
 
 
 def dangers(config: Config) -> Iterator[str]:
-    """One sentence for each thing that an exposed site must not have; nothing for one that only this machine reaches."""
+    """Return a sentence for each danger of an exposed site; nothing for a site that only this machine reaches."""
     if not is_exposed(config):
         return
     if not config.https:
@@ -60,7 +60,7 @@ def dangers(config: Config) -> Iterator[str]:
 
 
 def require_safe(config: Config) -> None:
-    """Raises ConfigError with the first danger."""
+    """Raise ConfigError with the first danger."""
     for sentence in dangers(config):
         raise ConfigError(sentence)
 
@@ -71,6 +71,6 @@ def _is_weak(key: str) -> bool:
 
 
 def _has_default_password(url: SecretStr | None) -> bool:
-    """An empty one is left to the service: it may know its callers by a certificate or a socket."""
+    """Tell whether the password is a default. An empty one is allowed: a certificate or socket may authenticate."""
     password = urlsplit(url.get_secret_value()).password if url else None
     return unquote(password or "").lower() in DEFAULT_PASSWORDS

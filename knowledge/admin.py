@@ -119,7 +119,7 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
 
 
 class BaseFilter(admin.RelatedOnlyFieldListFilter):
-    """By the base, called as bases are: the column's own name is in no catalogue."""
+    """Filter by base, under the label of bases: the column's own name is not translated."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -139,7 +139,7 @@ class FolderAdmin(WithRights[Folder]):
     ordering = ("knowledge_base__name", "name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Folder]:
-        """Each with the names of the folders above it that this person governs, too: of others not even the name is told."""
+        """Return the rows with the names of the parent folders that this person governs; others are not revealed."""
         mine = governed(Folder, Principal.of(request.user)).filter(descendant_links__descendant=OuterRef("pk"))
         names = ArraySubquery(mine.order_by("-descendant_links__depth").values("name"))
         return super().get_queryset(request).filter(kind=FolderKind.FOLDER).annotate(names=names)
@@ -153,7 +153,7 @@ class FolderAdmin(WithRights[Folder]):
         return ("parent", "name") if obj is None else ("path", "name")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Folder | None = None) -> Any:
-        """A folder is moved on the page of its rights, which shows whom that touches first."""
+        """Return the fields not edited here: a folder is moved on its rights page, which previews the effects."""
         if obj is None:
             return ()
         return ("path", "name") if obj.parent_id is None else ("path",)
@@ -180,7 +180,7 @@ class FolderAdmin(WithRights[Folder]):
 
 @admin.register(Document)
 class DocumentAdmin(WithRights[Document]):
-    """Which documents there are and whether they answer; what they say is read on the library pages, with the right to view."""
+    """List documents and their state; their content is read on the library pages, with the right to view."""
 
     kind = "document"
     list_display = ("title", "filename", "folder", "rights", "status", "updated_at")
@@ -209,7 +209,7 @@ QUEUES = {"interactive": _("single uploads"), "bulk": _("imports")}
 
 
 class QueueFilter(admin.SimpleListFilter):
-    """By the queue that a version waits in, in words."""
+    """Filter by the queue that a version waits in, in words."""
 
     title = _("queue")
     parameter_name = "queue"

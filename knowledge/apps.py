@@ -7,7 +7,7 @@ class KnowledgeConfig(AppConfig):
     verbose_name = _("Knowledge")
 
     def ready(self) -> None:
-        """Rights stand on our folders; a graph follows what is published."""
+        """Register our folders as the rows that carry rights, and queue graphs when versions are published."""
         from authz.tree import Tree, use_tree
         from knowledge.graph.queueing import follow_on_commit
         from knowledge.ingestion.publish import published

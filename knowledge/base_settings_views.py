@@ -75,7 +75,7 @@ class PassagesForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def passages_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponseBase:
-    """With `look` what was entered is shown on a document and not saved."""
+    """Show or save the settings for passages; with `look` they are previewed on a document and not saved."""
     base = get_governed(KnowledgeBase, by, pk=base_id)
     readable = Document.objects.visible_to(by).filter(knowledge_base=base, current_version__isnull=False)
     initial = {"target": base.chunk_tokens, "most": base.chunk_max_tokens, "language": base.language}
@@ -123,7 +123,7 @@ FieldForms = formset_factory(FieldForm, extra=EMPTY, max_num=MOST_FIELDS)
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def fields_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponseBase:
-    """Show a form for each field and empty ones for new ones; a field without a name is taken away, with its values."""
+    """Show a form for each field and empty ones for new ones; a field without a name is removed with its values."""
     base = get_governed(KnowledgeBase, by, pk=base_id)
     kept = DocumentField.unscoped.filter(knowledge_base=base)
     initial = [{"name": each.name, "kind": each.kind, "choices": "\n".join(each.choices)} for each in kept]
@@ -143,7 +143,7 @@ def fields_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRe
 
 
 def _specs(forms: BaseFormSet[FieldForm]) -> list[FieldSpec]:
-    """Raises InvalidInput."""
+    """Return the fields as they were entered. Raises InvalidInput."""
     for form in forms:
         if not form.is_valid():
             raise InvalidInput(first_fault(form))
@@ -155,7 +155,7 @@ def _specs(forms: BaseFormSet[FieldForm]) -> list[FieldSpec]:
 @require_POST
 @signed_in
 def metadata(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
-    """Show what the document says in each field of its base, all of them at once."""
+    """Set the document's values for all fields of its base at once."""
     row = get_visible(Document, principal, pk=document_id)
     form = ValuesForm(request.POST, of=list(fields_of(principal, row.knowledge_base_id)))
     try:

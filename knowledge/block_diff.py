@@ -1,7 +1,7 @@
-"""Which blocks two sequences have in common, in time that is bounded whatever stands in them.
+"""A diff of two sequences of blocks, in bounded time whatever they hold.
 
 Blocks that are there once in both lead (patience diff, Bram Cohen): they split the rest into small stretches, and these are compared
-exactly. What is left when all steps are used is told apart as a whole: coarser, never wrong.
+exactly. When the budget is used up, the rest counts as one difference: coarser, never wrong.
 """
 
 from bisect import bisect_left
@@ -16,13 +16,13 @@ MOST_STEPS = 2_000_000  # blocks looked at and pairs compared; a second of one c
 
 
 class Steps:
-    """What may still be done, and what was done, in blocks and pairs of blocks."""
+    """A budget of comparisons and how much of it is used, in blocks and pairs of blocks."""
 
     def __init__(self, most: int = MOST_STEPS) -> None:
         self.left, self.done = most, 0
 
     def take(self, count: int) -> bool:
-        """Tell whether so much more may be done. Raises NobodyWaits."""
+        """Use part of the budget; return whether it was left. Raises NobodyWaits."""
         require_waiting()
         if count > self.left:
             return False
@@ -39,7 +39,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Stretch:
-    """Of both sequences, each from its start up to its end."""
+    """A stretch of both sequences, each from its start up to its end."""
 
     a: int
     b: int
@@ -55,7 +55,7 @@ Part = tuple[Kind, Stretch]
 
 
 def changes(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[tuple[bool, Stretch]]:
-    """Stretches in order, together all of both: True for one that both have, else what was taken out and what was put in."""
+    """Yield stretches in order that cover both: True for a common one, else what was removed and what was added."""
     numbers: dict[str, int] = {}  # two numbers are compared at once, two texts by their length
     numbered = [[numbers.setdefault(text, len(numbers)) for text in texts] for texts in (before, after)]
     merged: list[tuple[bool, Stretch]] = []
@@ -69,7 +69,7 @@ def changes(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[t
 
 
 def _parts(before: Sequence[int], after: Sequence[int], steps: Steps) -> Iterator[Part]:
-    """Without recursion: a stretch that is split puts its parts back, the first on top."""
+    """Yield the stretches without recursion: the parts of a split one go back on the stack, the first on top."""
     todo: list[Part] = [(Kind.OPEN, Stretch(0, len(before), 0, len(after)))]
     while todo:
         kind, part = todo.pop()
@@ -95,7 +95,7 @@ def _without_ends(before: Sequence[int], after: Sequence[int], part: Stretch) ->
 
 
 def _anchors(before: Sequence[int], after: Sequence[int], part: Stretch) -> list[tuple[int, int]]:
-    """Places of blocks that are there once in both, as many as come in the same order."""
+    """Return the places of blocks that occur once in both, as many as come in the same order."""
     once_before, once_after = Counter(before[part.a : part.b]), Counter(after[part.c : part.d])
     places = {after[j]: j for j in range(part.c, part.d) if once_after[after[j]] == 1}
     pairs = [
@@ -116,7 +116,7 @@ def _anchors(before: Sequence[int], after: Sequence[int], part: Stretch) -> list
 
 
 def _exact(before: Sequence[int], after: Sequence[int], part: Stretch, steps: Steps) -> list[tuple[int, int]]:
-    """Return a longest row of blocks that both have in order; none where that takes more steps than are left."""
+    """Return a longest common subsequence of blocks; none where that takes more steps than are left."""
     height, width = part.b - part.a, part.d - part.c
     if not height or not width or not steps.take(height * width):
         return []
@@ -139,7 +139,7 @@ def _exact(before: Sequence[int], after: Sequence[int], part: Stretch, steps: St
 
 
 def _split(part: Stretch, pairs: Sequence[tuple[int, int]], between: Kind) -> list[Part]:
-    """The pairs, and what is between them."""
+    """Return the pairs, and what is between them."""
     found, a, c = [], part.a, part.c
     for i, j in pairs:
         found += [(between, Stretch(a, i, c, j)), (Kind.SAME, Stretch(i, i + 1, j, j + 1))]

@@ -1,4 +1,4 @@
-"""What a person sees of a document: a part of its text, or a page of it, with the cited span."""
+"""Documents as a person sees them: a part of the text, or a page of it, with the cited span."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ class Reader:
 
     @property
     def is_outdated(self) -> bool:
-        """Another version answers by now."""
+        """Tell whether another version answers by now."""
         return self.shown is not None and self.shown.pk != self.document.current_version_id
 
 
@@ -105,7 +105,7 @@ def open_document(
     part: int | None = None,
     number: int | None = None,
 ) -> Reader:
-    """Return a document for reading, at the cited passage or at a part (from 1), of the version of that number or the one that answers.
+    """Return a document for reading, at the cited passage or at a part (from 1), of the given version or the one that answers.
 
     Recorded as opened. Raises NotFound.
     """
@@ -152,7 +152,7 @@ def is_read(version: DocumentVersion) -> bool:
 
 
 def open_passages(principal: Principal, passages: Sequence[Chunk]) -> None:
-    """Record that passages of one version, read with it and its document, are shown; nothing where there are none."""
+    """Record that passages of one version, loaded with it and its document, are shown, if there are any."""
     if passages:
         first = passages[0]
         detail = {"version": first.version.number, "chunks": [str(passage.id) for passage in passages]}

@@ -1,4 +1,4 @@
-"""Pages on which a document is looked after: what is known of it, its versions, its place, and the trash."""
+"""Pages that manage a document: its metadata, its versions, its place, and the trash."""
 
 from collections.abc import Iterable
 from dataclasses import replace as replace_facts
@@ -51,7 +51,7 @@ def facts_form(request: HttpRequest, principal: Principal, document: Document) -
 
 
 def _owners(principal: Principal, document: Document, others: QuerySet[Document]) -> QuerySet[User]:
-    """Who may read it, for those who govern its rights and are shown that there; else who keeps something here that one sees."""
+    """Return the owners to offer: its readers for whoever governs its rights, else the owners of visible documents."""
     if can(principal, Right.MANAGE, document):
         return people_with(Right.VIEW, document.access)
     keepers = Q(pk__in=others.values("owner")) | Q(pk__in=others.values("created_by")) | Q(pk=principal.user_id)
@@ -59,7 +59,7 @@ def _owners(principal: Principal, document: Document, others: QuerySet[Document]
 
 
 def places_for_document(principal: Principal, document: Document) -> list[tuple[UUID, str]]:
-    """Return where this person may lay it: (id, path) of folders, without the one where it is."""
+    """Return the folders this person may move it to, as (id, path), without its own folder."""
     places = places_for_documents(principal, document.knowledge_base)
     return [(pk, path) for pk, path in places if pk != document.folder_id]
 
@@ -71,7 +71,7 @@ def _others(principal: Principal, document: Document) -> QuerySet[Document]:
 @require_POST
 @signed_in
 def facts(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
-    """A successor that this person may not see is not in their form, and stays where they name no other."""
+    """Save the facts. A successor hidden from this person is not in their form and stays unless they name another."""
     row = get_visible(Document, principal, pk=document_id)
     form = FactsForm(request.POST, others=_others(principal, row))
     try:
@@ -157,12 +157,12 @@ def remove(request: HttpRequest, principal: Principal, document_id: UUID) -> Htt
 
 
 def say_trashed(request: HttpRequest, said: str, document_ids: Iterable[UUID]) -> None:
-    """Say what is in the trash now, with a way to undo it: the ids go along, and `partials/notices.html` makes the button."""
+    """Add a notice about trashed documents; `partials/notices.html` makes its undo button from their ids."""
     messages.success(request, said, extra_tags=" ".join(map(str, document_ids)))
 
 
 def to_its_folder(principal: Principal, document: Document) -> HttpResponse:
-    """Show the folder where it lies or lay; its base where this person does not see the folder."""
+    """Redirect to the document's present or former folder; to its base where this person does not see the folder."""
     is_seen = Folder.objects.visible_to(principal).filter(pk=document.folder_id).exists()
     return redirect("folder", document.folder_id) if is_seen else redirect("base", document.knowledge_base_id)
 
@@ -170,7 +170,7 @@ def to_its_folder(principal: Principal, document: Document) -> HttpResponse:
 @require_safe
 @signed_in
 def trash(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Show what this person may put back, the latest first; a folder that they do not see is not named."""
+    """Show the documents this person may restore, latest first; a folder that they do not see is not named."""
     documents = list(in_trash(principal)[:500])
     folders = {document.folder_id for document in documents}
     seen = dict(Folder.objects.visible_to(principal).filter(pk__in=folders).values_list("pk", "name"))

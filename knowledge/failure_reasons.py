@@ -1,8 +1,8 @@
-"""Why a file gave no document, as sentences a person can act on. Codes are stored, sentences translated when shown."""
+"""Reasons why a file gave no document, as sentences. Codes are stored; sentences are translated when shown."""
 
 
 def gettext_noop(text: str) -> str:
-    """Marks a sentence for the catalogue of translations; Django stays out of the parsing process."""
+    """Mark a sentence for the catalogue of translations; Django stays out of the parsing process."""
     return text
 
 

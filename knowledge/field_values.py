@@ -1,4 +1,4 @@
-"""What the documents that a person may read say in the fields of their bases: what a question can be narrowed to."""
+"""Values in the fields of the documents that a person may read, to narrow a question by."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _WORD = " AND strpos(lower(e.key || ' ' || (e.value #>> '{}')), lower(%s)) > 0"
 
 @dataclass(frozen=True)
 class FieldValue:
-    """A value as `Document.metadata` holds it. count: documents that say it and that the person is answered from."""
+    """A value as `Document.metadata` holds it. count: documents with it that the person's answers may use."""
 
     field: str
     value: Value
@@ -31,8 +31,8 @@ class FieldValue:
 
 
 def field_values(principal: Principal, words: str, *, most: int) -> list[FieldValue]:
-    """Return those whose field and value together say all the words, the most frequent first. A value that only documents say which the
-    person may not read is not there, and counts nothing: one statement decides both.
+    """Return the values whose field and value together hold all the words, the most frequent first. Documents that the person may not read
+    give no values and count nothing: one statement decides both.
     """
     documents, values = documents_in(principal, Scope()).order_by().values("pk").query.sql_with_params()
     asked = [word for word in _BETWEEN.split(words) if word]

@@ -31,7 +31,7 @@ from knowledge.services.trash import restore_document, trash_document
 @require_safe
 @signed_in
 def find(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """`?q=` and the filters of FindForm, over everything that this person may read, or `?base=` or `?folder=`."""
+    """Find documents by `?q=` and FindForm's filters, among all readable ones or in `?base=` or `?folder=`."""
     given = FindForm(request.GET).given
     folder = Folder.objects.visible_to(principal).filter(pk=given["folder"]).first() if "folder" in given else None
     base = folder.knowledge_base if folder else None
@@ -54,7 +54,7 @@ def find(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_safe
 @signed_in
 def search_test(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """`?q=`, `?base=`, `?left=` and `?right=` of SearchTestForm; without a question the empty form."""
+    """Compare two search settings (`?q=`, `?base=`, `?left=`, `?right=`); without a question show the empty form."""
     form = SearchTestForm(principal, request.GET if "q" in request.GET else None)
     found, problem = None, ""
     if form.is_bound and form.is_valid():
@@ -75,8 +75,8 @@ def search_test(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @signed_in
 def several(request: HttpRequest, principal: Principal) -> HttpResponse:
     """Move (`what=move`, `folder`), trash (`what=trash`), put back out of the trash (`what=restore`) or go to the rights
-    (`what=rights`) of the documents that `documents` names; each by itself, so that one refusal stops no other. Back to the list
-    that they were chosen in; what was put back is shown in its folder.
+    (`what=rights`) of the documents that `documents` names; each by itself, so that one refusal stops no other. Redirect to the list
+    that they were chosen in; for restored ones to their folder.
     """
     chosen = checked(SelectionForm(request.POST))
     if chosen["what"] == "rights":
@@ -112,7 +112,7 @@ def _say(request: HttpRequest, what: str, done: list[Document]) -> None:
 
 
 def _each(principal: Principal, ids: list[UUID], act: Callable[[UUID], Document]) -> tuple[list[Document], list[str]]:
-    """Return those that went well, and of each other one its title and the reason."""
+    """Return the successes, and the title and reason of each failure."""
     done, refused = [], []
     for pk in ids:
         try:

@@ -58,12 +58,12 @@ def _types() -> list[tuple[str, Any]]:
 
 
 def _ages() -> list[tuple[str, Any]]:
-    """Made for each form: with its number in it, a text is of the language of that moment."""
+    """Return the choices of age, anew for each form: a text with a number is in the language of that moment."""
     return [ANY, *((str(days), _("in the last %(days)s days") % {"days": days}) for days in AGES)]
 
 
 class FindForm(forms.Form):
-    """What is looked for. What cannot be read narrows nothing; a base or folder that is not seen holds nothing."""
+    """Words and filters. An invalid filter is ignored; an invisible base or folder holds nothing."""
 
     q = forms.CharField(label=_("Words"), required=False, max_length=300)
     base = forms.UUIDField(required=False, widget=forms.HiddenInput)
@@ -82,19 +82,19 @@ class FindForm(forms.Form):
     )
 
     def __init__(self, *args: Any, of: Sequence[DocumentField] = (), **kwargs: Any) -> None:
-        """of: the fields of the base that is looked at."""
+        """Add a filter for each of `of`, the fields of the chosen base."""
         super().__init__(*args, **kwargs)
         self._of = of
         self.fields.update(narrowing(of))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Return what the fields of the base must say."""
+        """Return the conditions on the base's fields."""
         return narrowed(self._of, self.given)
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return the fields that say something."""
+        """Return the fields that are set."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
 
@@ -105,7 +105,7 @@ class FindForm(forms.Form):
 
     @property
     def query(self) -> str:
-        """Return what the other pages of the list take with them."""
+        """Return the query that the other pages of the list repeat."""
         return f"&{urlencode(self.given)}" if self.given else ""
 
 
@@ -127,7 +127,7 @@ class FoundDocuments:
 def find_documents(
     principal: Principal, given: Mapping[str, Any], number: int | str = 1, *, conditions: tuple[Condition, ...] = ()
 ) -> FoundDocuments:
-    """A page of the documents that fit. given, conditions: of FindForm. Words are looked for in titles, file names and texts; the search is
+    """Return a page of the matching documents. given, conditions: of FindForm. Searches titles, file names and texts; the search is
     recorded, never its words.
 
     Raises InvalidInput (too many words).
@@ -165,7 +165,7 @@ def find_documents(
 
 
 def _with_places(principal: Principal, rows: list[DocumentRow]) -> list[DocumentRow]:
-    """Each row with its base and its folder; a folder that the person does not see is not named."""
+    """Add its base and folder to each row; a folder that the person does not see is not named."""
     folders = {row.document.folder_id for row in rows}
     names = dict(
         Folder.objects.visible_to(principal).filter(pk__in=folders, parent__isnull=False).values_list("pk", "name")
@@ -180,7 +180,7 @@ def _place(document: Document, names: Mapping[UUID, str]) -> tuple[str, str]:
 def _by_text(
     principal: Principal, words: str, given: Mapping[str, Any], conditions: tuple[Condition, ...]
 ) -> tuple[list[UUID], bool]:
-    """Documents whose texts hold some of the words, or come closest to what they mean, best first; and whether one holds any."""
+    """Return documents whose texts hold some words or come close in meaning, best first; and whether one holds any."""
     scope = Scope(
         knowledge_base_ids=(given["base"],) if "base" in given else (),
         folder_ids=(given["folder"],) if "folder" in given else (),
@@ -224,7 +224,7 @@ def _in_state(principal: Principal, state: str) -> Q:
 
 
 def _superseded(principal: Principal) -> Q:
-    """What has a successor that this person may see; of another one not even that there is one is told."""
+    """Return ids of documents with a successor that this person may see; the existence of others is not revealed."""
     return Q(superseded_by__in=Document.objects.visible_to(principal))
 
 

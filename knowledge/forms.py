@@ -1,4 +1,4 @@
-"""What the library's pages are asked: forms over addresses and bodies. What a name or a file may be, the services say."""
+"""Forms for the requests of the library's pages. The services validate names and files."""
 
 from typing import Any
 from uuid import UUID
@@ -41,7 +41,7 @@ class FolderPlaceForm(forms.Form):
 
 
 class OpeningForm(forms.Form):
-    """Where a document opens: at a passage, with a span in it, or at a part; in which version. What cannot be read is left out."""
+    """The place to open a document at: a passage and span, or a part; and its version. Invalid values are left out."""
 
     chunk = forms.UUIDField(required=False)
     start = forms.IntegerField(required=False, min_value=0, max_value=MOST_OFFSET)
@@ -107,7 +107,7 @@ class NewBaseForm(forms.Form):
 
 
 class FactsForm(forms.Form):
-    """What is known of a document. owner: a name; superseded_by: the file name or title of another one of its base."""
+    """A document's metadata. owner: a name; superseded_by: the file name or title of another one of its base."""
 
     title = forms.CharField(label=capfirst(_("title")), max_length=NAME_LENGTH)
     owner = forms.CharField(
@@ -129,12 +129,12 @@ class FactsForm(forms.Form):
     has_mistake = False  # shown again, as it was sent
 
     def __init__(self, *args: Any, others: QuerySet[Document], **kwargs: Any) -> None:
-        """others: the documents of the base that the person may see."""
+        """Offer `others`, the documents of the base that the person may see."""
         super().__init__(*args, **kwargs)
         self._others = others
 
     def offer(self, owners: QuerySet[User], successors: QuerySet[Document]) -> None:
-        """Choices to pick from, MOST_OFFERED of each; every other name can be typed."""
+        """Set the choices to pick from, MOST_OFFERED of each; every other name can be typed."""
         people = owners.order_by("username")[:MOST_OFFERED]
         documents = successors.order_by("title", "pk").values_list("filename", "title")[:MOST_OFFERED]
         self.fields["owner"].widget = PickedInput([(person.username, person.get_full_name()) for person in people])
@@ -182,7 +182,7 @@ class PlaceForm(forms.Form):
 
 
 class IdsField(forms.Field):
-    """Ids of rows; what is no id is an error."""
+    """Ids of rows; anything else is an error."""
 
     widget = forms.MultipleHiddenInput
 

@@ -1,4 +1,4 @@
-"""What the library's pages show: the tree of folders, the documents in one, and how far their ingestion is."""
+"""Data for the library's pages: the tree of folders, their documents, and the state of ingestion."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -67,7 +67,7 @@ class DocumentRow:
 
     @property
     def owner(self) -> User | None:
-        """Whoever answers for it: the one it was given to, else whoever added it."""
+        """Return the person responsible: the assigned owner, else whoever added it."""
         return self.document.owner or self.document.created_by
 
     @property
@@ -76,7 +76,7 @@ class DocumentRow:
 
     @property
     def waits_for_approval(self) -> bool:
-        """Tell whether the version that answers is one that its base wants to be approved."""
+        """Tell whether the answering version waits for the approval that its base requires."""
         answering = next((v for v in self.document.versions.all() if v.pk == self.document.current_version_id), None)
         return (
             answering is not None and answering.approved_at is None and self.document.knowledge_base.is_approval_wanted
@@ -88,7 +88,7 @@ class DocumentRow:
 
     @property
     def stage(self) -> "ShownStage | None":
-        """Return the stage that is being worked on."""
+        """Return the stage in progress."""
         return next((stage for stage in stages_of(self.version) if stage.status == StageStatus.RUNNING), None)
 
 
@@ -130,7 +130,7 @@ def is_keeper(principal: Principal) -> bool:
 
 
 def knowledge_bases_of(principal: Principal) -> QuerySet[KnowledgeBase]:
-    """The knowledge bases this person may see something of; `documents` counts what they may see in each."""
+    """Return the knowledge bases this person may see something of; `documents` counts what they may see in each."""
     counted = Document.objects.visible_to(principal).order_by().values("knowledge_base_id").annotate(count=Count("pk"))
     counts = {row["knowledge_base_id"]: row["count"] for row in counted}
     bases = KnowledgeBase.objects.visible_to(principal)
@@ -146,9 +146,9 @@ def top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:
 
 
 def documents_beside(principal: Principal, base: KnowledgeBase) -> list[DocumentRow]:
-    """Return the documents of a base that this person may read although not the folders they lie in, by file name."""
+    """Return the documents of a base that this person may read while their folders are hidden, by file name."""
     beside = Document.objects.permitted(principal, Right.VIEW, knowledge_base=base)
-    beside = beside.exclude(access_id=F("folder_id"))  # is read where its folder is
+    beside = beside.exclude(access_id=F("folder_id"))  # shares its folder's rights
     beside = beside.exclude(folder__in=Folder.objects.visible_to(principal))
     return rows_of(beside[:PAGE_SIZE])
 
@@ -176,7 +176,7 @@ def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | Non
 
 
 def _documents_below(principal: Principal, base: KnowledgeBase, parents: dict[UUID, UUID | None]) -> Counter[UUID]:
-    """Folder → documents in it and below it that the person may read. parents: of the folders that they see."""
+    """Return folder → count of readable documents in and below it. parents: of the folders that they see."""
     seen = Document.objects.visible_to(principal).filter(knowledge_base=base).order_by().values("folder_id")
     counts: Counter[UUID] = Counter()
     for row in seen.annotate(count=Count("pk")):
@@ -199,14 +199,14 @@ def breadcrumbs(principal: Principal, folder: Folder) -> list[Folder]:
 
 
 def places_for(principal: Principal, folder: Folder) -> list[tuple[UUID, str]]:
-    """Return (id, path) of the folders that this one may be moved into by this person, by path: not into itself, nor where it is."""
+    """Return (id, path) of the folders that this person may move this one into, by path, without itself and its parent."""
     inside = FolderLink.objects.filter(ancestor=folder).values("descendant_id")
     open_to = Folder.objects.reachable_by(principal, Right.ADD).exclude(pk__in=inside).exclude(children=folder)
     return _paths(principal, folder.knowledge_base_id, open_to)
 
 
 def places_for_documents(principal: Principal, base: KnowledgeBase) -> list[tuple[UUID, str]]:
-    """Return (id, path) of the folders of a base that this person may lay documents into, by path."""
+    """Return (id, path) of the folders of a base that this person may put documents into, by path."""
     return _paths(principal, base.pk, Folder.objects.reachable_by(principal, Right.ADD))
 
 
@@ -220,7 +220,7 @@ def _paths(principal: Principal, base_id: UUID, open_to: QuerySet[Folder]) -> li
 
 
 def documents_in(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:
-    """Return a page of the documents in a folder, by file name. number: from 1; what is no page gives the nearest one."""
+    """Return a page of the documents in a folder, by file name. number: from 1; another one gives the nearest page."""
     documents = Document.objects.permitted(principal, Right.VIEW, folder=folder)
     paginator = Paginator(documents, PAGE_SIZE)
     page = paginator.get_page(number)
@@ -228,7 +228,7 @@ def documents_in(principal: Principal, folder: Folder, number: int | str = 1) ->
 
 
 def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
-    """Return those of the documents that this person may see in this folder."""
+    """Return the given documents that this person may see in this folder."""
     documents = Document.objects.visible_to(principal).filter(folder=folder, pk__in=list(ids))
     return rows_of(documents)
 
@@ -248,7 +248,7 @@ def unfinished_in(principal: Principal, folder: Folder) -> int:
 
 
 def versions_of(principal: Principal, document: Document) -> list[DocumentVersion]:
-    """Return all versions, the newest first, with their stages. Raises NotFound where the document went away since it was read."""
+    """Return all versions, the newest first, with their stages. Raises NotFound where the document was deleted meanwhile."""
     versions = DocumentVersion.objects.visible_to(principal).filter(document=document)
     found = list(versions.select_related("document", "uploaded_by").prefetch_related("stages").order_by("-number"))
     if not found:
@@ -262,12 +262,12 @@ def stages_of(version: DocumentVersion) -> list[ShownStage]:
 
 
 def rights_on(principal: Principal, row: Folder | Document) -> dict[str, bool]:
-    """Return which actions a page may offer: right → held."""
+    """Return the rights for a page's actions: right → held."""
     return {right.value: can(principal, right, row) for right in Right}
 
 
 def rows_of(documents: QuerySet[Document]) -> list[DocumentRow]:
-    """Documents that may be seen, each with the newest of its versions."""
+    """Return rows of visible documents, each with its newest version."""
     found = documents.prefetch_related("versions__stages")
     newest = ((document, next(iter(document.versions.all()), None)) for document in found)
     return [DocumentRow(document, version) for document, version in newest if version]

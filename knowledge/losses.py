@@ -1,4 +1,4 @@
-"""What of a file nobody read, in words: on the document's page, in the report of an import and in the API."""
+"""Unread parts of a file, in words for the document's page, the report of an import and the API."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class NotRead:
 
 
 def not_read(counts: Mapping[str, int]) -> list[NotRead]:
-    """Name the parts that are counted, in the order of LOSSES."""
+    """Name the counted parts, in the order of LOSSES."""
     return [
         NotRead(kind, counts[kind], ngettext(*forms, counts[kind]) % {"count": counts[kind]})
         for kind, forms in LOSSES.items()
@@ -30,5 +30,5 @@ def not_read(counts: Mapping[str, int]) -> list[NotRead]:
 
 
 def in_words(parts: Sequence[NotRead]) -> str:
-    """Return "Not read: 2 charts drawn as pictures, 3 formulas without values.", or "" where all was read."""
+    """Return "Not read: 2 charts drawn as pictures, 3 formulas without values.", or "" when everything was read."""
     return _("Not read: %(parts)s.") % {"parts": _(", ").join(part.text for part in parts)} if parts else ""

@@ -36,7 +36,7 @@ class FieldForm(forms.Form):
 
 
 class ValuesForm(forms.Form):
-    """What a document says in the fields of its base; they are named by their places, whatever they are called."""
+    """A document's values for the fields of its base; form fields are named by position, not by name."""
 
     def __init__(self, *args: Any, of: Sequence[DocumentField], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -55,12 +55,12 @@ def values_of(fields: Sequence[DocumentField], metadata: dict[str, Any]) -> dict
 
 
 def shown_metadata(fields: Sequence[DocumentField], document: Document) -> list[tuple[str, Any]]:
-    """Each field with what a document says in it, as people write it; "" for nothing."""
+    """Return each field with the document's value, as people write it; "" for none."""
     return [(field.name, _shown(field, document.metadata.get(field.name, ""))) for field in fields]
 
 
 def narrowing(fields: Sequence[DocumentField]) -> Iterator[tuple[str, forms.Field]]:
-    """Names and fields of a form that narrows a list by them: a part of a text, a choice, or two bounds."""
+    """Return names and fields of a filter form: part of a text, a choice, or two bounds."""
     for place, field in enumerate(fields):
         if field.kind in (FieldKind.NUMBER, FieldKind.DATE):
             for bound, label in _BOUNDS.items():
@@ -70,7 +70,7 @@ def narrowing(fields: Sequence[DocumentField]) -> Iterator[tuple[str, forms.Fiel
 
 
 def narrowed(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[Condition, ...]:
-    """Return what was said in such a form."""
+    """Return the values entered in such a form."""
     found = []
     for place, field in enumerate(fields):
         bounds = {bound: _stored(given.get(f"field_{place}_{bound}")) for bound in _BOUNDS}

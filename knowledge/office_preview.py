@@ -59,7 +59,7 @@ def preview_of(
 
 
 def _in_order(blocks: Sequence[Placed], pictures: Sequence[Shown]) -> Iterator[Placed | Shown]:
-    """Blocks and pictures as they follow each other."""
+    """Return blocks and pictures in their order."""
     done = 0
     for picture in pictures:
         yield from blocks[done : picture.before]
@@ -69,7 +69,7 @@ def _in_order(blocks: Sequence[Placed], pictures: Sequence[Shown]) -> Iterator[P
 
 
 def _with_pictures(found: Iterable[Placed | Shown], cited: Span | None) -> SafeString:
-    """As HTML, the pictures between the runs of blocks."""
+    """Return the part as HTML, with the pictures between the runs of blocks."""
     what = _("Picture in the document")
     runs: list[SafeString] = []
     for is_picture, run in groupby(found, key=lambda each: isinstance(each, Shown)):
@@ -99,7 +99,7 @@ def _slide(each: Placed | Shown) -> int | None:
 
 
 def _sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:
-    """A sheet begins at its name; what stands before the first name belongs to a sheet that began in an earlier part."""
+    """Return a preview by sheets: each begins at its name; text before the first one continues an earlier sheet."""
     sheets: list[list[Placed]] = []
     for each in blocks:
         if not sheets or (each.block.kind == "heading" and each.block.level == 1):
@@ -119,6 +119,6 @@ def _sheets(blocks: Sequence[Placed], cited: Span | None) -> Preview:
 
 
 def _anchored(found: Sequence[Placed], cited: Span | None) -> SafeString:
-    """Blocks as HTML. The cited span is anchored where it begins, and nowhere else: an id stands once on a page."""
+    """Return blocks as HTML. The cited span is anchored only where it begins: an id is unique on a page."""
     begins = cited is not None and bool(found) and found[0].start <= cited.start < found[-1].end
     return as_html(found, cited, anchor="cited" if begins else "")

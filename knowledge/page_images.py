@@ -59,7 +59,7 @@ def picture_png(version: DocumentVersion, number: int) -> bytes:
 
 
 def _made_once(version: DocumentVersion, name: str, make: Callable[[Path], T]) -> T | bytes:
-    """What the storage keeps of the version under this name, else what `make` makes of its file, kept from now on unless it is None."""
+    """Return the version's stored file of this name, else make it by `make` and store it unless it is None."""
     storage, kept_as = version.file.storage, version.page_name(name)
     if storage.exists(kept_as):
         with storage.open(kept_as) as kept:
@@ -72,7 +72,7 @@ def _made_once(version: DocumentVersion, name: str, make: Callable[[Path], T]) -
 
 
 def kept_images(storage: Storage, version_id: UUID) -> list[str]:
-    """The names under which the storage keeps images of a version and what was read from its pictures."""
+    """Return the storage names of a version's images and of the text read from its pictures."""
     folder = pages_folder(version_id)
     with suppress(FileNotFoundError):
         return [f"{folder}/{name}" for name in storage.listdir(folder)[1]]
@@ -80,7 +80,7 @@ def kept_images(storage: Storage, version_id: UUID) -> list[str]:
 
 
 def marked_page(version: DocumentVersion, number: int, blocks: Sequence[Placed], cited: Span | None) -> PageMarks:
-    """Where a span of the text stands on its page, letter by letter in a PDF. blocks: of that page. What cannot be found is not marked."""
+    """Return the boxes of a span on its page, by letters in a PDF. blocks: of that page. Text that is not found is not marked."""
     touched = [(block, inner) for block in blocks if cited and (inner := cited.within(block.start, block.end))]
     if not touched:
         return PageMarks(0, 0, ())
@@ -95,7 +95,7 @@ def marked_page(version: DocumentVersion, number: int, blocks: Sequence[Placed],
 
 
 def cited_boxes(blocks: Sequence[Placed], cited: Span | None) -> list[Box]:
-    """Return what of the lines of these blocks the span touches, as shares of width and height of their page, where no letter has a place.
+    """Return the parts of these blocks' lines that the span touches, as shares of the page's size, for pages without letter positions.
 
     A block knows the boxes of its lines but not which characters stand in each: characters are taken to be spread over
     the lines by their widths. Of a table, all of it is meant.

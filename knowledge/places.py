@@ -1,4 +1,4 @@
-"""Where documents are and who keeps them, for whoever may read them."""
+"""The places and owners of documents, for people who may read them."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from knowledge.models import Document, Folder, FolderLink
 
 @dataclass(frozen=True)
 class DocumentPlace:
-    """path: names of the base and of the folders from the top down that the person sees. owner: name of whoever answers for the document,
+    """path: names of the base and of the folders from the top down that the person sees. owner: name of the person responsible,
     "" for nobody. changed_at: when the version that answers was added; version: its number. is_superseded: another document
     holds instead of it, which the person may see.
     """
@@ -35,7 +35,7 @@ class DocumentPlace:
 
 
 def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, DocumentPlace]:
-    """Document → where it is; of those that this person may not see, nothing."""
+    """Return document → place, without documents that this person may not see."""
     ids = set(document_ids)
     if not ids:
         return {}
@@ -61,7 +61,7 @@ def _name_of_base(document: Document) -> str:
 
 
 def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, list[str]]:
-    """Folder → names of those on the way down to it, itself last; the root is named like its base, and left out."""
+    """Return folder → names on the path to it, itself last, without the root, which is named like its base."""
     seen = Folder.objects.visible_to(principal).filter(parent__isnull=False)
     links = FolderLink.objects.filter(descendant__in=folder_ids, ancestor__in=seen).order_by("-depth")
     found: defaultdict[UUID, list[str]] = defaultdict(list)
@@ -73,8 +73,8 @@ def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, lis
 def folders_to_fill(
     principal: Principal, words: str, *, most: int, right: Right = Right.ADD
 ) -> list[tuple[UUID, tuple[str, ...]]]:
-    """(id, names of the base and the folders down to it) of at most `most` folders that this person sees and holds the right on, by
-    name; those whose name, or whose base's name, says all the words.
+    """Return (id, names of the base and the folders down to it) of at most `most` folders that this person sees with the right, by name:
+    those whose name, or whose base's name, holds all the words.
     """
     rows = Folder.objects.visible_to(principal).filter(Folder.reach(principal, right))
     for word in words.split():

@@ -20,13 +20,13 @@ _ESCAPED_BAR = re.compile(r"\\(</?mark>)?\|")
 
 @dataclass(frozen=True)
 class Span:
-    """Half-open range of characters; into what, the caller says."""
+    """Half-open range of characters; the caller knows of which text."""
 
     start: int
     end: int
 
     def within(self, start: int, end: int) -> "Span | None":
-        """Return the piece of it between start and end, counted from start; None when they do not meet."""
+        """Return the overlap with start to end, counted from start; None without any."""
         first, last = max(self.start, start), min(self.end, end)
         return Span(first - start, last - start) if first < last else None
 
@@ -49,7 +49,7 @@ def placed(parsed: ParsedDocument) -> list[Placed]:
 
 
 def parts(parsed: ParsedDocument) -> list[list[Placed]]:
-    """Return a document as what is shown at a time: the pages of a PDF (also empty ones), else about PART_LENGTH characters."""
+    """Return a document in parts that are shown at once: the pages of a PDF (also empty ones), else about PART_LENGTH characters."""
     blocks = placed(parsed)
     if is_paged(parsed):
         pages: list[list[Placed]] = [[] for _ in range(parsed.page_count or 1)]
@@ -65,7 +65,7 @@ def parts(parsed: ParsedDocument) -> list[list[Placed]]:
 
 
 def apart_in(parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int) -> list[Block]:
-    """Return what people do not see in the original, of the part at `index`: each block goes with the one that it stands after."""
+    """Return the original's hidden blocks for the part at `index`: each goes with the block that it follows."""
     if is_paged(parsed):
         return [each.block for each in parsed.apart if (each.block.page or 1) == index + 1]
     first = sum(len(part) for part in found[:index])
@@ -79,12 +79,12 @@ def is_paged(parsed: ParsedDocument) -> bool:
 
 
 def part_at(found: Sequence[Sequence[Placed]], offset: int) -> int:
-    """Index of the part that holds a character of the document."""
+    """Return the index of the part that holds a character of the document."""
     return next((i for i, part in enumerate(found) if part and offset < part[-1].end), len(found) - 1)
 
 
 def excerpt(parsed: ParsedDocument, span: Span) -> list[Placed]:
-    """Return what of the document lies within the span; a table that is cut keeps the names of its columns.
+    """Return the document's text within the span; a cut table keeps its column names.
 
     Its headings are all of the first level: those above them are not there.
     """
@@ -154,7 +154,7 @@ def _body(block: Block, cited: Span | None, heading_from: int) -> str:
 
 
 def _list(items: Sequence[tuple[Block, Span | None]]) -> str:
-    """Neighbouring items as nested lists; a number stands as the document writes it."""
+    """Return items as nested lists; numbers are as the document writes them."""
     parts: list[str] = []
     opened: list[tuple[int, str]] = []  # depth and tag
     for block, cited in items:
@@ -198,7 +198,7 @@ class _Source:
     cited: Span | None
 
     def piece(self, start: int, end: int) -> str:
-        """Characters with the links in them; a link that reaches beyond them is cut."""
+        """Return characters with their links; a link that reaches beyond them is cut."""
         parts: list[str] = []
         for first, last, address in self.block.links:
             if first < end and last > start and is_absolute(address):

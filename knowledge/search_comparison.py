@@ -1,4 +1,4 @@
-"""How a search comes to its hits: the same passages in the order of each stage, for whoever asks why something is not found."""
+"""Comparison of a search's stages: the same passages in the order of each, to see why something is not found."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from knowledge.retrieval.ranking import Ranked, Scores, rank
 from knowledge.retrieval.search import spread
 from knowledge.selectors import ShownPassage, passages
 
-LAST = 1_000_000  # behind every rank there is
+LAST = 1_000_000  # after every possible rank
 TOP_K = 10
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A way to order the passages that were found. place: a passage's rank in it, from 1. is_spread: at most PER_DOCUMENT of one
+    """A way to order the found passages. place: a passage's rank in it, from 1. is_spread: at most PER_DOCUMENT of one
     document come first, as in answers.
     """
 
@@ -68,7 +68,7 @@ class SearchTest:
 
 
 class SearchTestForm(forms.Form):
-    """A question, where it is looked for, and the two settings. bases: those that the person sees."""
+    """A question, its scope, and the two settings. bases: those that the person sees."""
 
     q = forms.CharField(label=_("Question or words"), max_length=2_000)
     base: "forms.ModelChoiceField[KnowledgeBase]" = forms.ModelChoiceField(
@@ -108,7 +108,7 @@ def compare_settings(principal: Principal, query: str, *, base_id: UUID | None, 
 
 
 def _first(ranked: Sequence[Ranked], setting: Setting) -> list[Ranked]:
-    """Without those that the setting's stage did not see."""
+    """Return the first hits, without those that the setting's stage did not see."""
     seen = [row for row in ranked if setting.place(row.scores) != LAST]
     ordered = sorted(seen, key=lambda row: setting.place(row.scores))
     return spread(ordered, TOP_K) if setting.is_spread else ordered[:TOP_K]

@@ -35,18 +35,18 @@ def base_named(principal: Principal, name: str) -> KnowledgeBase:
 
 
 def reviews_of(principal: Principal, *, until: date) -> QuerySet[Document]:
-    """Documents that this person answers for and may read, and whose day of review is `until` or before."""
+    """Return documents that this person owns and may read, with a review date of `until` or earlier."""
     mine = Q(owner_id=principal.user_id) | Q(owner=None, created_by_id=principal.user_id)
     return Document.objects.visible_to(principal).filter(mine, review_on__lte=until)
 
 
 @dataclass(frozen=True)
 class ShownPassage:
-    """A passage with where it stands. start, end: character offsets into the text of its version.
+    """A passage with its place. start, end: character offsets into the text of its version.
 
     page: its first one. page_starts: where in `text` each page after that begins. blocks: what it is made of, () of one that was read
     before passages knew. superseded_by: the document that holds instead of its
-    own, which this person may not see. is_unapproved: its base wants versions to be approved, and nobody approved this one.
+    own, which this person may not see. is_unapproved: its base requires approval, and this version has none.
     """
 
     chunk_id: UUID
@@ -69,7 +69,7 @@ class ShownPassage:
     is_unapproved: bool = False
 
     def __post_init__(self) -> None:
-        """Where it stands is told in lines: of title, file name and headings, whoever read the row."""
+        """Fold title, file name and headings to single lines, whichever query read the row."""
         for name in ("title", "filename"):
             object.__setattr__(self, name, one_line(getattr(self, name)))
         object.__setattr__(self, "heading_path", tuple(map(one_line, self.heading_path)))
@@ -80,23 +80,23 @@ class ShownPassage:
 
     @property
     def embedded_text(self) -> str:
-        """Return what stands in the index for this passage: where it is, then what it says."""
+        """Return the indexed text of this passage: its place, then its text."""
         return passage_text(self.title, self.heading_path, self.text)
 
 
 def passage_text(title: str, heading_path: Sequence[str], text: str) -> str:
-    """Return what is embedded, indexed and reranked of a passage."""
+    """Return the text of a passage that is embedded, indexed and reranked."""
     return f"{' > '.join([title, *heading_path])}\n{text}"
 
 
 def passages(principal: Principal, chunk_ids: Iterable[UUID]) -> list[ShownPassage]:
-    """Return those of the passages that this person may see, in no order."""
+    """Return the given passages that this person may see, unordered."""
     rows = Chunk.objects.visible_to(principal).filter(id__in=list(chunk_ids)).select_related(*SHOWN_WITH)
     return [shown(row) for row in rows]
 
 
 def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UUID]:
-    """Return which of the passages this person may see now: `Chunk.objects.visible_to` by hand, for what asks before each event of a run.
+    """Return which passages this person may see now: a hand-written `Chunk.objects.visible_to`, for checks before each event of a run.
 
     The passages are looked up first: a plan for any person and any number of passages would go through all that people may see.
     """
@@ -115,7 +115,7 @@ def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UU
 
 
 def passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
-    """One passage; raises NotFound, the same for missing and forbidden."""
+    """Return one passage; raises NotFound, the same for missing and forbidden."""
     row = get_visible(Chunk, principal, id=chunk_id)
     return shown(row)
 
@@ -128,10 +128,10 @@ def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
 
 
 def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
-    """Return the folders whose names may be told to this person although they may not see them; none for nobody, and none through a token
+    """Return the invisible folders whose names this person may be told; none for anonymous people, and none through a token
     for one folder.
 
-    Only `id` and `name` may leave; everything else of such a folder is as if it were not there.
+    Only `id` and `name` may be shown; everything else of such a folder stays hidden.
     """
     if principal.is_nobody or principal.folder_id is not None:
         return Folder.unscoped.none()
@@ -151,7 +151,7 @@ def discoverable_for(principal: Principal, question: str, *, most: int = 3) -> l
 
 
 def shown(row: Chunk) -> ShownPassage:
-    """Return a row, read with SHOWN_WITH, as it is shown."""
+    """Return a row, read with SHOWN_WITH, for display."""
     return ShownPassage(
         chunk_id=row.id,
         knowledge_base_id=row.knowledge_base_id,

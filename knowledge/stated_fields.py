@@ -1,4 +1,4 @@
-"""What fits a field of documents, and what files state of themselves (front matter): the fields that they fill, and those of their own."""
+"""Values of documents' fields, and front matter of files: the fields that it fills, and its other values."""
 
 import math
 import re
@@ -20,13 +20,13 @@ _APART = re.compile(r"[\s_-]+")
 
 
 def stated_of(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return what a file states of itself as it is kept: as one-line names and values, shortened where they are very long."""
+    """Return a file's front matter for storage: one-line names and values, long ones shortened."""
     said = ((tidy_line(name)[:NAME_LENGTH], tidy_line(value)[:STATED_LENGTH]) for name, value in fields.items())
     return dict([(name, value) for name, value in said if name and value][:MOST_STATED])
 
 
 def fill_fields(document: Document, stated: Mapping[str, str]) -> None:
-    """Let a document say in the fields of its base what its newest file states of itself, in this transaction.
+    """Fill a document's fields from the front matter of its newest file, in this transaction.
 
     A value that somebody else gave stays; one that does not fit its field is left out. Names are the same whatever their case,
     with "_", "-" or a space.
@@ -43,13 +43,13 @@ def fill_fields(document: Document, stated: Mapping[str, str]) -> None:
 
 
 def own_fields(fields: Iterable[DocumentField], stated: Mapping[str, str]) -> dict[str, str]:
-    """Return what a file states and no field of its base takes."""
+    """Return the values in a file's front matter that match no field of its base."""
     known = {_key(field.name) for field in fields if _value_stated(field, stated) is not None}
     return {name: value for name, value in stated.items() if _key(name) not in known}
 
 
 def fill_from_files(base: KnowledgeBase, fields: Sequence[DocumentField]) -> None:
-    """Let all documents of a base say in new fields what their files state."""
+    """Fill new fields of all documents of a base from their front matter."""
     if not fields:
         return
     changed = []
@@ -63,14 +63,14 @@ def fill_from_files(base: KnowledgeBase, fields: Sequence[DocumentField]) -> Non
 
 
 def say(document: Document, field: DocumentField, value: Value | None) -> None:
-    """Let a document say a value in a field, None for nothing, without saving it."""
+    """Set a document's value in a field, None for no value, without saving."""
     document.metadata.pop(field.name, None)
     if value is not None:
         document.metadata[field.name] = value
 
 
 def _value_stated(field: DocumentField, stated: Mapping[str, str]) -> Value | None:
-    """Return what a file states in a field, None where it says nothing or nothing that fits."""
+    """Return a file's value for a field; None without a valid one."""
     given = next((value for name, value in stated.items() if _key(name) == _key(field.name)), None)
     try:
         return value_of(field, given)
@@ -83,7 +83,7 @@ def _key(name: str) -> str:
 
 
 def value_of(field: DocumentField, given: Any) -> Value | None:
-    """As it is stored, None for nothing. Raises InvalidInput, with the field's name."""
+    """Return a value as it is stored, None for nothing. Raises InvalidInput, with the field's name."""
     if given is None or (isinstance(given, str) and not given.strip()):
         return None
     try:

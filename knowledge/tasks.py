@@ -1,4 +1,4 @@
-"""What the workers do. Ids in, one service call each; progress and failures live on the rows."""
+"""The tasks of workers. Arguments are ids, each makes one service call; progress and failures are on the rows."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -18,14 +18,14 @@ from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.services import indexes, reminders, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
-# A waiting version that no worker took by then may have been lost on the way; sending it again costs one claim that fails.
+# A version still waiting then may have a lost message; sending it again costs at most one failed claim.
 OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
 # Of one upload, that others may have to wait for: some seconds of reading, ten for two pictures, some fifteen of embedding. The rest
 # waits with the imports.
 SHARE = Share(size_bytes=5_000_000, pictures=2, passages=500)
 
 REMINDED_AT = (1, 7)  # day of the week, hour: Monday morning
-MOST_AHEAD = 10  # versions of one person that others may have to wait for
+MOST_AHEAD = 10  # versions of one person ahead of other people's
 
 
 @shared_task(
@@ -38,7 +38,7 @@ def ingest_version(version_id: str) -> None:
 
 @shared_task(name="knowledge.reap_ingestion")
 def reap_ingestion() -> None:
-    """Bring back what a dead worker or a lost message left: the guarantee behind the queue's speed."""
+    """Requeue versions of dead workers and lost messages: the guarantee behind the queue's speed."""
     now = timezone.now()
     waited = Q(queued_at=None) | Q(queued_at__lt=now - OVERDUE["interactive"])  # once a minute, not at each beat
     left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=now) & waited
@@ -52,7 +52,7 @@ def reap_ingestion() -> None:
 
 
 def queue_for(person_id: int | None) -> str:
-    """`interactive` for the first few that a person waits for; what is more waits with the imports, and nobody else for it."""
+    """Return the queue: `interactive` for a person's first few files; further ones wait with the imports and delay nobody."""
     waiting = DocumentVersion.unscoped.filter(
         uploaded_by_id=person_id, queue="interactive", parse_status__in=[ParseStatus.PENDING, ParseStatus.PROCESSING]
     )
@@ -66,7 +66,7 @@ def queue_ingestion(version: DocumentVersion) -> None:
 
 
 def send_on_commit(version: DocumentVersion) -> None:
-    """Send a version whose row says that it waits; the queue may be down, then the reaper sends it."""
+    """Send a version whose row is set to waiting; while the queue is down, the reaper sends it later."""
     transaction.on_commit(lambda: _send(version), robust=True)
 
 
@@ -76,7 +76,7 @@ def _send(version: DocumentVersion) -> None:
 
 @shared_task(name="knowledge.reread_base")
 def reread_base(base_id: str) -> None:
-    """Read again what a change of a base's settings reads otherwise; what older parsers read waits for `manage.py reread`."""
+    """Read documents again after a change of a base's settings; those of older parsers wait for `manage.py reread`."""
     base = KnowledgeBase.unscoped.get(pk=base_id)
     for version in outdated_versions(base):
         with transaction.atomic():
@@ -86,13 +86,13 @@ def reread_base(base_id: str) -> None:
 
 @shared_task(name="knowledge.empty_trash")
 def empty_old_trash() -> None:
-    """What has been in the trash long enough is deleted for good."""
+    """Delete for good what has been in the trash long enough."""
     trash.empty_trash()
 
 
 @shared_task(name="knowledge.remind_of_reviews")
 def remind_of_reviews() -> None:
-    """Once a week: it is asked every hour, and does something in one of them."""
+    """Send reminders once a week: the task runs every hour and acts in one of them."""
     now = timezone.localtime()
     if (now.isoweekday(), now.hour) == REMINDED_AT:
         reminders.remind_of_reviews()
@@ -100,7 +100,7 @@ def remind_of_reviews() -> None:
 
 @shared_task(name="knowledge.fill_graph")
 def fill_graph(base_id: str) -> None:
-    """Read for the graph of a base what was published since; again where more was published meanwhile."""
+    """Read newly published documents for the graph of a base; again if more were published meanwhile."""
     if fill(UUID(base_id)) and is_behind(KnowledgeBase.unscoped.get(pk=base_id)):
         fill_on_commit(UUID(base_id))
 
@@ -115,19 +115,19 @@ def tend_graphs() -> None:
 
 @shared_task(name="knowledge.cut_passages")
 def cut_passages(base_id: str) -> None:
-    """Cut the documents of a base as it wants them, for a while; what is left goes to the end of the queue."""
+    """Re-cut the documents of a base for a while; the rest goes to the end of the queue."""
     if cut_base(UUID(base_id)):
         cut_on_commit(UUID(base_id))
 
 
 def cut_on_commit(base_id: UUID) -> None:
-    """Have the documents of a base cut when the transaction commits; a message that is lost is made up for (`tend_indexes`)."""
+    """Queue the cutting of a base's documents when the transaction commits; `tend_indexes` makes up for a lost message."""
     transaction.on_commit(lambda: cut_passages.apply_async(args=(str(base_id),), queue="bulk"), robust=True)
 
 
 @shared_task(name="knowledge.tend_indexes")
 def tend_indexes() -> None:
-    """Statistics and indexes follow the collection as it grows, passages the settings of their base."""
+    """Update statistics and indexes as the collection grows, and passages to the settings of their base."""
     for base in KnowledgeBase.unscoped.all():
         refresh_statistics(base)
         if versions_to_cut(base).exists():

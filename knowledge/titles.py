@@ -1,4 +1,4 @@
-"""Titles of documents: which of those that a program wrote into a file people would call one, and else the file's name."""
+"""Titles of documents: a file's own title, unless a program made it up, else one from the file name."""
 
 import re
 from pathlib import PurePath
@@ -15,13 +15,13 @@ _NO_TITLE = re.compile(
 
 
 def stated_title(text: str) -> str:
-    """Return the title in a file's own properties; "" where a program filled it in and nobody chose it."""
+    """Return the title in a file's own properties; "" where a program filled it in by itself."""
     title = text.strip()
     return "" if _NO_TITLE.search(title) else title
 
 
 def title_of(filename: str) -> str:
-    """`price-list_2026-07-17.csv` → `Price list 2026-07-17`; a name that has spaces already stays as it is."""
+    """Return a title from a file name: `price-list_2026-07-17.csv` → `Price list 2026-07-17`; a name with spaces stays."""
     stem = PurePath(filename).stem
     if " " in stem:
         return stem
@@ -30,5 +30,5 @@ def title_of(filename: str) -> str:
 
 
 def is_of(filename: str, title: str) -> bool:
-    """Tell whether a title says no more than the file name: as `title_of` makes it, or the bare stem that older documents carry."""
+    """Tell whether a title comes from the file name: by `title_of`, or as the bare stem of older documents."""
     return title in (title_of(filename), PurePath(filename).stem)

@@ -1,4 +1,4 @@
-"""Reads of documents and passages by place, pattern or id, as the tools of the agent make them; all through `visible_to`."""
+"""Reads of documents and passages by place, pattern or id, for the agent's tools; all through `visible_to`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from knowledge.selectors import SHOWN_WITH, ShownPassage, shown
 from knowledge.text.pipe_table import cells_in
 
 PATTERN_LENGTH = 200  # characters of a regular expression
-_WIDE = "[０-９Ａ-Ｚａ-ｚ]"  # where a text holds none, there is no other way to write it
+_WIDE = "[０-９Ａ-Ｚａ-ｚ]"  # a text without any has no other spelling
 SPREADSHEETS = (".xlsx", ".csv", ".tsv")
 
 
@@ -51,7 +51,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a catalogue card says of a document. done, total: passages indexed so far of its newest version."""
+    """The facts on a document's catalogue card. done, total: passages indexed so far of its newest version."""
 
     document: Document
     newest: DocumentVersion
@@ -69,12 +69,12 @@ class Matches:
 
 
 def documents_within(principal: Principal, scope: Scope) -> QuerySet[Document]:
-    """The documents this person may be answered from, within the scope."""
+    """Return the documents that this person's answers may use, within the scope."""
     return Document.objects.visible_to(principal).filter(_within(scope))
 
 
 def _within(scope: Scope, path: str = "") -> Q:
-    """Return the scope as a filter on documents, or on what leads to one along `path`."""
+    """Return the scope as a filter on documents, or on rows related by `path`."""
     chosen = Q()
     if scope.knowledge_base_ids:
         chosen &= Q(**{f"{path}knowledge_base_id__in": scope.knowledge_base_ids})
@@ -98,7 +98,7 @@ def _answering(principal: Principal, scope: Scope) -> QuerySet[Chunk]:
 
 
 def chunk_page(principal: Principal, document_id: UUID | str, *, scope: Scope, limit: int, offset: int) -> Page:
-    """`limit` passages of a document from the offset on; past the end there are none. Raises NotFound."""
+    """Return `limit` passages of a document from the offset on; none past the end. Raises NotFound."""
     document = _document(principal, document_id, scope)
     rows = _answering(principal, scope).filter(document=document).order_by("position")
     return Page(document, _number(document), rows.count(), offset, tuple(map(shown, rows[offset : offset + limit])))
@@ -120,14 +120,14 @@ def _number(document: Document) -> int:
 
 
 def _document(principal: Principal, document_id: UUID | str, scope: Scope) -> Document:
-    """Raises NotFound: missing, not theirs, and outside the scope are one."""
+    """Return a document. Raises NotFound, the same for missing, not theirs and out of scope."""
     document = get_visible(Document, principal, pk=document_id)
     inside = documents_within(principal, scope).filter(pk=document.pk).exists()
     return document if inside else get_visible(Document, principal, pk=UUID(int=0))
 
 
 def document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) -> dict[str, Facts]:
-    """{id as it was asked: facts} of those that are visible within the scope: two statements, however many ids."""
+    """Return {requested id: facts} of the documents visible within the scope, in two statements for any number."""
     asked = {text: parsed for text in ids if (parsed := _uuid(text))}
     lookup = {"version_id": OuterRef("current_version_id"), "is_retired": False}
     answering = Chunk.objects.permitted(principal, Right.VIEW, **lookup)
@@ -169,7 +169,7 @@ class _Narrow(Func):
 
 
 def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: int, timeout_ms: int) -> Matches:
-    """Passages in which any of the regular expressions (PostgreSQL's, case does not matter) matches, at most `limit`.
+    """Return passages in which any of the regular expressions (PostgreSQL's, case does not matter) matches, up to `limit`.
 
     timeout_ms: after which the database gives up. Raises InvalidInput: a pattern that is none, or that takes too long.
     """
@@ -217,7 +217,7 @@ class VersionText:
 
 
 def version_text(principal: Principal, named: str, *, scope: Scope) -> VersionText:
-    """named: a document's id, for the version that answers; `id@2` for the second one. Raises NotFound, InvalidInput (it was not read)."""
+    """Return a version's text. named: a document's id (its answering version), or `id@2`. Raises NotFound, InvalidInput (not read)."""
     document_id, _at, number = named.strip().partition("@")
     document = _document(principal, document_id, scope)
     version: DocumentVersion | None
@@ -250,7 +250,7 @@ class Spreadsheet:
 
 
 def spreadsheets_within(principal: Principal, scope: Scope) -> QuerySet[Document]:
-    """Documents that are tables (xlsx, csv, tsv) and can be read, by title."""
+    """Return documents of tables (xlsx, csv, tsv) that can be read, by title."""
     named = Q()
     for suffix in SPREADSHEETS:
         named |= Q(filename__iendswith=suffix)
@@ -272,7 +272,7 @@ def spreadsheet(principal: Principal, document_id: UUID | str, *, scope: Scope) 
 
 
 def sheets_of(version: DocumentVersion) -> tuple[SheetText, ...]:
-    """Return the tables of a version, as its parser read them, with the numbers that their cells hold."""
+    """Return the tables of a version, as its parser read them, with the exact numbers of their cells."""
     sheet, sheets = "", []
     for block in load_parsed(version).blocks:
         if block.kind == "heading":
@@ -283,7 +283,7 @@ def sheets_of(version: DocumentVersion) -> tuple[SheetText, ...]:
 
 
 def _rows(table: Block) -> tuple[tuple[str, ...], ...]:
-    """Return the rows of a table, the first one its names: empty ones where it has none."""
+    """Return the rows of a table, the first one its header, empty where it has none."""
     lines = (table.exact or table.text).split("\n")
     rows = [tuple(cells_in(line)) for line in lines]
     return (rows[0], *rows[2:]) if table.is_headed else (("",) * len(rows[0]), *rows)

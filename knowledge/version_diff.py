@@ -44,7 +44,7 @@ class Comparison:
 
 
 def compare_versions(principal: Principal, document_id: UUID, *, older: int, newer: int) -> Comparison:
-    """Two versions by their numbers; recorded as opened. Raises NotFound, InvalidInput (one of them was not read)."""
+    """Compare two versions by number; recorded as opened. Raises NotFound, InvalidInput (one of them was not read)."""
     versions = [get_visible(DocumentVersion, principal, document_id=document_id, number=n) for n in (older, newer)]
     for version in versions:
         if not is_read(version):
@@ -62,7 +62,7 @@ def compare_versions(principal: Principal, document_id: UUID, *, older: int, new
 
 
 def differences(before: Sequence[str], after: Sequence[str], steps: Steps | None = None) -> Iterator[Piece]:
-    """Yield what was taken out, what was put in, and AROUND unchanged blocks beside them. steps: how much is done for it."""
+    """Yield removed and added blocks, with AROUND unchanged blocks beside them. steps: the budget of comparisons."""
     found = changes(before, after, steps or Steps())
     for place, (is_same, part) in enumerate(found):
         if is_same:

@@ -60,7 +60,7 @@ def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_safe
 @signed_in
 def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
-    """Show a knowledge base opens at its one visible top folder; with several, or documents beside them, the person chooses."""
+    """Show a knowledge base at its one visible top folder; with several, or documents beside them, a choice."""
     row = get_visible(KnowledgeBase, principal, pk=base_id)
     tops = library.top_folders(principal, row)
     beside = library.documents_beside(principal, row)
@@ -110,7 +110,7 @@ def folder_progress(request: HttpRequest, principal: Principal, folder_id: UUID)
 @require_POST
 @signed_in
 def upload(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
-    """One file (`file`) with the folders it came in (`path`, "" for none); 201 with what became of it."""
+    """Upload one file (`file`) with its folders (`path`, "" for none); return 201 with the result."""
     given = checked(UploadForm(request.POST, request.FILES))
     file = given["file"]
     done = upload_at(principal, folder_id=folder_id, path=given["path"], filename=file.name or "", file=file)
@@ -148,7 +148,7 @@ def change_name(request: HttpRequest, principal: Principal, folder_id: UUID) -> 
 @require_POST
 @signed_in
 def change_place(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
-    """Hang the folder under the one that `parent` names; what is no id names the folder itself, which is refused."""
+    """Move the folder into the one of id `parent`; an invalid id counts as the folder itself, which is refused."""
     form = FolderPlaceForm(request.POST)
     parent_id = form.cleaned_data["parent"] if form.is_valid() else folder_id
     try:
@@ -163,7 +163,7 @@ def change_place(request: HttpRequest, principal: Principal, folder_id: UUID) ->
 @require_POST
 @signed_in
 def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
-    """Back to the folder above; with the reason, when the folder has to stay."""
+    """Delete a folder and redirect to its parent; with the reason, when the folder has to stay."""
     row = get_visible(Folder, principal, pk=folder_id)
     try:
         delete_folder(principal, folder_id=folder_id)
@@ -177,7 +177,7 @@ def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -
 @require_safe
 @signed_in
 def document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
-    """`?chunk=&start=&end=` or `?part=` says where it opens; what cannot be read opens it at its beginning."""
+    """Show a document at `?chunk=&start=&end=` or `?part=`; at its beginning if these are invalid."""
     asked, principal = OpeningForm(request.GET), in_its_conversation(principal, document_id)
     opened = document_text.open_document(
         principal, document_id, cited=asked.cited, part=asked.asked_part, number=asked.asked_version
@@ -231,7 +231,7 @@ def retry(request: HttpRequest, principal: Principal, document_id: UUID) -> Http
 @require_safe
 @signed_in
 def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
-    """Show the original, always as a download: a file of a stranger is never shown inside our own origin."""
+    """Send the original, always as a download: a foreign file is never shown inside our own origin."""
     version = open_original(in_its_conversation(principal, document_id), document_id=document_id)
     return StreamedFile(
         version.file.open("rb"),
@@ -246,7 +246,7 @@ def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> 
 def page_image(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, page: int
 ) -> HttpResponseBase:
-    """Show a page as PNG. The server keeps it, the browser does not: it is text of a document on somebody's disk."""
+    """Show a page as PNG. The server caches it, the browser must not: it would leave text on somebody's disk."""
     reader = in_its_conversation(principal, document_id)
     return HttpResponse(document_text.open_page(reader, document_id, version_number, page), content_type="image/png")
 
@@ -256,7 +256,7 @@ def page_image(
 def picture(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, number: int
 ) -> HttpResponseBase:
-    """Show a picture inside an Office file as PNG. As for pages, the browser does not keep it."""
+    """Show a picture inside an Office file as PNG. As for pages, the browser must not cache it."""
     reader = in_its_conversation(principal, document_id)
     return HttpResponse(
         document_text.open_picture(reader, document_id, version_number, number), content_type="image/png"
@@ -273,7 +273,7 @@ def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: 
 
 
 def _uuids(texts: Iterable[str]) -> Iterator[UUID]:
-    """Yield the ids among the texts; what is none names nothing."""
+    """Yield the ids among the texts; other texts are ignored."""
     for text in texts:
         with suppress(ValueError):
             yield UUID(text)
@@ -282,7 +282,7 @@ def _uuids(texts: Iterable[str]) -> Iterator[UUID]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new_base(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Show a base, who may read it and its first files. A file that is refused does not undo the rest: it is said why.
+    """Create a base with its readers and first files. A refused file does not undo the rest; its reason is shown.
 
     Raises PermissionDenied (no administrator).
     """

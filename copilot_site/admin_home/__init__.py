@@ -1,1 +1,1 @@
-"""The first page of the administration: is it well, and what should I do?"""
+"""The first page of the administration: the state of the system, and work to do."""

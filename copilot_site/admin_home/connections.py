@@ -1,4 +1,4 @@
-"""What the operator's settings connect to, tried from a page before they are written down: the embedder, the file storage and mails."""
+"""Trials of the operator's settings before they are saved: the embedder, the file storage and mails."""
 
 import time
 from typing import Any
@@ -51,9 +51,9 @@ class EmbedderForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def connections(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """The page; in a POST `part` names what is tried, and a piece of HTML says how it went. Nothing is saved.
+    """Show the page; in a POST, try what `part` names and return the result as HTML. Nothing is saved.
 
-    Raises PermissionDenied for whoever is no superuser.
+    Raises PermissionDenied unless a superuser asks.
     """
     if not principal.is_superuser:
         raise PermissionDenied(_("Only administrators of the system try the server's connections."))
@@ -83,7 +83,7 @@ def _storage(_principal: Principal, _request: HttpRequest) -> dict[str, Any]:
 
 
 def _mail(principal: Principal, request: HttpRequest) -> dict[str, Any]:
-    """A mail to whoever asks for it: nobody else is sent anything."""
+    """Send a trial mail to the person asking, and to nobody else."""
     address = getattr(request.user, "email", "")
     if not settings.MAIL_IS_SET_UP:
         return {

@@ -1,4 +1,4 @@
-"""What people do here: the ways from the administration's first page, in groups. A new way is one more line of GROUPS."""
+"""Links of the administration's first page, in groups. A new link is one more line of GROUPS."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from knowledge.sources.services import may_connect, seen_sources
 
 @dataclass(frozen=True)
 class Door:
-    """route: of the page; where it is a table of the admin, whoever may see that table is shown the way. may: who else is."""
+    """route: of the page; for a table of the admin, whoever may see that table is shown the link. may: who else is."""
 
     name: Promise
     about: Promise
@@ -185,14 +185,14 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
 
 
 def doors(request: HttpRequest) -> list[tuple[Promise, list[tuple[Door, str]]]]:
-    """The groups with the ways that are open to this person, and their addresses; no group without one."""
+    """Return the groups of links open to this person, with addresses, without empty groups."""
     tables = {model["admin_url"] for app in admin.site.get_app_list(request) for model in app["models"]}
     found = ((name, list(_open(request, ways, tables))) for name, ways in GROUPS)
     return [(name, ways) for name, ways in found if ways]
 
 
 def open_pages(request: HttpRequest) -> Iterator[tuple[str, str]]:
-    """(name, address) of every way that is open to this person."""
+    """Return (name, address) of every link open to this person."""
     yield from ((str(door.name), url) for _name, ways in doors(request) for door, url in ways)
 
 

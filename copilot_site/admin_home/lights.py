@@ -1,4 +1,4 @@
-"""Is it well? The doctor's findings, gathered into the areas that an administrator looks after. A new area is one more line of AREAS."""
+"""The doctor's findings, grouped into the areas of an administrator. A new area is one more line of AREAS."""
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Area:
-    """checks: of the doctor. route: of the page where it is looked after; "" where the server's operator does it.
+    """checks: of the doctor. route: of the page that manages it; "" where the server's operator does.
 
     figure: a number that says more than that all is well; "" for how many of the checks are well. is_set_up: whether there is
     something to look at.
@@ -49,7 +49,7 @@ class Area:
 
 @dataclass(frozen=True)
 class Light:
-    """An area as it was found. figure: in numbers, the same in every language. findings: in the doctor's words, which are English."""
+    """The state of an area. figure: in numbers, the same in every language. findings: in the doctor's words, which are English."""
 
     name: Promise
     level: Level
@@ -82,7 +82,7 @@ AREAS: tuple[Area, ...] = (
 
 
 def lights(*, again: bool = False) -> list[Light]:
-    """Every area. It asks servers and models, which takes seconds: what was found is kept for KEPT_S. again: look now."""
+    """Return the state of every area. Asking servers and models takes seconds, so it is cached for KEPT_S. again: look now."""
     kept = None if again else cache.get(CACHE_KEY)
     if kept is None:
         kept = {area.key: ([asdict(each) for each in _findings(area)], area.figure()) for area in AREAS}

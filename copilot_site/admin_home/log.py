@@ -1,4 +1,4 @@
-"""What an auditor looks at first: how far the log is signed, what was refused, who looked through others' eyes, what is held."""
+"""The auditor's first page: how far the log is signed, refusals, impersonations, and what is held."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ LISTED: tuple[tuple[Promise, str, tuple[str, ...]], ...] = (  # name, field, its
 
 @dataclass(frozen=True)
 class Number:
-    """Of the last DAYS, with the list behind it."""
+    """A number for the last DAYS, with its list."""
 
     name: Promise
     count: int
@@ -41,7 +41,7 @@ class Log:
 
 
 def log_home() -> Log:
-    """For whoever may read the log; the lists that it leads to record who reads them."""
+    """Return the page's numbers, for people who may read the log; its linked lists record who reads them."""
     return Log(signing(), tuple(_numbers()), Hold.objects.filter(released_at=None).count())
 
 

@@ -22,7 +22,7 @@ from knowledge.governance.health import health
 
 
 def with_numbers(index: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """The admin's own first page with what this person may know of the product's state."""
+    """Show the admin's own first page with the numbers that this person may see."""
 
     @wraps(index)
     def page(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
@@ -52,9 +52,9 @@ def _numbers(request: HttpRequest) -> dict[str, Any]:
 @require_safe
 @admin_page
 def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """The lights as a piece of HTML, for the script of the first page; `?again=1` does not take what was found a moment ago.
+    """Return the lights as HTML, for the script of the first page; `?again=1` bypasses the cache.
 
-    Raises PermissionDenied for whoever is no superuser: names of servers are told.
+    Raises PermissionDenied unless a superuser asks: names of servers are shown.
     """
     if not principal.is_superuser:
         raise PermissionDenied(_("Only an administrator of the system sees how its parts are doing."))

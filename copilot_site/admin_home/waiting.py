@@ -1,4 +1,4 @@
-"""What should I do? What waits for this person in the administration, each line with its number and the list behind it."""
+"""Work that waits for a person in the administration, each line with its number and list."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Waiting:
 
 
 def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
-    """What there is to do, the most pressing first; only what this person may see and decide."""
+    """Return the waiting work, most urgent first; only what this person may see and decide."""
     principal = Principal.of(user)
     lines = [*_of_managers(principal), _of_sources(principal, user), *(_of_overseers() if may_oversee(user) else ())]
     return [Waiting(count, what, url) for count, what, url in lines if count]

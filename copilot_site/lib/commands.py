@@ -1,4 +1,4 @@
-"""What the management commands share: errors as one sentence, files that somebody names, and a reader that leaves early."""
+"""Shared code of management commands: errors as one sentence, files named by the user, and readers that stop early."""
 
 import os
 from argparse import ArgumentTypeError
@@ -23,25 +23,25 @@ def one_sentence() -> Iterator[None]:
     except OSError as error:
         if error.errno in NO_SPACE:
             raise CommandError("The disk is full: make room and repeat the command.") from error
-        if error.filename is None:  # no file that somebody named
+        if error.filename is None:  # not a file named by the user
             raise
         raise CommandError(f"{error.filename} cannot be used ({error.strerror}).") from error
 
 
 @contextmanager
 def reader_may_leave(out: TextIO | OutputWrapper) -> Iterator[None]:
-    """Print within it; a reader that has had enough, such as `head`, ends it quietly."""
+    """End quietly if the reader of the block's output stops early, such as `head`."""
     try:
         yield
         out.flush()
     except BrokenPipeError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, out.fileno())  # what is still kept back would fail once more when the file is closed
+        os.dup2(nowhere, out.fileno())  # buffered output would fail again on close
         os.close(nowhere)
 
 
 def read_text(file: Path) -> str:
-    """The text of a file that somebody named. Raises InvalidInput for what is no file, may not be read or is not UTF-8."""
+    """Return the text of a file named by the user. Raises InvalidInput if it is no file, not readable or not UTF-8."""
     try:
         if not file.is_file():
             raise InvalidInput(_("There is no file %(file)s.") % {"file": file})
@@ -51,7 +51,7 @@ def read_text(file: Path) -> str:
 
 
 def file_to_write(text: str) -> Path:
-    """The type of an argument for a file that a command writes at its end: what cannot be one is refused before minutes of work."""
+    """Check an argument for a file written at the end of a command: an invalid one is refused before minutes of work."""
     path = Path(text)
     try:
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""How much of something each party may hold at once in one process, where nothing waits for a place: sockets, readers of answers."""
+"""Limits on what each party may hold at once in one process, without waiting: sockets, readers of answers."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator
@@ -6,18 +6,18 @@ from contextlib import contextmanager
 
 
 class HoldsTooMuch(Exception):
-    """The party has all that it may have."""
+    """The party has reached its limit."""
 
 
 class AtMost:
-    """Of one event loop, which alone counts."""
+    """A limit within one event loop."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._held: Counter[Hashable] = Counter()
 
     def take(self, party: Hashable) -> None:
-        """One more; whoever took it calls `give_back`. Raises HoldsTooMuch."""
+        """Take one more; the caller must call `give_back`. Raises HoldsTooMuch."""
         if self._held[party] >= self.most:
             raise HoldsTooMuch
         self._held[party] += 1
@@ -29,7 +29,7 @@ class AtMost:
 
     @contextmanager
     def held(self, party: Hashable) -> Iterator[None]:
-        """One more as long as the block lasts. Raises HoldsTooMuch."""
+        """Hold one more while the block runs. Raises HoldsTooMuch."""
         self.take(party)
         try:
             yield

@@ -1,5 +1,5 @@
-"""Statements that are planned once in a connection, for those few that run many times in every request; and transactions in
-which nothing can be written."""
+"""Prepared statements, planned once in a connection, for those few that run many times in every request; and transactions that cannot
+write."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ from psycopg.pq import Format
 
 
 def prepared_cursor(connection: BaseDatabaseWrapper, *, binary: bool = False) -> CursorWrapper:
-    """A cursor that binds on the server, where statements can be prepared; Django's own, which shows them with their values,
-    where somebody logs statements.
+    """Return a cursor that binds on the server, if statements can be prepared; else, and where statements are logged, Django's
+    own, which shows their values.
 
     binary: values are sent as the server holds them, bytes in half the size; the rows that come out are the same.
     """
@@ -28,9 +28,9 @@ def prepared_cursor(connection: BaseDatabaseWrapper, *, binary: bool = False) ->
 
 @contextmanager
 def read_only() -> Iterator[None]:
-    """A transaction in which the database itself refuses to write; nothing of it stays.
+    """Open a transaction in which the database itself refuses to write; it is rolled back.
 
-    Raises InternalError out of the statement that tries to write.
+    A statement that tries to write raises InternalError.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -41,7 +41,7 @@ def read_only() -> Iterator[None]:
 
 @contextmanager
 def sole_process(name: str) -> Iterator[bool]:
-    """Whether no other process does what is called so; the lock ends with the block, or with the connection."""
+    """Yield whether this process got the lock of this name; it ends with the block, or with the connection."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
         row = cursor.fetchone()

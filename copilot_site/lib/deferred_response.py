@@ -1,4 +1,4 @@
-"""An answer whose status and body are known later: meanwhile it holds no thread, no connection and no seat."""
+"""A response whose status and body are known later: meanwhile it holds no thread, connection or seat."""
 
 from collections.abc import Awaitable, Callable
 
@@ -6,7 +6,7 @@ from django.http import HttpResponse
 
 
 class Later(HttpResponse):
-    """What a view returns that waits for something. made: waits, then makes the answer; raises nothing.
+    """The response of a view that waits for something. made: waits, then makes the answer; raises nothing.
 
     The middlewares see it with status 202; its headers, which they have set, stay. `SeatedHandler` awaits it.
     """

@@ -21,7 +21,7 @@ OPENAI = "/v1/"  # … and in the form of OpenAI's API
 
 
 class NothingIsKept(MiddlewareMixin):
-    """No browser and no proxy keeps an answer: it may hold text of documents that its reader may not see tomorrow. Static files are
+    """Forbids browsers and proxies to cache answers: they may hold text that the reader may not see tomorrow. Static files are
     served before this."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
@@ -33,8 +33,8 @@ class NothingIsKept(MiddlewareMixin):
 class ErrorPages(MiddlewareMixin):
     """Answers what a view raises with one clear sentence; other errors are bugs and stay Django's to log.
 
-    Not asynchronous, and the innermost: so the whole chain is one call in the request's thread. Else Django makes a hop between
-    threads of each middleware, twice, and each hop waits for the interpreter where it is busy.
+    Synchronous and innermost, so that the whole chain is one call in the request's thread. Otherwise Django would change threads twice for
+    each middleware, and each change waits for a busy interpreter.
     """
 
     async_capable = False
@@ -46,7 +46,7 @@ class ErrorPages(MiddlewareMixin):
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's `handler500`: what no view answered for, such as a database that went away between two middlewares."""
+    """Answer as Django's `handler500`, for errors outside of views, such as a database lost between two middlewares."""
     error = sys.exc_info()[1]
     ours = as_ours(error) if isinstance(error, Exception) else None
     if isinstance(ours, Unavailable):
@@ -56,7 +56,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler400`: what is refused before a view is asked, such as another host's name or a form that is too large."""
+    """Answer as Django's `handler400`, for requests refused before a view, such as a foreign host name or too large a form."""
     if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
         status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         sentence = _("This is more than one request may carry. Send less, or in several parts.")
@@ -68,14 +68,14 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler404`: an address that is none, as a problem for programs."""
+    """Answer as Django's `handler404`, with a problem document for programs."""
     if f"{request.path_info}/".startswith(PROGRAMS):
         return _problem_document(request, HTTPStatus.NOT_FOUND, _("There is no such address."))
     return page_not_found(request, exception)
 
 
 def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
-    """The page (or, where HTML is not accepted, the JSON) for an error. sentence: what is wrong, for people."""
+    """Return the page (or, where HTML is not accepted, the JSON) for an error. sentence: what is wrong, for people."""
     if request.path_info.startswith(PROGRAMS):
         return _problem_document(request, status, sentence)
     if not request.accepts("text/html"):
@@ -85,9 +85,9 @@ def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse
 
 
 def bare_error(request: HttpRequest, status: int, sentence: str, *, retry_after_s: int | None = None) -> HttpResponse:
-    """A page, or a problem document for programs, that is made without the database and without knowing who asks.
+    """Return a page, or a problem document for programs, made without the database and the user.
 
-    retry_after_s: after so many seconds the same may go well; a page that was asked for asks again by itself.
+    retry_after_s: seconds until a retry may succeed; a requested page retries by itself.
     """
     if _is_for_programs(request):
         answer = _problem_document(request, status, sentence)
@@ -117,7 +117,7 @@ def _problem_document(request: HttpRequest, status: int, sentence: str) -> HttpR
 
 
 def openai_error(sentence: str, code: str) -> dict[str, Any]:
-    """What OpenAI's clients raise, with our sentence."""
+    """Return an error in OpenAI's form, with our sentence."""
     return {"error": {"message": sentence, "type": code, "code": code, "param": None}}
 
 

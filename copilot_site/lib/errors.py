@@ -27,19 +27,19 @@ class PermissionDenied(CopilotError):
 
 
 class InvalidInput(CopilotError):
-    """What was given cannot be used; the text says what is wrong and what would be right."""
+    """The input is invalid; the text says what is wrong and what would be right."""
 
 
 class Conflict(InvalidInput):
-    """What was given is fine by itself and collides with what is there."""
+    """The input is valid by itself and conflicts with existing data."""
 
 
 class StorageFull(CopilotError):
-    """The place for files takes no more; the operator must make room first. Nothing of the request is kept."""
+    """The file storage is full; the operator must make room first. Nothing of the request is kept."""
 
 
 class Unavailable(CopilotError):
-    """Not now: nothing of the request is kept, and the same may go well later. retry_after_s: when that will probably be."""
+    """Temporary failure: nothing of the request is kept, and a retry may succeed. retry_after_s: the probable time."""
 
     def __init__(self, sentence: str, *, retry_after_s: int = 5) -> None:
         super().__init__(sentence)
@@ -47,7 +47,7 @@ class Unavailable(CopilotError):
 
 
 class TooMany(Unavailable):
-    """Not now, because this person or program has too much under way; others are served."""
+    """Temporary refusal, because this person or program has too much under way; others are served."""
 
 
 STATUS: dict[type[CopilotError], HTTPStatus] = {
@@ -62,8 +62,8 @@ STATUS: dict[type[CopilotError], HTTPStatus] = {
 
 
 def as_ours(error: Exception) -> Exception:
-    """The error itself; what it means for people where the database has no room left or does not answer, or where a row went away
-    between two statements of a request.
+    """Return the error, or one for people where the database is full or silent, or a row was deleted between two statements of a
+    request.
     """
     if isinstance(error, ObjectDoesNotExist):
         log.warning("row.gone", exc_info=error)
@@ -79,5 +79,5 @@ def as_ours(error: Exception) -> Exception:
 
 
 def status_of(error: Exception) -> HTTPStatus | None:
-    """How a page or the API answers this error; None for what is not meant for people. Most special class first."""
+    """Return the HTTP status for an error; None if it is not meant for people. Most special class first."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), None)

@@ -1,8 +1,8 @@
-"""A bounded queue for a few places at work: whoever was served longest ago is next, first come, first served within each party.
+"""A bounded queue for a few places: the party served longest ago is next; first come, first served within a party.
 
-Where all parties always wait that is round robin; whoever asks without a pause comes after those who ask now and then.
+If all parties always wait, this is round robin; frequent callers come after occasional ones.
 
-Who waits costs neither a thread nor a connection. Threads and event loops of a process may share a queue.
+Waiting costs neither a thread nor a connection. Threads and event loops of a process may share a queue.
 """
 
 import asyncio
@@ -15,14 +15,14 @@ from enum import Enum
 from threading import Lock
 
 LONGEST_RETRY_S = 60
-TELL_S = 1.0  # at least between two places that somebody who waits is told of
-RARELY = 5  # times as long, for somebody far behind: each telling is written, read and shown
-MOST_REMEMBERED = 10_000  # parties; who is forgotten counts as never served
+TELL_S = 1.0  # at least between two updates of a waiter's place
+RARELY = 5  # times as long for somebody far behind: each update costs a write, a read and a display
+MOST_REMEMBERED = 10_000  # parties; forgotten ones count as never served
 SMOOTHING = 0.1  # weight of the latest stay in the mean
 
 
 class QueueFull(Exception):
-    """Nobody more may wait. is_own: others still may. retry_after_s: when there will probably be room, from 1 to 60."""
+    """The queue is full. is_own: only for this party. retry_after_s: the probable wait for room, from 1 to 60."""
 
     def __init__(self, *, is_own: bool, retry_after_s: int) -> None:
         super().__init__("the queue is full")
@@ -37,7 +37,7 @@ class _Stage(Enum):
 
 
 class Ticket:
-    """One party's claim to a place, from `FairQueue.enter` to `leave`, which everybody must call who has one."""
+    """One party's claim to a place, from `FairQueue.enter` to `leave`, which its holder must call."""
 
     def __init__(self, queue: "FairQueue", party: Hashable) -> None:
         self._queue = queue
@@ -51,27 +51,27 @@ class Ticket:
         return self.stage is _Stage.SERVED
 
     def before(self) -> int:
-        """How many of those who wait are served before it as long as nobody comes; 0 for the next one."""
+        """Return how many waiting tickets are served before it if nobody new comes; 0 for the next one."""
         return self._queue.before(self)
 
     async def turn(self, *, tell_s: float = TELL_S) -> AsyncGenerator[int, None]:
-        """Wait for the place; yields `before` at first and when it has changed, the oftener the nearer; nothing where there is no wait."""
+        """Wait for the place; yield `before` at first and after changes, more often when near; nothing without a wait."""
         served, told = asyncio.wrap_future(self.served), -1
         while not self.served.done():
             if (before := self.before()) != told:
                 told = before
                 yield before
             pause_s = tell_s * min(max(1.0, told / 4), RARELY)
-            await asyncio.wait({served}, timeout=pause_s)  # whoever is cancelled here does not cancel the future
+            await asyncio.wait({served}, timeout=pause_s)  # cancellation here must not cancel the future
 
     async def served_within(self, seconds: float) -> bool:
-        """Wait for the place as long as that; False where it did not come free."""
+        """Wait for the place for this time; False if it did not become free."""
         if not self.is_served:
             await asyncio.wait({asyncio.wrap_future(self.served)}, timeout=seconds)
         return self.is_served
 
     def leave(self) -> None:
-        """Give the place back, or wait no longer. Twice is as once."""
+        """Give the place back, or stop waiting. Idempotent."""
         self._queue.leave(self)
 
 
@@ -91,7 +91,7 @@ class FairQueue:
         self._stay_s = 1.0  # mean
 
     def enter(self, party: Hashable) -> Ticket:
-        """Take a place, or the last one in the party's line. Raises QueueFull."""
+        """Take a place, or queue at the end of the party's line. Raises QueueFull."""
         ticket = Ticket(self, party)
         with self._lock:
             if not self._may_work(party) or party in self._lines:
@@ -155,7 +155,7 @@ class FairQueue:
             self._serve(ticket)
 
     def _in_turn(self) -> list[tuple[Hashable, deque[Ticket]]]:
-        """The parties that wait, as they are served next; who was never served, in the order in which they came."""
+        """Return the waiting parties in the order of service; those never served in order of arrival."""
         return sorted(self._lines.items(), key=lambda item: self._served.get(item[0], 0))
 
     def _serve(self, ticket: Ticket) -> None:
@@ -169,5 +169,5 @@ class FairQueue:
         ticket.served.set_result(None)
 
     def retry_after_s(self) -> int:
-        """When all that waits now will be served, as long as stays have been of late; from 1 to 60."""
+        """Return the seconds until all that wait now are served, by the recent mean duration; from 1 to 60."""
         return max(1, min(LONGEST_RETRY_S, math.ceil(self._stay_s * self._waiting / self.places)))

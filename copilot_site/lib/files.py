@@ -33,7 +33,7 @@ class SentInParts(StreamingHttpResponse):
 
 
 class StreamedFile(SentInParts, FileResponse):
-    """A stored file. Its sending needs no database: the connection is given back before, or a few slow readers would hold them all."""
+    """A stored file. Sending needs no database: the connection is returned first, or a few slow readers would hold them all."""
 
     block_size = 65_536  # bytes; a hop between threads for each
 
@@ -73,7 +73,7 @@ class StaticFiles(WhiteNoiseMiddleware):  # type: ignore[misc]
 
     @staticmethod
     def serve(static_file: StaticFile, request: HttpRequest) -> SentStaticFile:
-        """The file, or the answer that the browser has it already."""
+        """Return the file, or 304 if the browser has it already."""
         found = static_file.get_response(request.method, request.META)
         answer = SentStaticFile(found.file or (), status=int(found.status))
         del answer["Content-Type"]  # Django's default; the file's own is among its headers

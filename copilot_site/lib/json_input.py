@@ -1,4 +1,4 @@
-"""JSON from outside, of requests and of remote programs: the one way to read it, refused where it is more than anything that is meant.
+"""Reading of JSON from outside, of requests and of remote programs; excessive JSON is refused.
 
 Nested no deeper than MOST_LEVELS, no number that nothing here counts with, no half of a character; and repaired where a comma or an
 end is missing.
@@ -17,7 +17,7 @@ _UNKEPT = re.compile("[\x00\ud800-\udfff]")  # NUL, halves of a pair
 
 
 class NestedTooDeeply(ValueError):
-    """JSON, and more levels of it than are read."""
+    """JSON nested too deeply to be read."""
 
 
 class HalfCharacter(ValueError):
@@ -25,7 +25,7 @@ class HalfCharacter(ValueError):
 
 
 def loads(text: str | bytes) -> Any:
-    """As `json.loads`; bytes are UTF-8. Raises ValueError: NestedTooDeeply, HalfCharacter, and one for a number that is too large, too."""
+    """Parse JSON as `json.loads` does; bytes are UTF-8. Raises ValueError: NestedTooDeeply, HalfCharacter, or too large a number."""
     text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
     value = _bounded(text)
     if _HALF.search(text):
@@ -34,12 +34,12 @@ def loads(text: str | bytes) -> Any:
 
 
 def loads_answer(text: str | bytes) -> Any:
-    """As `loads`, of a program that was asked: what no database keeps is left out of its texts, so that it costs no other part."""
+    """Parse a program's answer as `loads` does, removing characters that no database stores, so that the rest is kept."""
     return cleaned(_bounded(text.decode("utf-8-sig") if isinstance(text, bytes) else text))
 
 
 def cleaned(value: Any) -> Any:
-    """JSON, or YAML, without what no database keeps and no socket sends: both may hold it escaped."""
+    """Return JSON or YAML without characters that no database stores or socket sends: both may hold them escaped."""
     if isinstance(value, str):
         return _UNKEPT.sub("", value)
     if isinstance(value, list):
@@ -58,7 +58,7 @@ def _bounded(text: str) -> Any:
 
 
 def _number(text: str) -> float:
-    """Raises ValueError for NaN and Infinity, which Python writes and reads, and for what is as large: no database keeps them as JSON."""
+    """Parse a number. Raises ValueError for NaN, Infinity and overflow, which no database stores as JSON."""
     value = float(text)
     if not isfinite(value):
         raise ValueError(f"{text[:20]} is no number of JSON")
@@ -79,7 +79,7 @@ def _require_whole(value: Any) -> None:
 
 
 def require_shallow(value: Any) -> Any:
-    """The value itself. Raises NestedTooDeeply. Walks without recursion."""
+    """Return the value. Raises NestedTooDeeply. Walks without recursion."""
     level, found = 0, [value]
     while found := [inner for one in found for inner in _within(one)]:
         level += 1
@@ -101,7 +101,7 @@ _CLOSES = {"{": "}", "[": "]"}
 
 
 def loads_repaired(text: str) -> Any:
-    """As `loads_answer`, with commas too many taken out, and with what a cut has left open closed: a member that is not whole is left out.
+    """Parse as `loads_answer`, after removing surplus commas and closing truncated JSON; an incomplete member is left out.
 
     Raises ValueError where that is not enough.
     """
@@ -117,7 +117,7 @@ def loads_repaired(text: str) -> Any:
 
 
 def _candidates(text: str) -> list[str]:
-    """The text closed where it ends, then where each of its last members ends."""
+    """Yield the text closed at its end, then at the end of each of its last members."""
     open_: list[str] = []
     ends: list[tuple[int, str]] = []
     for token in _TOKEN.finditer(text):
@@ -136,6 +136,6 @@ def _candidates(text: str) -> list[str]:
 
 
 def _without_commas(text: str) -> str:
-    """Without commas before a closing bracket; what stands in strings stays."""
+    """Return the text without commas before closing brackets; strings stay as they are."""
     parts = re.split(r'("(?:[^"\\]|\\.)*")', text)
     return "".join(part if place % 2 else _COMMA.sub("", part) for place, part in enumerate(parts))

@@ -1,4 +1,4 @@
-"""Columns that hold one line. What is written is folded, and what is read again: rows from before, or written past Django, are one, too."""
+"""Columns that hold one line. Values are folded when written and when read, for older rows and those written past Django."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ else:
 
 
 class _OneLine(_Field):
-    """To migrations it is the plain column that it is. Look-ups compare what is stored: two names never become one by being folded."""
+    """To migrations it is a plain column. Look-ups compare stored values: folding never makes two names equal."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # Django's signature
         value = _folded(super().pre_save(model_instance, add))
@@ -36,7 +36,7 @@ class _OneLine(_Field):
         return Col(self.model._meta.db_table, self, self._plain)
 
     def get_col(self, alias: str, output_field: Any = None) -> Col:
-        """Text like any other in expressions, which refuse columns of mixed types; what is read of it is folded all the same."""
+        """Return a column of plain text for expressions, which refuse mixed types; values read are still folded."""
         if output_field is None and alias == self.model._meta.db_table:
             return self.cached_col
         return Col(alias, self, output_field or self._plain)
@@ -62,7 +62,7 @@ class LongLineField(_OneLine, _Text):
 
 
 def read_as_lines(model: type[models.Model], *names: str) -> None:
-    """Make lines of the columns of a model that is not ours."""
+    """Fold columns of a foreign model to one line."""
     for name in names:
         model._meta.get_field(name).__class__ = LineField
 

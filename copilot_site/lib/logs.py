@@ -1,4 +1,4 @@
-"""What is not worth a line in the log, and what must not stand in one: the text of anybody's question."""
+"""Log filters: for lines not worth logging, and for the text of people's questions, which must not be logged."""
 
 import logging
 import sys
@@ -39,7 +39,7 @@ class Quiet(logging.Filter):
     """Drops lines about health probes and the first of two lines per request (the second has status and user)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """False for a line to drop."""
+        """Return False for a line to drop."""
         event = record.msg if isinstance(record.msg, dict) else {}
         if event.get("event") == "request_started":
             return False
@@ -48,7 +48,7 @@ class Quiet(logging.Filter):
 
 
 class RequestLog(RequestMiddleware):
-    """A line for each request: its path, not what was asked for (`?q=`), nor the code that a sign-in came back with."""
+    """A line for each request: its path, without the query (`?q=`) and without sign-in codes."""
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:
@@ -58,7 +58,7 @@ class RequestLog(RequestMiddleware):
 def format_exception_without_values(
     _logger: Any, _name: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """structlog's `format_exc_info`, without the values that PostgreSQL (“Failing row contains …”) and pydantic (`input_value=`) repeat."""
+    """Format exceptions as structlog does, without the values that PostgreSQL (“Failing row contains …”) and pydantic repeat."""
     given = event.pop("exc_info", None)
     error = given[1] if isinstance(given, tuple) else sys.exc_info()[1] if given is True else given
     if isinstance(error, BaseException):
@@ -71,7 +71,7 @@ def format_exception_without_values(
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it came of, each once."""
+    """Return the error and its causes, each once."""
     waiting, seen = [error], set[int]()
     while waiting:
         one = waiting.pop()

@@ -1,4 +1,4 @@
-"""Whether mails go out, tried on demand."""
+"""A trial of mail, on demand."""
 
 import smtplib
 import ssl
@@ -13,14 +13,14 @@ from django.utils.translation import gettext as _
 
 @dataclass(frozen=True)
 class MailFault:
-    """What is wrong, as a sentence, and the setting that mends it."""
+    """A mail problem as a sentence, and the setting that fixes it."""
 
     sentence: str
     statement: str
 
 
 def fault_of_mail() -> MailFault | None:
-    """What keeps mails from going out: signs in at the server and sends nothing. None where all is well, or none is set up."""
+    """Return the mail problem, found by signing in without sending; None if there is none, or no server is set up."""
     if not settings.MAIL_IS_SET_UP:
         return None
     if not settings.DEFAULT_FROM_EMAIL:
@@ -29,7 +29,7 @@ def fault_of_mail() -> MailFault | None:
 
 
 def send_trial(address: str, *, subject: str, text: str) -> MailFault | None:
-    """Send one mail. Returns what went wrong."""
+    """Send one mail; return the problem."""
     return fault_of_mail() or _fault_of(
         lambda connection: EmailMessage(subject, text, to=[address], connection=connection).send()
     )

@@ -1,4 +1,4 @@
-"""Words of others in Markdown: as the text that they are, or at least so that nothing in them loads, links or is markup of HTML."""
+"""Foreign text in Markdown: escaped completely, or so that nothing in it loads, links or is HTML."""
 
 import re
 
@@ -11,20 +11,20 @@ _ACTIVE = re.compile(
 
 
 def escaped_markdown(text: str) -> str:
-    """Text of which nothing is a mark of Markdown."""
+    """Return text with all Markdown escaped."""
     return _LEADING.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", text))
 
 
 def inert_markdown(text: str) -> str:
-    """Markdown, or text, without pictures, links, definitions of links, and HTML: these are read as they are written."""
+    """Return Markdown with pictures, links, link definitions and HTML escaped: they are shown as they are written."""
     return _ACTIVE.sub(lambda found: f"{(found[1] or '') * 2}\\{found[2] or found[0]}", text)
 
 
 def markdown_address(url: str) -> str:
-    """An address that ends where it ends."""
+    """Return an address escaped for Markdown, so that it ends where it should."""
     return url.translate(_IN_ADDRESS)
 
 
 def markdown_label(text: str) -> str:
-    """A title as it stands between double quotes behind an address."""
+    """Return a title for the double quotes after an address."""
     return text.replace("\\", "\\\\").replace('"', "'")

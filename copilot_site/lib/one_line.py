@@ -1,4 +1,4 @@
-"""Names, titles and headings are one line wherever they come from: a break in one would add a paragraph, a source or a rule elsewhere."""
+"""Folding of names, titles and headings to one line: a line break would add a paragraph, a source or a rule elsewhere."""
 
 import re
 from typing import Annotated
@@ -14,7 +14,7 @@ _FOLDED = re.compile(r" *\n[ \n]*")
 
 
 def one_line(text: str) -> str:
-    """The text with a space for each run of line breaks, controls and characters that only steer how the rest is shown."""
+    """Return the text with a space for each run of line breaks, controls and invisible formatting characters."""
     if text.isprintable():
         return text
     shown = "".join("\n" if category(c) in UNSEEN and c not in JOINERS else c for c in text)
@@ -22,7 +22,7 @@ def one_line(text: str) -> str:
 
 
 def tidy_line(text: str) -> str:
-    """A name as it is stored that somebody gives: one line with single spaces."""
+    """Return a given name for storage: one line with single spaces."""
     return " ".join(one_line(text).split())
 
 

@@ -1,4 +1,4 @@
-"""How an operation of the API describes itself."""
+"""Descriptions of API operations."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

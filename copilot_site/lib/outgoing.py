@@ -1,4 +1,4 @@
-"""Addresses that the product connects to: resolved once, each answer checked, and connected to as it was checked.
+"""Addresses that the product connects to: resolved once, each result checked, and connected to exactly as checked.
 
 A name that is looked up again after the check may lead elsewhere (DNS rebinding): whoever connects takes `Target.addresses`, and keeps
 `Target.host` for TLS and the Host header. Clients that do so are in `outgoing_http`; data sources give both to libpq.
@@ -57,7 +57,7 @@ class AddressRefused(InvalidInput):
 
 @dataclass(frozen=True)
 class Target:
-    """What may be connected to. host: as TLS and the Host header name it; addresses: all that it resolved to, each allowed."""
+    """A permitted target. host: as TLS and the Host header name it; addresses: all that it resolved to, each allowed."""
 
     host: str
     port: int
@@ -66,7 +66,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Policy:
-    """Which addresses may be connected to.
+    """The addresses that may be connected to.
 
     entries: names, `*.` and a name for all below it, addresses, networks; `private` is the private networks, `public` the
     internet. A name allows private and public addresses behind it; loopback, link-local and metadata services are
@@ -78,7 +78,7 @@ class Policy:
     ports: frozenset[int] = frozenset()
 
     def allows(self, host: str, address: Address) -> bool:
-        """host: as `parsed_host` gives it."""
+        """Tell whether a target is allowed. host: as `parsed_host` gives it."""
         address = _carried(address)
         named = [network for network in self._networks if address in network]
         closed = next((network for network in _CLOSED if address in network), None)
@@ -91,7 +91,7 @@ class Policy:
         return PUBLIC in self.entries and address.is_global and (address.version == 4 or address in _UNICAST)
 
     def with_named(self, *hosts: str) -> "Policy":
-        """The same, and these hosts of the operator's own settings."""
+        """Return the same policy with these hosts of the operator's settings added."""
         return Policy((*self.entries, *hosts), self.ports)
 
     @cached_property
@@ -104,34 +104,34 @@ WEB = Policy((PUBLIC,), frozenset(DEFAULT_PORTS.values()))  # pages of the inter
 
 
 def services(*, is_verified: bool = False) -> Policy:
-    """For addresses that are entered in the administration: what COPILOT_OUTGOING_ALLOW says.
+    """Return the policy for addresses entered in the administration: COPILOT_OUTGOING_ALLOW.
 
-    is_verified: TLS proves who answers, by a certificate that anybody can check: `public` counts for these alone.
+    is_verified: TLS authenticates the server by a publicly trusted certificate; `public` requires that.
     """
     entries: tuple[str, ...] = tuple(settings.OUTGOING_ALLOW)
     return Policy(entries if is_verified else tuple(entry for entry in entries if entry != PUBLIC))
 
 
 def services_at(url: str) -> Policy:
-    """`services` for what is reached by HTTP."""
+    """Return `services` for a service reached by HTTP."""
     return services(is_verified=url.startswith("https://"))
 
 
 def pages() -> Policy:
-    """For what sources of documents read: the internet, and inside what COPILOT_OUTGOING_ALLOW names; `private` opens nothing here."""
+    """Return the policy for sources of documents: the internet, and what COPILOT_OUTGOING_ALLOW names, except `private`."""
     return Policy((PUBLIC, *(entry for entry in settings.OUTGOING_ALLOW if entry not in {PRIVATE, PUBLIC})))
 
 
 def look_up(host: str, port: int) -> list[str]:
-    """What a name resolves to, in the system's order; an address is itself. Raises OSError."""
+    """Return the addresses of a name, in the system's order; an address is itself. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(sockaddr[0]) for *_rest, sockaddr in found))
 
 
 def checked(host: str, port: int, policy: Policy, *, resolve: LookUp | None = None) -> Target:
-    """The target behind a host and port. Resolves, and so may wait. Raises AddressRefused.
+    """Return the target for a host and port. Resolves names, so it may block. Raises AddressRefused.
 
-    resolve: in place of `look_up`.
+    resolve: replaces `look_up`.
     """
     name = parsed_host(host)
     if not 0 < port < 65_536 or (policy.ports and port not in policy.ports):
@@ -149,7 +149,7 @@ def checked(host: str, port: int, policy: Policy, *, resolve: LookUp | None = No
 
 
 def require_plausible(host: str, policy: Policy) -> str:
-    """The host as `parsed_host` gives it, without resolving: for forms. Raises AddressRefused for an address that is not allowed."""
+    """Return the host as `parsed_host` does, without resolving, for forms. Raises AddressRefused for a forbidden address."""
     name = parsed_host(host)
     address = _address(name)
     if address is not None and not policy.allows(name, address):
@@ -158,7 +158,7 @@ def require_plausible(host: str, policy: Policy) -> str:
 
 
 def parsed_host(text: str) -> str:
-    """One host in its plain form: lower case, IDN as xn--, no dot at the end; IPv6 without brackets.
+    """Return one host in its plain form: lower case, IDN as xn--, no dot at the end; IPv6 without brackets.
 
     Raises AddressRefused for several hosts (libpq takes `a,b`), socket paths, zones, and numbers that some resolvers read as
     addresses (`127.1`, `0x7f000001`, `017700000001`).
@@ -170,14 +170,14 @@ def parsed_host(text: str) -> str:
 
 
 def checked_url(url: str, policy: Policy, *, resolve: LookUp | None = None) -> Target:
-    """`checked` for an http(s) URL."""
+    """Return `checked` for an http(s) URL."""
     return checked(*parsed_url(url), policy, resolve=resolve)
 
 
 def parsed_url(url: str) -> tuple[str, int]:
-    """Host and port of an http(s) URL.
+    """Return host and port of an http(s) URL.
 
-    Raises AddressRefused for what parsers of URLs read differently, and for a name or password in it.
+    Raises AddressRefused for a URL that parsers read differently, or with a name or password.
     """
     if len(url) > MOST_CHARACTERS or re.search(r"[\x00-\x20\x7f\\]", url):
         raise AddressRefused(_("This is no address: it has characters that no address has, or too many."))
@@ -196,7 +196,7 @@ def parsed_url(url: str) -> tuple[str, int]:
 
 
 def network_of(entry: str) -> Network | None:
-    """The network of an entry of a list of allowed ones; None for a name."""
+    """Return the network of an entry of a list of allowed ones; None for a name."""
     try:
         return ip_network(entry.strip("[]"), strict=False)
     except ValueError:
@@ -204,7 +204,7 @@ def network_of(entry: str) -> Network | None:
 
 
 def entries_of(text: str) -> tuple[str, ...]:
-    """A list of allowed hosts and networks, by comma, each in its plain form. Raises ValueError for what is neither."""
+    """Return comma-separated allowed hosts and networks in plain form. Raises ValueError for other entries."""
     found = []
     for entry in filter(None, (part.strip().lower() for part in text.split(","))):
         network = network_of(entry)
@@ -237,7 +237,7 @@ def _address(host: str) -> Address | None:
 
 
 def _carried(address: Address) -> Address:
-    """The IPv4 address within an IPv6 one that leads to it."""
+    """Return the IPv4 address embedded in an IPv6 one."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return address.ipv4_mapped

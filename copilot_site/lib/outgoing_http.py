@@ -1,4 +1,4 @@
-"""HTTP clients that connect to what `outgoing` has checked, and nowhere else: every connection, that of a redirect, too.
+"""HTTP clients that connect only to addresses checked by `outgoing`, also for redirects.
 
 They read no proxies from the environment: a proxy would look the name up again.
 """
@@ -53,10 +53,10 @@ class ObjectAnswer(Answer):
 
 
 class Session(requests.Session):
-    """Follows a redirect of a question alone: what was sent with a POST, such as a client secret, is sent to nobody else."""
+    """A session that follows redirects of GET only: data of a POST, such as a client secret, is sent to nobody else."""
 
     def __init__(self, policy: Policy, *, plain: Policy | None = None) -> None:
-        """policy: for https. plain: for http; as policy, where it is None."""
+        """Open a session. policy: for https. plain: for http; as policy, where it is None."""
         super().__init__()
         self.trust_env = False
         self.max_redirects = MOST_REDIRECTS
@@ -72,7 +72,7 @@ class Session(requests.Session):
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """What takes longer loses its connections, and is `is_late`: timeouts are of one silence, and whoever sends a byte now and then,
+        """Close connections that take longer and set `is_late`: timeouts limit one silence, and a server that sends a byte now and then,
         in a header or between two parts, would hold its thread for ever.
         """
         self.is_late = False
@@ -103,14 +103,14 @@ class Session(requests.Session):
 
 
 def _adapter(policy: Policy, made: Made) -> HTTPAdapter:
-    """An adapter of `requests` whose connections are made to addresses that this policy allows."""
+    """Return an adapter of `requests` that connects only to addresses that this policy allows."""
     adapter = HTTPAdapter()
     adapter.poolmanager.pool_classes_by_scheme = _pool_classes(policy, made)
     return adapter
 
 
 def pool_manager(policy: Policy) -> PoolManager:
-    """For clients on urllib3: connections to addresses that this policy allows, those of redirects, too."""
+    """Return a pool for clients on urllib3 that connects only to allowed addresses, also for redirects."""
     manager = PoolManager(retries=Retry(MOST_REDIRECTS, redirect=MOST_REDIRECTS))
     manager.pool_classes_by_scheme = _pool_classes(policy, lambda _connected: None)
     return manager
@@ -156,14 +156,14 @@ def _pool_classes(policy: Policy, made: Made) -> dict[str, type[HTTPConnectionPo
 
 
 def refusal_in(error: BaseException | None) -> AddressRefused | None:
-    """The refusal behind what a client made of it; None where there is none."""
+    """Return the refusal in a client's chain of errors; None without one."""
     while error is not None and not isinstance(error, AddressRefused):
         error = error.__cause__ or error.__context__
     return error
 
 
 def async_transport(policy: Policy, *, verify: ssl.SSLContext, limits: "httpx2.Limits") -> "httpx2.AsyncHTTPTransport":
-    """A transport of httpx2, which the openai client speaks through."""
+    """Return a transport of httpx2, for the openai client."""
     import httpcore2  # a second and 13 MB, as openai
     import httpx2
 

@@ -14,7 +14,7 @@ MOST_ROWS = 100
 
 
 def whole_number(request: Request, name: str, *, default: int, least: int, most: int | None = None) -> int:
-    """The query parameter `name`; raises ValidationError, naming it."""
+    """Return the query parameter `name`; raises ValidationError, naming it."""
     asked = request.query_params.get(name)
     if asked is None:
         return default

@@ -1,4 +1,4 @@
-"""Text from browsers: what no database and no file name can hold is refused before a view is asked; what has no shape is shown."""
+"""Text from browsers: NUL, which no database or file name can hold, is refused before a view; invisible characters are shown."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -37,5 +37,5 @@ def _has_nul(given: QueryDict) -> bool:
 
 
 def visible(text: str) -> str:
-    """With whatever has no shape of its own by its number (`\\u200b`): what somebody allows is what they see."""
+    """Show invisible characters by their numbers (`\\u200b`): people must see what they allow."""
     return "".join(each if each.isprintable() or each in "\n\t " else f"\\u{ord(each):04x}" for each in text)

@@ -34,7 +34,7 @@ CODES = {
 def problem(
     status: int, detail: str, *, code: str | None = None, errors: list[dict[str, str]] | None = None
 ) -> Response:
-    """A problem document.
+    """Return a problem document.
 
     detail: one sentence for people. code: one word for programs. errors: one entry per wrong field.
     """
@@ -52,7 +52,7 @@ def problem(
 
 
 def problem_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """The EXCEPTION_HANDLER of the API. None for errors it does not know: they are bugs and become a logged 500."""
+    """Handle exceptions of the API (EXCEPTION_HANDLER). None for unknown errors: bugs, which become a logged 500."""
     error = as_ours(error)
     if isinstance(error, CopilotError):
         return _of_ours(error)
@@ -73,7 +73,7 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> Response | Non
 
 
 def _what_would_be_right(error: Exception, context: dict[str, Any]) -> str:
-    """The sentence for what DRF refuses before a view is reached; "" for anything else, which brings its own."""
+    """Return the sentence for requests that DRF refuses before a view; "" for other errors, which have their own."""
     view = context["view"]
     if isinstance(error, NotAuthenticated):
         return _("Nobody is signed in here. Send a token of your tokens page as “Authorization: Bearer …”.")
@@ -94,7 +94,7 @@ def _what_would_be_right(error: Exception, context: dict[str, Any]) -> str:
 
 
 def _of_ours(error: CopilotError) -> Response | None:
-    """The answer for an error of the product; its text is already the sentence."""
+    """Return the answer for an error of the product; its text is already the sentence."""
     status = status_of(error)
     if status is None:
         return None
@@ -105,13 +105,13 @@ def _of_ours(error: CopilotError) -> Response | None:
 
 
 def _sentence(error: dict[str, str]) -> str:
-    """The first wrong field and what is wrong with it; what is wrong with all of it has no field."""
+    """Return the first invalid field and its error; errors of the whole input have no field."""
     named = error["field"] not in {"", api_settings.NON_FIELD_ERRORS_KEY}
     return f"{error['field']}: {error['detail']}" if named else error["detail"]
 
 
 def _flatten(detail: Any, field: str = "") -> Any:
-    """Every message of a nested ValidationError as {"field": dotted path, "detail": sentence, "code": word}."""
+    """Yield every message of a nested ValidationError as {"field": dotted path, "detail": sentence, "code": word}."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
             yield from _flatten(inner, f"{field}.{name}" if field else str(name))

@@ -1,4 +1,4 @@
-"""How far a command is: a bar on a terminal, and lines where there is none, for whoever reads its output later."""
+"""The progress of a command: a bar on a terminal, else lines, for people who read its output later."""
 
 import sys
 import time
@@ -13,7 +13,7 @@ LINE_S = 10.0  # between two lines
 
 
 class Lines(Generic[T]):
-    """As a bar of tqdm: the first line at once, then one each LINE_S, and one when all is done."""
+    """A replacement for tqdm's bar: the first line at once, then one each LINE_S, and one when all is done."""
 
     def __init__(self, items: Collection[T], *, total: int, desc: str, unit: str) -> None:
         self._items, self._total, self._desc, self._unit = items, total, desc, unit
@@ -32,10 +32,10 @@ class Lines(Generic[T]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing is left open."""
+        """Do nothing: nothing is left open."""
 
     def update(self, more: int) -> None:
-        """So many more are done."""
+        """Count so many more as done."""
         self.n += more
         if more and (self.n == self._total or time.monotonic() - self._said_at >= LINE_S):
             self._say()
@@ -47,7 +47,7 @@ class Lines(Generic[T]):
 
 
 def progress(items: Collection[T] = (), *, desc: str, unit: str, total: int | None = None) -> "tqdm[T] | Lines[T]":
-    """The items, while the standard error shows how many of them are done. Without items: a bar that `update` moves to `total`.
+    """Yield the items, while standard error shows how many are done. Without items: a bar that `update` moves to `total`.
 
     desc: what is done. unit: what is counted, in the singular.
     """

@@ -1,4 +1,4 @@
-"""Work for others, sent when what it is about is stored."""
+"""Messages to workers, sent once their rows are stored."""
 
 from uuid import UUID
 
@@ -7,5 +7,5 @@ from django.db import transaction
 
 
 def send_on_commit(task: str, row_id: UUID, *, queue: str) -> None:
-    """Have a worker do it when the transaction commits; a message that is lost on the way is made up for by whoever tends these rows."""
+    """Queue a task when the transaction commits; the periodic task for these rows makes up for a lost message."""
     transaction.on_commit(lambda: current_app.send_task(task, args=(str(row_id),), queue=queue), robust=True)

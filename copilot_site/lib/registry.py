@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class UnknownName(KeyError):
-    """A name nobody registered. The text names the nearest known one."""
+    """An unregistered name. The text names the nearest known one."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -34,7 +34,7 @@ class Registry(Generic[T]):
         return item
 
     def get(self, name: str) -> T:
-        """The implementation called `name`; raises UnknownName."""
+        """Return the implementation called `name`; raises UnknownName."""
         try:
             return self._items[name]
         except KeyError:
@@ -53,6 +53,6 @@ class Registry(Generic[T]):
 
 
 def load_modules(package: str) -> None:
-    """Import every module of a package, by name, so that those which register something do."""
+    """Import every module of a package, by name, so that they register themselves."""
     for module in sorted(iter_modules(import_module(package).__path__), key=lambda each: each.name):
         import_module(f"{package}.{module.name}")

@@ -1,4 +1,4 @@
-"""Files of folders that others write to: opened where they are regular files below the folder, and never waited for without end.
+"""Reading from folders that others write to: only regular files below the folder, and with a time limit.
 
 A link may lead out, a named pipe waits for its writer, a share that went away answers no call: none of them holds a worker, or shows
 what the folder does not hold.
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 def within(seconds: float, work: Callable[[], Result]) -> Result:
-    """What `work` returns or raises. Raises TimeoutError when it takes longer; its thread is left to the call that does not return."""
+    """Return the result of `work` or raise its error. Raises TimeoutError when it takes longer; the hanging thread is abandoned."""
     done: list[Result] = []
     failed: list[BaseException] = []
 
@@ -45,9 +45,9 @@ def within(seconds: float, work: Callable[[], Result]) -> Result:
 
 
 def open_regular(path: Path, *, top: Path) -> int:
-    """A descriptor of a regular file below `top`, which is a real path. A link counts where it leads to one.
+    """Return a descriptor of a regular file below `top`, which is a real path, also through a link.
 
-    No part of the real path is followed if it became a link meanwhile. Raises OSError, whose strerror says why.
+    No part of the real path is followed if it has become a link. Raises OSError, whose strerror says why.
     """
     real = path.resolve()
     if top not in real.parents:
@@ -69,7 +69,7 @@ def open_regular(path: Path, *, top: Path) -> int:
 
 
 def read_regular(path: Path, *, top: Path, most_bytes: int) -> bytes:
-    """Return what a regular file below `top` holds. Raises OSError, TimeoutError among them; EFBIG for more than most_bytes."""
+    """Return the content of a regular file below `top`. Raises OSError, TimeoutError among them; EFBIG for more than most_bytes."""
     file = within(SILENCE_S, lambda: open_regular(path, top=top))
     try:
         found = bytearray()

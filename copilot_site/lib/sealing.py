@@ -1,4 +1,4 @@
-"""Secrets at rest: Fernet under a key that is derived from a secret outside the database and from what the text is for."""
+"""Encryption of secrets at rest: Fernet, with a key derived from a secret outside the database and the text's purpose."""
 
 import base64
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ class SealBroken(Exception):
 
 
 def seal(text: str, *, purpose: str, secrets: Sequence[str]) -> str:
-    """The text as it is stored, for this purpose alone; "" stays "". secrets: the first seals, each opens."""
+    """Return the text sealed for this purpose alone; "" stays "". secrets: the first seals, each opens."""
     return _fernet(purpose, secrets).encrypt(text.encode()).decode() if text else ""
 
 
 def unseal(stored: str, *, purpose: str, secrets: Sequence[str]) -> str:
-    """The text again. Raises SealBroken."""
+    """Return a sealed text in the clear. Raises SealBroken."""
     try:
         return _fernet(purpose, secrets).decrypt(stored.encode()).decode() if stored else ""
     except InvalidToken:

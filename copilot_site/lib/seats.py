@@ -33,15 +33,15 @@ from copilot_site.lib.waiting import noting, serve
 
 log = structlog.get_logger(__name__)
 
-KNOWN_CALLERS = 10_000  # whose person is remembered; for the order in queues only, never for a right
-LOOK_S = 2.0  # that a request waits until it is looked up whose it is
-MOST_LOOKED_UP = 1_000  # that wait for it
-FREE = ("/healthz", "/readyz")  # who watches over us is answered whatever is going on
+KNOWN_CALLERS = 10_000  # remembered owners of secrets; for the order in queues only, never for rights
+LOOK_S = 2.0  # of a request's wait for the look-up of its owner
+MOST_LOOKED_UP = 1_000  # requests waiting for it
+FREE = ("/healthz", "/readyz")  # monitoring is always answered
 
 
 @dataclass(frozen=True)
 class Share:
-    """Seats of one kind. wait_s: before a request is answered with 503 and told when to come back."""
+    """Seats of one kind. wait_s: before a request is answered with 503 and Retry-After."""
 
     queue: FairQueue
     wait_s: float
@@ -93,7 +93,7 @@ class SeatedHandler(ASGIHandler):
 
 
 def _let_thread_go() -> None:
-    """End the thread of this request, which would do nothing for as long as the answer takes; whatever needs one gets a new one."""
+    """End this request's thread, which would be idle until the answer; a new one starts when needed."""
     context = SyncToAsync.thread_sensitive_context.get(None)
     executor = SyncToAsync.context_to_thread_executor.pop(context, None) if context else None
     if executor:
@@ -101,7 +101,7 @@ def _let_thread_go() -> None:
 
 
 class GivesBack:
-    """The outermost middleware: when the answer is made, its thread gives back connection and seat, however long it is then sent.
+    """The outermost middleware: once the answer is made, its thread gives back connection and seat, however long sending takes.
 
     An answer that reads from the database while it is sent (`reads_while_sent`) keeps both until it is over.
     """
@@ -133,10 +133,10 @@ class GivesBack:
 
 
 class Callers:
-    """Who sends a request, as far as that is known before anybody looks: a person, or else an address.
+    """The known senders of requests before any look-up: a person, or else an address.
 
-    Whose a cookie or a token is, is learned from the first answer that it opened, or looked up before (`Door`), so that all tokens and
-    sessions of one person wait in one line. Until then it may be made up, and is one of all that come from its address.
+    The owner of a cookie or token is learned from its first successful answer, or looked up (`Door`), so that all credentials of one person
+    wait in one line. Until then it counts as its address.
     """
 
     def __init__(self) -> None:
@@ -147,11 +147,11 @@ class Callers:
         return self._person(request) or client_address(request)
 
     def is_unknown(self, request: HttpRequest) -> bool:
-        """Whether it brings something that may show whose it is, and did not yet."""
+        """Tell whether it has a credential whose owner is not yet known."""
         return any((_token(request), _cookie(request))) and self._person(request) is None
 
     def learn(self, request: HttpRequest) -> None:
-        """Costs no statement: only who was looked up for this request is learned, by what showed it."""
+        """Remember the credential's owner, if the request has looked it up, without a statement of its own."""
         found: Any = request.__dict__.get("_cached_user") or request.__dict__.get("user")
         secret = _token(request) if getattr(request, "auth", None) else _cookie(request)
         if secret and type(found) is User and found.pk:
@@ -175,17 +175,17 @@ callers = Callers()
 
 @dataclass(frozen=True)
 class Owners:
-    """Whose a secret is, by id; None where it opens nothing. of_token: by the header, of_session: by the cookie."""
+    """Look-ups of a secret's owner, by id; None for an invalid one. of_token: by header, of_session: by cookie."""
 
     of_token: Callable[[str], int | None]
     of_session: Callable[[str], int | None]
 
 
 class Door:
-    """Looks up whose a secret is that this process has not seen yet, so that nobody who is signed in waits behind unknown callers.
+    """Looks up owners of secrets new to this process, so that signed-in people do not wait behind unknown callers.
 
     That takes a millisecond, where a page takes fifty: one at a time, in turn between addresses, in the thread that looks up sessions
-    of sockets. Whoever is not looked up in time waits as one of their address.
+    of sockets. A secret not looked up in time counts as its address.
     """
 
     def __init__(self, owners: Owners) -> None:
@@ -193,7 +193,7 @@ class Door:
         self._queue = FairQueue(places=1, own_places=lambda _address: 1, most_waiting=MOST_LOOKED_UP)
 
     async def meet(self, request: HttpRequest) -> None:
-        """Remember whose request it is, where that is to be found out."""
+        """Look up and remember the owner of a request, if there is one to find."""
         if not callers.is_unknown(request):
             return
         try:
@@ -235,7 +235,7 @@ def _cookie(request: HttpRequest) -> str:
 
 
 def _mark(secret: str) -> str:
-    """What is remembered of it."""
+    """Return the key by which a secret is remembered."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

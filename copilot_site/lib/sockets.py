@@ -1,4 +1,4 @@
-"""Sockets: whose pages may open one, and what logs and the audit log know of a message: a request id and the client's address."""
+"""Sockets: the check of their origin, and the request id and client's address of messages for logs and the audit log."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from django.http.request import split_domain_port, validate_host
 
 
 def address_of(scope: Mapping[str, Any]) -> str:
-    """The address of an ASGI scope, by the rules of `copilot_site.lib.client_address`; "" where none is known."""
+    """Return the client address of an ASGI scope, as `client_address` does; "" where none is known."""
     headers = dict(scope.get("headers", ()))
     forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1") if settings.TRUSTED_PROXY else ""
     client = scope.get("client") or ("",)
@@ -26,7 +26,7 @@ def address_of(scope: Mapping[str, Any]) -> str:
 
 
 class SameOrigin:
-    """Opens a socket for pages of this site alone: scheme, host and port of `Origin` are those that the page was asked at.
+    """Opens a socket only for pages of this site: scheme, host and port of `Origin` are the site's own.
 
     A page of the same host at another port is another program. Behind a trusted proxy the scheme is what the proxy says; the Host
     header must come through unchanged, as forms need it, too. Without an Origin only a program comes in that sends a bearer token:
@@ -45,13 +45,13 @@ class SameOrigin:
 
 
 async def no_such_socket(_scope: Any, receive: Any, send: Any) -> None:
-    """The last of the addresses of sockets: what is none of them is refused, as HTTP 403."""
+    """Refuse any other address of a socket with HTTP 403, as the last route."""
     await receive()  # the request to open
     await send({"type": "websocket.close"})
 
 
 def bearer_token(scope: Mapping[str, Any]) -> str | None:
-    """The bearer token that a socket was opened with; None where there is no such header, "" where it cannot be read."""
+    """Return the bearer token that a socket was opened with; None where there is no such header, "" where it cannot be read."""
     sent = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"authorization"]
     if not sent:
         return None
@@ -88,7 +88,7 @@ def _is_same_origin(scope: Mapping[str, Any]) -> bool:
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:
-    """(scheme, host, port) of an origin; None for what is none."""
+    """Return (scheme, host, port) of an origin; None for an invalid one."""
     try:
         parts = urlsplit(url)
         port = parts.port or {"http": 80, "https": 443}[parts.scheme]
@@ -100,6 +100,6 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 
 @contextmanager
 def message_of(scope: Mapping[str, Any]) -> Iterator[None]:
-    """One message of a socket: what is logged and recorded while it is served bears its own id and the address."""
+    """Serve one message of a socket: logs and audit entries in the block have its own id and the address."""
     with structlog.contextvars.bound_contextvars(request_id=str(uuid4()), ip=address_of(scope)):
         yield

@@ -12,14 +12,14 @@ ROWS_A_PART = 200  # sent together: a hop between threads for each part
 
 
 class _Echo:
-    """A file that hands back what is written to it."""
+    """A file that returns what is written to it."""
 
     def write(self, text: str) -> str:
         return text
 
 
 def safe_cell(value: object) -> str:
-    """The value as text; an apostrophe goes before what a spreadsheet would calculate. A number is a number, below zero too."""
+    """Return the value as text; an apostrophe precedes text that a spreadsheet would calculate. A number is a number, below zero too."""
     if isinstance(value, int | float):
         return str(value)
     text = "" if value is None else str(value)
@@ -27,12 +27,12 @@ def safe_cell(value: object) -> str:
 
 
 def unsafe_cell(text: str) -> str:
-    """What `safe_cell` made this text of, for a file of ours that is read again."""
+    """Undo `safe_cell`, for a file of ours that is read again."""
     return text[1:] if text.startswith("'") and text.lstrip(" '").startswith(FORMULA_STARTS) else text
 
 
 def csv_parts(rows: Iterable[Sequence[object]], *, bom: bool = True) -> Iterator[str]:
-    """The rows as CSV in parts of ROWS_A_PART lines; bom: the first begins with the mark by which Excel knows UTF-8."""
+    """Yield the rows as CSV in parts of ROWS_A_PART lines; bom: the first begins with Excel's mark of UTF-8."""
     writer = csv.writer(_Echo())
     lines = ["\ufeff"] if bom else []
     for row in rows:

@@ -1,4 +1,4 @@
-"""A file storage on trial: a small file is written, read and removed, and what is refused is named with what mends it."""
+"""A file storage on trial: a small file is written, read and removed; a failure is reported with its remedy."""
 
 import json
 from collections.abc import Callable
@@ -13,14 +13,14 @@ S3_ACTIONS = {"write": "s3:PutObject", "read": "s3:GetObject", "remove": "s3:Del
 
 @dataclass(frozen=True)
 class StorageFault:
-    """What failed, in English, as the operator's tools speak. statement: a command, a policy, or what to look at."""
+    """A failure, in English, as operators' tools use. statement: a command, a policy, or a hint."""
 
     sentence: str
     statement: str
 
 
 def fault_of(storage: Storage) -> StorageFault | None:
-    """What keeps files from being stored; None where nothing does. What was written is removed again where that is allowed."""
+    """Return the fault of the storage; None without one. The trial file is removed again if that is allowed."""
     name = ""
 
     def write() -> bool:
@@ -50,7 +50,7 @@ def fault_of(storage: Storage) -> StorageFault | None:
 
 
 def _told(storage: Storage, step: str, error: Exception) -> StorageFault:
-    """The fault of one step; what S3 answers is in `response`, as botocore has it."""
+    """Return the fault of one step; what S3 answers is in `response`, as botocore has it."""
     answer = getattr(error, "response", None)
     code = str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""
     sentence = f"it may not {step} files: {code or _first_line(error)}"

@@ -1,4 +1,4 @@
-"""What an API caller may send: typed fields, and no name that nothing reads."""
+"""Serializers of API input: typed fields, and no unknown names."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -21,7 +21,7 @@ class Input(serializers.Serializer[Any]):
 
     @classmethod
     def checked(cls, data: Any) -> dict[str, Any]:
-        """The typed values out of a parsed body or query string; raises ValidationError, naming the field."""
+        """Return the typed values of a parsed body or query string; raises ValidationError, naming the field."""
         given = cls(data=data)
         given.is_valid(raise_exception=True)
         return dict(given.validated_data)
@@ -74,7 +74,7 @@ class CursorFilters(Input):
 
 
 def _choices_of(field: serializers.ChoiceField) -> str:
-    """DRF's message for what is none of the choices, with the choices; `{input}` is what came."""
+    """Return DRF's message for an invalid choice, with the choices; `{input}` is the value sent."""
     known = [str(choice) for choice in field.choices if choice != ""]
     if len(known) > MOST_NAMED:
         return _("“{input}” is none of the choices. They are listed at /api/docs/.")

@@ -1,4 +1,4 @@
-"""Work that ends when nobody waits for its answer any more: a thread cannot be stopped from outside, so long work asks now and then."""
+"""Cancellation of work whose client has left: a thread cannot be stopped from outside, so long work checks now and then."""
 
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -14,11 +14,11 @@ Message = MutableMapping[str, Any]
 
 
 class NobodyWaits(CancelledError):
-    """The client of this request has left. No error, and no answer: `finally` and transactions alone see it."""
+    """The client of this request has left. It is no error and gives no answer: only `finally` and transactions see it."""
 
 
 def noting(scope: Message, receive: Callable[[], Awaitable[Message]]) -> Callable[[], Awaitable[Message]]:
-    """`receive`, which notes in the scope that the client has left: Django learns of it at once, a thread when it asks."""
+    """Wrap `receive` to note in the scope that the client has left: Django learns of it at once, a thread when it asks."""
 
     async def noted() -> Message:
         message = await receive()
@@ -30,7 +30,7 @@ def noting(scope: Message, receive: Callable[[], Awaitable[Message]]) -> Callabl
 
 
 def serve(request: HttpRequest) -> None:
-    """Say whose answer the code of this thread makes from now on."""
+    """Set the request that this thread works for from now on."""
     _served.set(request)
 
 

@@ -1,5 +1,5 @@
-"""How a web process is set: its threads, and how it shares out its connections to PostgreSQL, so that nothing that needs one waits
-for what may hold one long.
+"""The set-up of a web process: its threads, and how it shares out its connections to PostgreSQL, so that short work does not wait
+for connections held long.
 
 Each number of connections is of threads (or seats) that hold at most one connection each; a test adds them up.
 """

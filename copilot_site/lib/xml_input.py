@@ -6,7 +6,7 @@ from lxml import etree
 
 
 def read_xml(data: bytes) -> Any:
-    """The root element. Raises ValueError for what is no XML."""
+    """Return the root element. Raises ValueError for invalid XML."""
     try:
         return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
     except etree.LxmlError as error:

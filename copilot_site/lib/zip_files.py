@@ -1,4 +1,4 @@
-"""What a zip says of itself, looked through before anything in it is unpacked."""
+"""Checks of a zip's directory before anything in it is unpacked."""
 
 import re
 import stat
@@ -22,7 +22,7 @@ class ZipBounds:
 
 
 def fault_of(members: Sequence[ZipInfo], bounds: ZipBounds) -> str:
-    """What forbids to unpack it, in a few English words; "" where nothing does. Members still are to be held to their sizes."""
+    """Return why it must not be unpacked, in a few English words; "" if it may. Members must still be held to their sizes."""
     if len(members) > bounds.entries:
         return f"more than {bounds.entries} entries"
     if sum(member.file_size for member in members) > bounds.unpacked_bytes:

@@ -1,4 +1,4 @@
-"""What the other files of this package read: the environment, once, and where the state lies."""
+"""Shared by the other files of this package: the environment, read once, and the place of the state."""
 
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.home import Home

@@ -17,7 +17,7 @@ WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = STATIC_ROOT is None
 
 
 def storages() -> dict[str, dict[str, Any]]:
-    """Django's STORAGES: uploaded files on disk or in S3, static files plain or collected with hashed names."""
+    """Return Django's STORAGES: uploaded files on disk or in S3, static files plain or collected with hashed names."""
     files: dict[str, Any] = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
     if config.s3_bucket:
         options = {"bucket_name": config.s3_bucket, "file_overwrite": False}

@@ -1,4 +1,4 @@
-"""What this is made of: apps, middlewares, templates, languages."""
+"""The parts of the project: apps, middlewares, templates, languages."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""Celery: the queue, what beat sends and how often, and where it goes."""
+"""Celery: the broker, and the periodic tasks of beat with their queues."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Keys, hosts, cookies, headers, and what addresses entered in the admin may lead to."""
+"""Keys, hosts, cookies, headers, and the permitted addresses of the admin's settings."""
 
 from copilot_site.settings.base import HOME, config
 from copilot_site.startup_checks import is_exposed

@@ -1,4 +1,4 @@
-"""Who is asking: accounts, passwords, the company's sign-in, the second factor."""
+"""Authentication: accounts, passwords, the company's sign-in, the second factor."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -8,7 +8,7 @@ from copilot_site.settings.base import config
 
 
 def directory() -> dict[str, Any] | None:
-    """The company's directory by its COPILOT_LDAP_*, as `authz.directory.ldap_client.LdapSettings` takes it; None where there is none."""
+    """Return the company's directory of COPILOT_LDAP_*, as `authz.directory.ldap_client.LdapSettings` takes it; None without one."""
     if config.ldap_url is None:
         return None
     if find_spec("ldap") is None:
@@ -62,7 +62,7 @@ SOCIALACCOUNT_STORE_TOKENS = False
 
 
 def company_sign_in() -> list[dict[str, Any]]:
-    """allauth's APPS: the sign-in of COPILOT_OIDC_*, if it is set; more may stand in the admin."""
+    """Return allauth's APPS: the sign-in of COPILOT_OIDC_*, if it is set; the admin may hold more."""
     if not (config.oidc_issuer and config.oidc_client_id and config.oidc_client_secret):
         return []
     options = {

@@ -48,7 +48,7 @@ def index_file(cache_dir: Path) -> Path:
 
 
 def prepare_dictionary(cache_dir: Path) -> Path:
-    """Make sure that the index lies under `cache_dir`; returns its file, 3 MB. About 5 s the first time.
+    """Make sure that the index is in `cache_dir`; return its file, 3 MB. About 5 s the first time.
 
     Several processes may do this at once: each writes a file of its own, and they are the same. Raises DictionaryMissing where the
     package is not installed or not readable.
@@ -71,7 +71,7 @@ def prepare_dictionary(cache_dir: Path) -> Path:
 
 
 def _renderings() -> dict[str, dict[str, None]]:
-    """{Chinese word in simplified characters: its renderings in their order, each of stems with a space between}."""
+    """Return {simplified Chinese word: its renderings in order, each as stems separated by spaces}."""
     found: dict[str, dict[str, None]] = {}
     try:
         for line in _lines():

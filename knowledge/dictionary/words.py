@@ -38,7 +38,7 @@ class Dictionary:
         return tuple(tuple(said.split(" ")) for said in found[0].decode().split("/")) if found else ()
 
     def words(self, text: str) -> list[str]:
-        """Return the Chinese words of a text in order, in simplified characters: the cut that everyday speech makes likeliest."""
+        """Return the Chinese words of a text in order, in simplified characters: the likeliest segmentation in everyday speech."""
         return [word for run in _HAN_RUN.findall(simplified(text)) for word in self._cut(run)]
 
     def parts(self, word: str) -> tuple[str, ...]:
@@ -66,13 +66,13 @@ class Dictionary:
 
 
 def inner_words(word: str) -> list[str]:
-    """Return what may be words of two and three characters within a longer one."""
+    """Return candidate words of two and three characters within a longer one."""
     return [word[begin : begin + size] for size in (3, 2) if size < len(word) for begin in range(len(word) - size + 1)]
 
 
 @lru_cache(maxsize=50_000)
 def rarity(word: str) -> float:
-    """Tell how much a word tells, 0 … 9.2: minus the logarithm of the share of ordinary passages that hold it. A Chinese word whole, an
+    """Return how rare a word is, 0 … 9.2: minus the logarithm of the share of ordinary passages with it. A Chinese word whole, an
     English one as a stem.
     """
     share = 1 - math.exp(-WORDS * _rates().get(word, 0.0)) if is_han(word) else share_of_passages(word)
@@ -80,7 +80,7 @@ def rarity(word: str) -> float:
 
 
 def rate(word: str) -> float:
-    """Tell how much of everyday Chinese a word is, 0 … 1; 0 for what is not among its common words."""
+    """Return a word's frequency in everyday Chinese, 0 … 1; 0 for a word that is not common."""
     return _rates().get(word, 0.0)
 
 

@@ -16,7 +16,7 @@ def build_embedder(
     threads: int = 1,
     release_after: float | None = None,
 ) -> Embedder:
-    """Return the embedder registered as `name`, told what it needs of the rest.
+    """Return the embedder registered as `name`, built with the options it needs.
 
     Building does no I/O: models are loaded and services asked on first use. Raises UnknownName, and
     EmbedderMisconfigured when a needed value is absent. Keep the result: a process wants one.

@@ -1,4 +1,4 @@
-"""What an embedder is, how one is found, and how it fails."""
+"""The interface of embedders, their registry and their errors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from copilot_site.lib.registry import Registry
 
 
 class EmbeddingError(Exception):
-    """Root of what an embedder raises; the text is one sentence for the operator."""
+    """Root of an embedder's errors; the text is one sentence for the operator."""
 
 
 class EmbedderUnavailable(EmbeddingError):
@@ -46,13 +46,13 @@ class Embedder(Protocol):
     def max_tokens(self) -> int: ...
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of what is searched, (n, dimensions), L2-normalised, in the order of `texts`."""
+        """Return the vectors of passages, (n, dimensions), L2-normalised, in the order of `texts`."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of what is asked, (dimensions,), L2-normalised."""
+        """Return the vector of a query, (dimensions,), L2-normalised."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text before truncation, without prefix and special tokens."""
+        """Return the tokens of each text before truncation, without prefix and special tokens."""
 
 
 @runtime_checkable
@@ -63,18 +63,18 @@ class LateInteraction(Protocol):
     """
 
     def query_tokens(self, text: str) -> NDArray[np.float32]:
-        """(tokens, dimensions), each row L2-normalised; (0, dimensions) for a text without tokens."""
+        """Return (tokens, dimensions), each row L2-normalised; (0, dimensions) for a text without tokens."""
 
     def passage_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """One array like that for each text."""
+        """Return one array like that for each text."""
 
     def token_weights(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Tell how much each of the same tokens tells, > 0, (tokens,) for each text: the rarer in the language, the more."""
+        """Return the weight of each of the same tokens, > 0, (tokens,) for each text: the rarer in the language, the higher."""
 
 
 @dataclass(frozen=True)
 class EmbedderOptions:
-    """Everything an embedder may be told; each takes what it needs.
+    """The options of embedders; each takes what it needs.
 
     model: a model's name or path; base_url, api_key: of a served model; cache_dir: where converted and fetched models
     live; threads: CPU threads for one call; release_after: seconds without use until a loaded model leaves the memory.

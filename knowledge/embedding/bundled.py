@@ -106,7 +106,7 @@ class BundledEmbedder:
         return normalised
 
     def _content(self, prefix: str, text: str) -> list[int]:
-        """Ids of the text's own tokens, cut so that prefix and special tokens still fit."""
+        """Return the ids of the text's own tokens, cut so that prefix and special tokens still fit."""
         room = self.max_tokens - 2 - len(self._runtime().prefixes[prefix])
         return self._encoded(text)[:room]
 
@@ -120,7 +120,7 @@ class BundledEmbedder:
         return runtime.session.run([output], {INPUT: ids})[0][0]
 
     def _map(self, embed: Any, texts: Sequence[str]) -> list[Any]:
-        """`embed` of every text, in order, on `threads` threads; the longest start first so that they end together."""
+        """Embed every text, in order, on `threads` threads; the longest start first so that they end together."""
         self._runtime()
         order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
         if self._threads == 1 or len(texts) < 2:
@@ -143,7 +143,7 @@ class BundledEmbedder:
         return runtime
 
     def _release_when_idle(self) -> None:
-        """Let the model go once it was not used for `release_after`; whoever holds it at that moment finishes with it."""
+        """Release the model once it was unused for `release_after`; a thread that holds it then finishes with it."""
         assert self._release_after is not None
         while (left := self._used + self._release_after - time.monotonic()) > 0:
             time.sleep(left)
@@ -154,7 +154,7 @@ class BundledEmbedder:
 
 
 def _give_back_memory() -> None:
-    """Return to the system what the C library keeps for later. Only glibc keeps it, and has a call for it."""
+    """Return memory that the C library keeps for later to the system. Only glibc keeps it, and has a call for it."""
     with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 

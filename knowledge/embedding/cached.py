@@ -13,7 +13,7 @@ RECENT_SENTENCES = 8_192  # 12.6 MB at 384 dimensions, and their texts
 
 
 class CachedEmbedder:
-    """Another embedder with the vectors of the passages that it was asked for last. Vectors follow from text alone: no right is kept.
+    """Another embedder with a cache of recent passage vectors. Vectors depend on text alone, so no rights are cached.
 
     most: vectors that are kept; the one that was not asked for longest goes first. Thread safe.
     """

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def prepare_model(cache_dir: Path, *, weight_file: Path | None = None) -> Path:
-    """Make sure that the converted model lies intact under `cache_dir`; returns its folder.
+    """Make sure that an intact converted model is in `cache_dir`; return its folder.
 
     About 4 s and 100 MB of disk the first time, 0.1 s after that. A damaged copy is replaced, with a warning that says
     what was wrong. Several processes may do this at once: each builds in a folder of its own and the first to finish
@@ -63,7 +63,7 @@ def _write_files(source: Path, folder: Path) -> None:
 
 
 def _publish(build: Path, target: Path, *, discarded: Path) -> None:
-    """Rename the finished folder into place; what another process published meanwhile stays if it is intact."""
+    """Rename the finished folder into place; one that another process published meanwhile stays if it is intact."""
     try:
         build.rename(target)
     except OSError:  # the target exists: a damaged copy, or another process was first

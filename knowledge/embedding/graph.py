@@ -49,7 +49,7 @@ class GraphBuilder:
         return output
 
     def dense(self, source: str, weight: Floats, bias: Floats | None, output: str) -> str:
-        """source @ weight.T + bias with int8 weights, one scale per output, and int8 activations, one scale for all.
+        """Add source @ weight.T + bias with int8 weights, one scale per output, and int8 activations, one for all.
 
         weight: (outputs, inputs). bias: (outputs,), or None where another part of the same sum brings it.
         """
@@ -72,7 +72,7 @@ class GraphBuilder:
         return self.weights.floats(f"{name}.b")
 
     def word_embeddings(self) -> str:
-        """Rows of the vocabulary, which stays in the 4 bits it comes in."""
+        """Add the look-up of vocabulary rows; the vocabulary stays in its 4 bits."""
         matrix = self.weights.four_bit("emb.word", self.shape.hidden)
         self.constants.append(int4_tensor("emb.word", matrix))
         scales = self.constant("emb.word.scale", matrix.scales.astype(np.float32))
@@ -80,7 +80,7 @@ class GraphBuilder:
         return self.node("ms.GatherBlockQuantized", ["emb.word", INPUT, scales], "words", **block)
 
     def embeddings(self) -> str:
-        """Word + position + type 0, normalised."""
+        """Add word + position + type 0, normalised."""
         hidden = self.shape.hidden
         table = self.weights.floats("emb.pos").reshape(-1, hidden) + self.weights.floats("emb.type")[:hidden]
         positions = self.constant("positions", table)
@@ -126,7 +126,7 @@ class GraphBuilder:
         return self.node("Add", parts, f"{at}.fed_forward")
 
     def layer(self, source: str, at: str, output: str) -> str:
-        """One transformer layer of BERT, normalised after each residual."""
+        """Add one transformer layer of BERT, normalised after each residual."""
         attended = self.node("Add", [source, self.attention(source, at)], f"{at}.sum")
         middle = self.normalise(attended, f"{at}.aln", f"{at}.middle")
         total = self.node("Add", [middle, self.feed_forward(middle, at)], f"{at}.total")

@@ -1,4 +1,4 @@
-"""Where the converted model lies and how its integrity is checked. Reads only; `convert` writes."""
+"""The files of the converted model and the check of their integrity. Reads only; `convert` writes."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ INPUT, SENTENCE, TOKENS = "input_ids", "sentence", "tokens"  # names in the grap
 
 
 def checked_model(cache_dir: Path) -> Path:
-    """Return the folder of the intact model. Raises ModelMissing, with what is wrong with it; changes nothing."""
+    """Return the folder of the intact model. Raises ModelMissing with the reason; changes nothing."""
     folder = cache_dir / SPACE
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))

@@ -30,8 +30,8 @@ class OpenAICompatibleEmbedder:
     max_tokens and count_tokens are estimates, since a service does not share its tokenizer.
     timeout_s: for one answer; connecting has CONNECT_TIMEOUT_S.
     first_wait_s: pause before the second attempt; it doubles up to LONGEST_WAIT_S.
-    Raises EmbedderUnavailable when the service stays away for all attempts, EmbedderMisconfigured for what a retry will
-    not change: a wrong key, an unknown model, an answer that is none.
+    Raises EmbedderUnavailable when all attempts fail, EmbedderMisconfigured for what a retry will
+    not change: a wrong key, an unknown model, an invalid answer.
     """
 
     max_tokens = MAX_CHARACTERS // 4
@@ -90,7 +90,7 @@ class OpenAICompatibleEmbedder:
 
     @staticmethod
     def _sent(text: str) -> str:
-        """Return what the service is sent: never empty, which most refuse."""
+        """Return the text to send: never empty, since most services refuse that."""
         return readable(text, characters=MAX_CHARACTERS).strip() or "-"
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:

@@ -27,7 +27,7 @@ class Tokenizer:
     """Text to piece ids, without special tokens. Thread safe; no string raises."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: where `save_vocabulary` wrote; all but the character map stays in its files, mapped."""
+        """Open the files of `save_vocabulary` in `folder`; all but the character map stay mapped."""
         small = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
         self.bos, self.eos, self._unknown = small["bos"], small["eos"], small["unk"]
         self._longest = small["longest"]
@@ -39,7 +39,7 @@ class Tokenizer:
         self._cached = lru_cache(CACHED_WORDS)(self._segment)
 
     def encode(self, text: str) -> list[int]:
-        """Piece ids of the text; empty for a text of nothing but spaces and controls."""
+        """Return the piece ids of a text; empty for a text of nothing but spaces and controls."""
         ids: list[int] = []
         for word in self.normalise(text).split():
             marked = SPACE_MARK + word
@@ -47,7 +47,7 @@ class Tokenizer:
         return ids
 
     def rarity(self, ids: Sequence[int]) -> list[float]:
-        """Minus the log-probability of each piece: 3.6 for ".", 7 for "the" and "的", 20 for the rarest."""
+        """Return minus the log-probability of each piece: 3.6 for ".", 7 for "the" and "的", 20 for the rarest."""
         return [-self._scores[number] for number in ids]
 
     def normalise(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""A served embedder on trial, before the operator names it in the settings: one text is sent, and what comes back is looked at."""
+"""A served embedder on trial, before the operator names it in the settings: one text is sent and the answer checked."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ REFUSED = frozenset({401, 403})
 
 
 def dimensions_at(base_url: str, *, model: str, key: str = "") -> int:
-    """How long the vectors are that a service makes of a text. Only addresses of COPILOT_OUTGOING_ALLOW are connected to.
+    """Return the length of a service's vectors. Connects only to addresses of COPILOT_OUTGOING_ALLOW.
 
     Raises InvalidInput, whose sentence says which setting to look at.
     """

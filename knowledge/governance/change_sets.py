@@ -57,7 +57,7 @@ class Step:
 
 
 def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
-    """Return what these changes together would do to whom, each made after the one before it, as by the page that makes it.
+    """Return the effects of these changes together, made one after the other as by their pages.
 
     Raises NotFound, PermissionDenied, InvalidInput and Conflict of the first change that cannot be made, with its place in the
     set as `changes.0`.
@@ -87,7 +87,7 @@ def _told(number: int, work: Callable[[], T]) -> T:
 
 
 def _step(by: Principal, asked: Asked) -> Step:
-    """Rights before names: who may not change anything is not told who there is."""
+    """Check rights, then look up names: a person without rights must not learn which names exist."""
     if asked.what in Membership.values:
         require_administrator(by)
         return _membership(by, asked)

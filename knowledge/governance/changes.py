@@ -47,7 +47,7 @@ ABOUT_A_HOLDER = (What.GIVE, What.TAKE_BACK, What.DENY, What.UNDENY)
 
 @dataclass(frozen=True)
 class Change:
-    """What somebody asked to be changed on a place.
+    """A requested change on a place.
 
     copy: for BREAK, keep what is granted from above on the place itself. parent_id: for MOVE, the folder to lie in.
     """
@@ -62,11 +62,11 @@ class Change:
 
     @property
     def holder_said(self) -> str:
-        """As people know them."""
+        """Return the holder's name as people know it."""
         return known_as(self.holder) if isinstance(self.holder, User) else str(self.holder or "")
 
     def apply(self, by: Principal, place: Place) -> None:
-        """Raises NotFound, PermissionDenied and InvalidInput of `knowledge.services.access`."""
+        """Make the change. Raises NotFound, PermissionDenied and InvalidInput of `knowledge.services.access`."""
         if self.holder is not None:
             self._apply_to_holder(by, place, self.holder)
         elif isinstance(place, KnowledgeBase):
@@ -102,7 +102,7 @@ class Change:
 
 
 class ChangeForm(forms.Form):
-    """What the page of a place sends."""
+    """The form that the page of a place sends."""
 
     what = forms.ChoiceField(choices=What.choices)
     holder_kind = forms.ChoiceField(choices=[("user", ""), ("group", "")], required=False)
@@ -134,7 +134,7 @@ class ChangeForm(forms.Form):
 
 
 def _holder(kind: str, name: str) -> User | Group:
-    """Of this kind, else of the other, whose names the same field offers: whom it touches is shown before it is saved."""
+    """Return the holder of this kind, else of the other, whose names the same field offers; effects are shown first."""
     named, other = (group_named, user_named) if kind == "group" else (user_named, group_named)
     try:
         return named(name)
@@ -145,7 +145,7 @@ def _holder(kind: str, name: str) -> User | Group:
 
 
 def end_of(day: date) -> datetime:
-    """The moment a last day is over, in the site's time zone."""
+    """Return the moment a last day is over, in the site's time zone."""
     return timezone.make_aware(datetime.combine(day + timedelta(days=1), time.min))
 
 

@@ -1,4 +1,4 @@
-"""Is the text behind an old answer still the one it was made from? For whoever replays it; the text itself stays where it is."""
+"""Comparison of the texts behind an old answer with those of today, for its replay; the texts are not copied."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from knowledge.models import Chunk
 
 
 class Today(TextChoices):
-    """What became of a passage."""
+    """The present state of a cited passage."""
 
     SAME = "same", _("the same text")
     CHANGED = "changed", _("another text")
@@ -19,7 +19,7 @@ class Today(TextChoices):
 
 
 def texts_today(hashes: Mapping[UUID, str]) -> dict[UUID, Today]:
-    """hashes: passage → SHA-256 of its text as it was then, hexadecimal."""
+    """Compare passages with their texts of then. hashes: passage → hexadecimal SHA-256 of its former text."""
     rows = Chunk.unscoped.filter(id__in=hashes).values_list("id", "text")
     now = {pk: hashlib.sha256(text.encode()).hexdigest() for pk, text in rows}
     return {pk: _today(now.get(pk), then) for pk, then in hashes.items()}

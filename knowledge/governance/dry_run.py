@@ -1,4 +1,4 @@
-"""A change of rights, made to see what it does to whom, and kept only when that was confirmed."""
+"""Changes of rights, made to see their effects, and kept only once these are confirmed."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -25,8 +25,8 @@ def carry_out(
     """Make the change and keep it, if it changes nobody's access or `confirmed` names what it changes; None then.
 
     what, target: what is recorded of a change that was only shown. base_ids: the knowledge bases in which it can change anything.
-    Else nothing stays changed, and the effects come back to be shown: their fingerprint is what has to be confirmed. Whatever
-    happened to rights since they were shown makes other effects, and so another question. Raises what the change raises.
+    Otherwise the change is undone and its effects are returned, to be confirmed by their fingerprint. If rights have changed since
+    they were shown, the effects differ and must be confirmed again. Raises what the change raises.
     """
     with transaction.atomic():
         effects = _made(change, base_ids)
@@ -45,7 +45,7 @@ def preview(
     base_ids: Collection[UUID],
     detail: Mapping[str, Any],
 ) -> Effects:
-    """What a change would do to whom: it is made and always undone; that it was looked at is recorded. Raises what the change raises."""
+    """Return the effects of a change: it is made and always undone; the preview is recorded. Raises what the change raises."""
     with transaction.atomic():
         effects = _made(change, base_ids)
         transaction.set_rollback(True)

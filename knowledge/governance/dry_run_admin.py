@@ -30,7 +30,7 @@ OURS = {"csrfmiddlewaretoken", "confirmed"}  # of a posted form: no fields of th
 def show_effects(
     request: HttpRequest, effects: Effects, context: Mapping[str, Any], *, fields: Iterable[str]
 ) -> HttpResponse:
-    """Show the change once more, as hidden fields, with whom it touches.
+    """Show the change for confirmation, as hidden fields, with its effects.
 
     context: title, way ((address, name) above), back and back_name, action (where the change is posted again), asked or sentence.
     fields: names of the form that was posted.
@@ -50,7 +50,7 @@ def show_effects(
 
 
 class Rehearsed(admin.ModelAdmin[M]):
-    """Saving and deleting are done, compared, and undone until whoever does it has seen whom it touches."""
+    """Saves and deletes that are made, compared and undone until their effects have been shown and confirmed."""
 
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
@@ -102,7 +102,7 @@ class Rehearsed(admin.ModelAdmin[M]):
 
 
 def _bases_behind(row: models.Model, request: HttpRequest) -> set[UUID]:
-    """Return the knowledge bases in which a change of this row can change anything; of a unit, those of where it goes, too."""
+    """Return the knowledge bases in which a change of this row can change anything; for a unit, including those of its new place."""
     if isinstance(row, User):
         return bases_about_person(row)
     if isinstance(row, Group):

@@ -1,4 +1,4 @@
-"""Which places somebody governs, and the rows behind `authz.decision_reasons` and `authz.impact`: places, documents and people of some
+"""The places that somebody governs, and the rows behind `authz.decision_reasons` and `authz.impact`: places, documents and people of some
 knowledge bases at this moment.
 
 Whoever calls has checked that the person asking governs the places; what comes back names everything in the bases.
@@ -43,7 +43,7 @@ def rulebook_of(base_ids: Collection[UUID]) -> Rulebook:
 
 
 def rights_tables_of(*base_ids: UUID) -> RightsTables:
-    """Return who holds what in these knowledge bases, now."""
+    """Return the holders of each right in these knowledge bases, now."""
     documents: defaultdict[UUID, set[UUID]] = defaultdict(set)
     shown = Document.unscoped.filter(knowledge_base__in=base_ids).exclude(folder__kind=FolderKind.ATTACHED)
     for pk, node_id in shown.values_list("pk", "access_id"):
@@ -76,12 +76,12 @@ def base_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
 
 
 def node_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
-    """Return where the rights of this row are read: a document's at its folder, or at a node of its own."""
+    """Return the node that the rights of this row are read from: a document's folder, or a node of its own."""
     return place.access_id if isinstance(place, Document) else place.pk
 
 
 def governed_places(principal: Principal) -> dict[UUID, UUID]:
-    """Place → its knowledge base, of every base, folder and node of a document that this person governs.
+    """Return place → knowledge base for every base, folder and document node that this person governs.
 
     A node or folder that does not take over rights from above may be governed by others than the folder it lies in.
     """
@@ -89,7 +89,7 @@ def governed_places(principal: Principal) -> dict[UUID, UUID]:
 
 
 def reviewed_places(principal: Principal) -> dict[UUID, UUID]:
-    """Return the same of what this person governs or reviews: they may see its rights, and change them where they govern."""
+    """Return the same for places that this person governs or reviews: reviewers see rights, governors change them."""
     return _places(reviewed, principal)
 
 

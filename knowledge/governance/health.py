@@ -1,4 +1,4 @@
-"""How ingestion is doing: what waits in which queue, what is in work, what failed and why."""
+"""The health of ingestion: versions waiting in each queue, in progress, and failed, with reasons."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -54,12 +54,12 @@ class Health:
 
     @property
     def oldest(self) -> datetime | None:
-        """Since when the first one waits, in whichever queue."""
+        """Return since when the first version waits, in any queue."""
         return min((queue.oldest for queue in self.queues if queue.oldest), default=None)
 
 
 def health(principal: Principal) -> Health:
-    """Of the documents that this person governs."""
+    """Return the health of the documents that this person governs."""
     rows = governed(DocumentVersion, principal)
     waiting, working = Q(parse_status=ParseStatus.PENDING), Q(parse_status=ParseStatus.PROCESSING)
     by_queue = (
@@ -83,14 +83,14 @@ def health(principal: Principal) -> Health:
 
 
 def failed_versions(principal: Principal) -> QuerySet[DocumentVersion]:
-    """Failed versions that this person governs, the latest first; a file of a conversation is told its person alone."""
+    """Return failed versions that this person governs, latest first; a conversation's file only for its own person."""
     rows = governed(DocumentVersion, principal).filter(parse_status=ParseStatus.FAILED)
     rows = rows.exclude(document__knowledge_base=ATTACHMENTS)
     return rows.select_related("document", "document__folder").order_by("-created_at")
 
 
 def waiting_too_long(principal: Principal) -> QuerySet[DocumentVersion]:
-    """Versions that this person governs and that nobody has begun to read for longer than PATIENCE."""
+    """Return versions that this person governs and that have waited unread for longer than PATIENCE."""
     waiting = governed(DocumentVersion, principal).filter(parse_status=ParseStatus.PENDING)
     return waiting.filter(created_at__lt=timezone.now() - PATIENCE)
 
@@ -109,7 +109,7 @@ def ingestion(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_POST
 @admin_page
 def try_again(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
-    """Needs the right to change the document, as on its own page."""
+    """Retry a failed version. Needs the right to change the document, as on its own page."""
     try:
         retry_document(principal, document_id=document_id)
         messages.success(request, _("It is queued again."))

@@ -1,4 +1,4 @@
-"""From what an address or a form says to a person, a holder of rights, or a governed place."""
+"""Resolution of parameters of addresses and forms to people, holders of rights, and governed places."""
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
@@ -53,7 +53,7 @@ def kind_of(place: Place) -> Kind:
 def user_named(name: str) -> User:
     """Return an account, disabled ones included, by sign-in name, else by a full name that only one has.
 
-    Raises InvalidInput, naming the nearest, or those who share the name.
+    Raises InvalidInput, naming the nearest names, or the people who share the name.
     """
     found = list(called(name).order_by("username"))
     if len(found) == 1:
@@ -76,13 +76,13 @@ def group_named(name: str) -> Group:
 
 
 def carried_by(group: Group) -> OrgUnit | Role | Group:
-    """Return what a group stands for, so that the audit log names it."""
+    """Return the org unit or role behind a group, else the group itself, for the audit log."""
     unit = OrgUnit.objects.filter(group=group).first()
     return unit or Role.objects.filter(group=group).first() or group
 
 
 def unit_named(name: str) -> OrgUnit:
-    """Raises InvalidInput, naming the nearest."""
+    """Return an org unit by name. Raises InvalidInput, naming the nearest."""
     unit = OrgUnit.objects.filter(group__name=name.strip()).first()
     if unit is None:
         raise InvalidInput(_unknown(_("org unit"), name, OrgUnit.objects.values_list("group__name", flat=True)))
@@ -97,14 +97,14 @@ class HolderNames(TypedDict):
 
 
 def holder_names() -> HolderNames:
-    """Names to offer where a holder is asked for."""
+    """Return names to offer where a holder is asked for."""
     people = User.objects.filter(is_active=True).order_by("username")[:MOST_NAMES]
     groups = Group.objects.order_by("name").values_list("name", flat=True)
     return {"people": {user.username: user.get_full_name() for user in people}, "groups": list(groups[:MOST_NAMES])}
 
 
 def _unknown(what: str, name: str, known: Iterable[str], *, advice: str = "") -> str:
-    """advice: a further sentence, where no name is near."""
+    """Return the error for an unknown name. advice: a further sentence, where no name is near."""
     near = get_close_matches(name.strip(), list(known), n=1)
     if not near:
         return (

@@ -1,4 +1,4 @@
-"""People: where they belong, and everything they may do in the places that whoever looks governs or reviews."""
+"""People: their groups, and their rights in the places that the viewer governs or reviews."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ MOST_LINES = 300  # places on the page of a person; the CSV has all
 
 @dataclass(frozen=True)
 class AccessLine:
-    """A place where somebody may do other things than right above it. way: names from the base down."""
+    """A place where somebody's rights differ from those of its parent. way: names from the base down."""
 
     place: Place
     way: tuple[str, ...]
@@ -48,7 +48,7 @@ class AccessLine:
 @require_safe
 @admin_page
 def people_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
-    """`?q=` looks in sign-in names, names and groups."""
+    """List people; `?q=` searches sign-in names, names and groups."""
     asked = request.GET.get("q", "").strip()
     rows = User.objects.prefetch_related("groups").order_by("username")
     if asked:
@@ -67,7 +67,7 @@ def people_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
 @require_safe
 @admin_page
 def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
-    """One person with their groups, and what these and their own grants let them do."""
+    """Show a person with their groups, and what these and their own grants let them do."""
     user = _user(user_id)
     whom, shown = person_of(user), reviewed_places(principal)
     lines = [(base.name, list(access_lines(rulebook_of([base.pk]), whom, set(shown)))) for base in bases_of(shown)]
@@ -95,7 +95,7 @@ class MembershipForm(forms.Form):
 @require_POST
 @admin_page
 def membership(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
-    """Join or leave, as MembershipForm says; asked again after showing whom it touches."""
+    """Join or leave a group, as MembershipForm says; confirmed after its effects are shown."""
     user = _user(user_id)
     try:
         asked = checked(MembershipForm(request.POST))
@@ -119,7 +119,7 @@ def membership(request: HttpRequest, principal: Principal, user_id: int) -> Http
 
 
 def access_lines(rules: Rulebook, whom: Person, shown: set[UUID]) -> Iterator[AccessLine]:
-    """Yield the governed places where this person may do other things than at the place above, as the tree is read."""
+    """Yield the governed places where this person's rights differ from those of the parent, in tree order."""
     held = rules.held(whom)
     for place in in_order(rules):
         if place.id not in shown:

@@ -1,4 +1,4 @@
-"""Requests for access: asked from a refusal, decided in the admin, followed by whoever asked."""
+"""Requests for access: made from a refusal, decided in the admin, followed by the requester."""
 
 from uuid import UUID
 
@@ -72,7 +72,7 @@ def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpR
 @require_safe
 @signed_in
 def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Show what the person has asked for and what became of it; `?folder=` opens the form for a folder that may be asked for now."""
+    """Show the person's requests and their state; `?folder=` opens the form for a folder that can be requested now."""
     asked = requests_of(principal)
     named, folders = named_folders(principal), {asking.folder_id for asking in asked}
     visible = set(Folder.objects.visible_to(principal).filter(pk__in=folders).values_list("pk", flat=True))

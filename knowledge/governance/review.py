@@ -43,7 +43,7 @@ MOST_ROWS = 500  # places of a matrix; the export has all
 
 @dataclass(frozen=True)
 class Cell:
-    """What one group holds at one place: rights that count, and rights that are denied to it there."""
+    """The rights of one group at one place: effective ones, and denied ones."""
 
     held: tuple[Right, ...]
     denied: tuple[Right, ...]
@@ -64,7 +64,7 @@ class Matrix:
 
 
 def matrix(base_id: UUID, shown: Collection[UUID], *, most_rows: int) -> Matrix:
-    """Return the shown places of a base against every group with a row on them or above; depth-first, as the tree is read."""
+    """Return the shown places of a base, depth-first, against every group with a row on them or above."""
     rules = rulebook_of([base_id])
     places = [place for place in in_order(rules) if place.id in shown]
     bearing = {above.id for place in places for above in rules.way(place.id)}
@@ -86,7 +86,7 @@ def _cell(rules: Rulebook, group: Person, place: Place) -> Cell:
 
 
 def in_order(rules: Rulebook) -> list[Place]:
-    """Places as the tree is read: each after the one above it, neighbours by name."""
+    """Return places in tree order: each after its parent, siblings by name."""
     return sorted(
         rules.places.values(),
         key=lambda place: [(each.name.casefold(), str(each.id)) for each in reversed(rules.way(place.id))],
@@ -94,8 +94,8 @@ def in_order(rules: Rulebook) -> list[Place]:
 
 
 def effective_access(base_ids: Iterable[UUID], shown: Collection[UUID]) -> Iterator[Sequence[Any]]:
-    """Yield the header, then a row for each person, place and right that is held, base by base. A document stands there when it has
-    rights of its own; the others are as their folder.
+    """Yield the header, then a row for each person, place and right held, base by base. A document is listed if it has rights of
+    its own; the others have those of their folder.
     """
     yield HEADERS
     everybody = people(User.objects.all())
@@ -112,7 +112,7 @@ def effective_access(base_ids: Iterable[UUID], shown: Collection[UUID]) -> Itera
 
 def _access(rules: Rulebook, person: Person, right: Right, place: Place) -> Sequence[Any]:
     found = explain(rules.decide(person, right, place.id))
-    assert found.decisive is not None  # only what is held is listed
+    assert found.decisive is not None  # only rights held are listed
     row, names = found.decisive.row, rules.names(place.id)
     return (
         person.username,
@@ -132,7 +132,7 @@ def _access(rules: Rulebook, person: Person, right: Right, place: Place) -> Sequ
 
 
 def reviewed_matrix(by: Principal, base_id: UUID) -> tuple[KnowledgeBase, Matrix]:
-    """Raises NotFound, the same for missing and for a base in which nothing is governed."""
+    """Return the matrix of a base. Raises NotFound, the same for a missing base and one without governed places."""
     shown = reviewed_places(by)
     base = bases_of(shown).filter(pk=base_id).first()
     if base is None:
@@ -155,7 +155,7 @@ def export_access(by: Principal, base_id: UUID | None = None) -> tuple[Iterator[
 
 
 def record_review(by: Principal, place: GovernedPlace) -> None:
-    """An auditor has looked at the rights on a place; its managers look at what is theirs."""
+    """Record that an auditor has looked at the rights on a place; views by its managers are not recorded."""
     if is_reviewer(by) and not by.is_superuser:
         record(by, Action.ACCESS_EXPLAINED, place, detail={"review": kind_of(place)})
 
@@ -166,7 +166,7 @@ def _nothing() -> NotFound:
 
 @transaction.atomic
 def explain_rights(by: Principal, user: User, place: GovernedPlace) -> list[Explanation]:
-    """Each right of this person at a place that `by` reviews, with its reason. It tells about a person, so it is recorded."""
+    """Return each right of this person at a place that `by` reviews, with its reason. Recorded."""
     rules, person = rulebook_of([base_id_of(place)]), person_of(user)
     found = [explain(rules.decide(person, right, node_id_of(place))) for right in Right]
     held = [each.right.value for each in found if each.is_allowed]
@@ -175,7 +175,7 @@ def explain_rights(by: Principal, user: User, place: GovernedPlace) -> list[Expl
 
 
 def seen_inside(user: User, base: KnowledgeBase) -> Iterator[str]:
-    """Yield the places in a base that somebody may view: because of one of them they see the base's name, too."""
+    """Yield the places in a base that somebody may view: each of them reveals the base's name, too."""
     rules, person = rulebook_of([base.pk]), person_of(user)
     for right, place_id in rules.held(person):
         if right is Right.VIEW and place_id != base.pk:
@@ -183,7 +183,7 @@ def seen_inside(user: User, base: KnowledgeBase) -> Iterator[str]:
 
 
 def right_named(word: str) -> Right:
-    """Raises InvalidInput, naming the five."""
+    """Return a right by its name. Raises InvalidInput, naming the five."""
     if word not in Right.values:
         raise InvalidInput(
             _("“%(word)s” is no right. The rights are: %(rights)s.") % {"word": word, "rights": ", ".join(Right.values)}

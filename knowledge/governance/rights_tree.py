@@ -15,7 +15,7 @@ MOST_LINES = 400  # of a page; what lies deeper is a link away
 
 @dataclass(frozen=True)
 class Holding:
-    """Rows of one holder on one place that say the same: one line of a table. holder_kind: "user" or "group"."""
+    """Equal rows of one holder on one place: one line of a table. holder_kind: "user" or "group"."""
 
     holder_kind: str
     holder_name: str
@@ -30,7 +30,7 @@ class Holding:
 
 @dataclass(frozen=True)
 class Above:
-    """A line of a table about what comes down to a place. cut_by: the place that does not take it over, for Fate.CUT."""
+    """A line of a table about inherited rights. cut_by: the place that does not inherit, for Fate.CUT."""
 
     place: Place
     fate: Fate
@@ -49,7 +49,7 @@ class Line:
 
 
 def holdings(rows: Iterable[Row]) -> tuple[Holding, ...]:
-    """Rows of one place, denials first, then groups, then people, by name."""
+    """Return the rows of one place, denials first, then groups, then people, by name."""
     together: defaultdict[tuple[object, ...], list[Row]] = defaultdict(list)
     for row in rows:
         together[row.holder, row.is_denial, row.ends_at, row.reason].append(row)
@@ -74,7 +74,7 @@ def _holding(rows: Sequence[Row]) -> Holding:
 
 
 def from_above(rules: Rulebook, place_id: UUID, places: Sequence[Place]) -> Iterator[Above]:
-    """Yield what stands on `places`, which lie above, and what becomes of it at `place_id`; the nearest first."""
+    """Yield the rows on `places`, the ancestors, and their effect at `place_id`; the nearest first."""
     bearing = [each for right in Right for each in rules.considered(right, place_id)]
     for place in places:
         here = [each for each in bearing if each.place == place]
@@ -94,9 +94,9 @@ def rows_on(rules: Rulebook, place_id: UUID) -> list[Row]:
 
 
 def tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> list[Line]:
-    """Lines from these places downwards, breadth first until the page is full.
+    """Return lines from these places downwards, breadth first until the page is full.
 
-    shown: the places that whoever looks governs.
+    shown: the places that the viewer governs.
     """
     below: defaultdict[UUID, list[Place]] = defaultdict(list)
     for place in rules.places.values():

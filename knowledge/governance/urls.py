@@ -4,7 +4,7 @@ from knowledge.governance import health, people_views, request_views, views
 
 
 class KindConverter:
-    """What kind of place an address is about."""
+    """The kind of place in an address."""
 
     regex = "base|folder|document"
 

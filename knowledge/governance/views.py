@@ -1,4 +1,4 @@
-"""Pages of rights: the tree, one place, several documents at once, why somebody sees something, folders by groups, and the export."""
+"""Pages of rights: the tree, one place, several documents, reasons for access, the matrix, and the export."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ MOST_PEOPLE = 200  # with access, on the page of a place; the export has all
 @require_safe
 @admin_page
 def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """`?base=` chooses a knowledge base, `?at=` a folder to begin at."""
+    """Show the tree of rights; `?base=` chooses a knowledge base, `?at=` a folder to begin at."""
     reviewed = reviewed_places(principal)
     bases = list(bases_of(reviewed))
     asked = request.GET.get("base", "")
@@ -88,7 +88,7 @@ def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_safe
 @admin_page
 def place(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
-    """Show what is granted and denied here, what comes from above, and what that makes of whom."""
+    """Show the grants and denials here, the inherited ones, and everybody's resulting rights."""
     row = reviewed_place(principal, kind, place_id)
     record_review(principal, row)
     return _show_place(request, principal, row)
@@ -97,7 +97,7 @@ def place(request: HttpRequest, principal: Principal, kind: str, place_id: UUID)
 @require_POST
 @admin_page
 def change(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
-    """Make a change, after showing whom it touches."""
+    """Make a change, once its effects are shown and confirmed."""
     row = governed_place(principal, kind, place_id)
     form = ChangeForm(request.POST)
     try:
@@ -149,7 +149,7 @@ def _show_place(
 
 
 def _destinations(principal: Principal, rules: Rulebook, folder: Folder) -> Iterator[tuple[UUID, str]]:
-    """Yield the governed folders of its base that a folder can be moved below, with the names from the base down."""
+    """Yield the governed folders of its base that a folder can be moved into, with their paths from the base."""
     mine = governed_places(principal)
     for place in in_order(rules):
         way = {each.id for each in rules.way(place.id)}
@@ -163,14 +163,14 @@ def _reach(rules: Rulebook, person: Person, node_id: UUID) -> Reach:
 
 
 def _towards(row: Place, asked: Change) -> str:
-    """Return where a folder is to lie, with the names from the base down; nothing for other changes."""
+    """Return the path of a folder's new parent, from the base; nothing for other changes."""
     if not isinstance(row, Folder) or asked.parent_id is None:
         return ""
     return " › ".join(rulebook_of([row.knowledge_base_id]).names(asked.parent_id))
 
 
 def _ask_to_confirm(request: HttpRequest, row: Place, asked: Change, effects: Effects) -> HttpResponse:
-    """Show the change once more, as hidden fields, with whom it touches."""
+    """Show the change for confirmation, as hidden fields, with its effects."""
     context = {
         "title": _("Check the change of rights on “%(name)s”") % {"name": row},
         "way": [(reverse("rights-tree"), _("Folders and rights"))],
@@ -186,7 +186,7 @@ def _ask_to_confirm(request: HttpRequest, row: Place, asked: Change, effects: Ef
 @require_safe
 @admin_page
 def why(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
-    """`?user=` is a sign-in name, `?right=` one of the five; without a person the page asks for one."""
+    """Explain a person's rights: `?user=` is a sign-in name, `?right=` one of the five; without a person the page asks for one."""
     place = reviewed_place(principal, kind, place_id)
     asked = request.GET.get("user", "")
     context: dict[str, object] = {
@@ -213,7 +213,7 @@ def why(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -
 @require_safe
 @admin_page
 def rights_matrix(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
-    """Folders down, groups across."""
+    """Show rights as a table: folders down, groups across."""
     base, found = reviewed_matrix(principal, base_id)
     title = _("Folders and groups of “%(name)s”") % {"name": base}
     return show(request, "admin/rights/matrix.html", {"title": title, "base": base, "matrix": found})
@@ -222,13 +222,13 @@ def rights_matrix(request: HttpRequest, principal: Principal, base_id: UUID) -> 
 @require_safe
 @admin_page
 def export(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Everybody's effective access as CSV; `?base=` narrows it to one knowledge base."""
+    """Export everybody's effective access as CSV; `?base=` narrows it to one knowledge base."""
     rows, filename = export_access(principal, _base_id(request.GET.get("base", "")))
     return CsvDownload(rows, filename=filename)
 
 
 def _base_id(text: str) -> UUID | None:
-    """What is no id names a knowledge base that is not there."""
+    """Read the id of a knowledge base. An invalid one becomes an id that does not exist."""
     try:
         return UUID(text) if text else None
     except ValueError:
@@ -238,7 +238,7 @@ def _base_id(text: str) -> UUID | None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def several(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """`documents`: ids. Those that this person does not govern are counted, and stay as they are.
+    """Change rights of several `documents` (ids). Those that this person does not govern are counted and skipped.
 
     Raises InvalidInput (no ids), NotFound (none of them is governed).
     """

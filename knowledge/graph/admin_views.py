@@ -66,7 +66,7 @@ def graph_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRes
 
 
 def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
-    """Counts of the whole base; names only where this person may read a passage that has them."""
+    """Return counts of the whole base, and names only from passages that this person may read."""
     merges = list(GraphMerge.objects.filter(knowledge_base=base)[:SHOWN])
     refused = list(GraphRelation.unscoped.filter(knowledge_base=base, is_refused=True)[:SHOWN])
     ends = [end for row in merges for end in (row.one_id, row.other_id)]
@@ -123,7 +123,7 @@ def separate_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRe
 @require_POST
 @admin_page
 def refuse_relation(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
-    """Take a relation out of the graph, or with `back` put it back."""
+    """Remove a relation from the graph, or restore it with `back`."""
     get_governed(KnowledgeBase, by, pk=base_id)
     try:
         given = checked(RelationForm(request.POST))

@@ -1,4 +1,4 @@
-"""The graph of a base follows its documents: whatever answers and was not read for it yet is read, one document after the other.
+"""Building of graphs: published documents that are not yet in their base's graph are read one after the other.
 
 It is a step after publishing and apart from it: a document answers whether or not its graph could be made, and what is lost on the way
 is tended later. One process works on a base at a time, so that no two make one entity.
@@ -32,14 +32,14 @@ def unread(base: KnowledgeBase) -> QuerySet[Document]:
 
 
 def is_behind(base: KnowledgeBase) -> bool:
-    """Tell whether the graph of a base is not as its settings want it."""
+    """Tell whether the graph of a base differs from its settings."""
     if base.graph == Graph.OFF:
         return GraphReading.objects.filter(document__knowledge_base=base).exists()
     return unread(base).exists()
 
 
 def fill(base_id: UUID) -> int:
-    """Read what is to be read of one base; how many documents. Nothing where another process is at it: that one sees to it."""
+    """Read the unread documents of a base; return how many. Does nothing while another process does it."""
     count = 0
     with sole_process(f"graph:{base_id}") as is_alone:
         base = KnowledgeBase.unscoped.filter(pk=base_id).first()
@@ -55,10 +55,10 @@ def fill(base_id: UUID) -> int:
             try:
                 read_document(base, document, known, people)
                 count += 1
-            except IntegrityError:  # deleted, or replaced, while it was read
+            except IntegrityError:  # deleted or replaced meanwhile
                 log.info("graph.overtaken", document=str(document.pk))
                 skipped.add(document.pk)
-            except Exception as error:  # one that cannot be read must not keep the others from it
+            except Exception as error:  # a failing document must not stop the others
                 log.exception("graph.unread", document=str(document.pk))
                 skipped.add(document.pk)
                 _note(document, problem=f"unexpected: {type(error).__name__}")
@@ -68,7 +68,7 @@ def fill(base_id: UUID) -> int:
 
 
 def read_document(base: KnowledgeBase, document: Document, known: Known, people: Directory) -> None:
-    """Put what a document's passages say in the place of what was kept of it. Raises IntegrityError where its rows are gone."""
+    """Replace what the graph has of a document by what its passages say. Raises IntegrityError where its rows are gone."""
     version = document.current_version
     assert version is not None
     chunks = list(Chunk.unscoped.filter(version=version, is_retired=False).order_by("position"))
@@ -91,7 +91,7 @@ def _note(document: Document, *, problem: str = "") -> None:
 
 
 def directory() -> Directory:
-    """As it is now. A person is looked for by a full name of two words or two characters, a unit as any other name."""
+    """Return the directory as it is now. People are found by full names of two words or two characters, units as any other name."""
     return Directory(
         people=_names(name for name in full_names() if len(name) > 1 and (" " in name or not name.isascii())),
         units=_names(name for name in unit_names() if is_telling(name)),
@@ -118,7 +118,7 @@ WHERE i.knowledge_base_id = %(base)s AND i.live AND i.term_ids && %(rarest)s::in
 
 
 def spread(base: KnowledgeBase) -> None:
-    """Look for the names that nobody looked for yet; each is marked when it was."""
+    """Look for new names in the older passages, and mark each as done."""
     ids = list(GraphEntity.unscoped.filter(knowledge_base=base, is_spread=False).values_list("pk", flat=True))
     known = known_in(base, Q(is_spread=False))
     holding = _holding(base, known)

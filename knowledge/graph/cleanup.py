@@ -1,4 +1,4 @@
-"""What no passage says any more leaves the graph, names and all."""
+"""Removal from the graph of what no passage says any more, names included."""
 
 from django.db.models import Exists, OuterRef, Q
 
@@ -6,7 +6,7 @@ from knowledge.models import Document, GraphEntity, GraphMention, GraphMerge, Gr
 
 
 def clear_orphans(base: KnowledgeBase) -> None:
-    """Delete what no passage says any more, and nobody decided about by hand."""
+    """Delete what no passage says any more, except what was decided by hand."""
     stated = GraphMention.unscoped.filter(relation=OuterRef("pk"))
     GraphRelation.unscoped.filter(~Exists(stated), knowledge_base=base, is_refused=False).delete()
     kept_by = (
@@ -18,7 +18,7 @@ def clear_orphans(base: KnowledgeBase) -> None:
 
 
 def forget(document: Document) -> None:
-    """A document is deleted: what it alone named goes with it. Call it before its rows go."""
+    """Remove what a document alone named. Call it before the document's rows are deleted."""
     named = set(
         GraphMention.unscoped.filter(document=document, entity__isnull=False).values_list("entity_id", flat=True)
     )

@@ -30,7 +30,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Line:
-    """What joins two entities: a relation, or "" where one passage names both. chunk_id: the passage that says so."""
+    """A link of two entities: a relation, or "" where one passage names both. chunk_id: that passage."""
 
     one: Node
     other: Node
@@ -78,7 +78,7 @@ def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
 def _together(
     nodes: dict[UUID, Node], lines: list[Line], named: dict[UUID, list[UUID]], places: dict[UUID, UUID]
 ) -> list[Line]:
-    """Return a line for each entity that nothing joins to a nearer one yet: a passage that names both."""
+    """Return a line for each entity not yet linked to a nearer one: a passage that names both."""
     joined = {frozenset((line.one.entity.id, line.other.entity.id)) for line in lines}
     found: list[Line] = []
     for node in nodes.values():
@@ -99,7 +99,7 @@ def _together(
 
 
 def _placed(entities: list[Entity]) -> list[Node]:
-    """Rings by steps, evenly; a single start stands in the middle."""
+    """Place the entities evenly on rings by distance; a single start is in the middle."""
     rings: defaultdict[int, list[Entity]] = defaultdict(list)
     for entity in entities:
         rings[entity.hops].append(entity)

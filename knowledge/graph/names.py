@@ -1,4 +1,4 @@
-"""When two names are one, and where the names that are known stand in a text.
+"""Folding of names to keys, and the search of texts for known names.
 
 Folded are width, traditional characters, upper case, quotation marks and space; nothing else: a plural or a translation is another
 name until a passage, or a person, says that both are one. Short words in capitals keep them: US is not us, IT is not it.
@@ -44,7 +44,7 @@ def _is_short(word: str) -> bool:
 
 
 def is_telling(name: str) -> bool:
-    """Whether a name is long enough to be looked for in running text: two words, three Chinese characters, or a spelling of its own."""
+    """Tell whether to look for a name in running text: two words, three Chinese characters, or a spelling of its own."""
     tokens = _TOKEN.findall(name)
     han = sum(1 for token in tokens if _HAN.fullmatch(token))
     if han >= 3 or (len(tokens) > 1 and len(tokens) > han):
@@ -72,7 +72,7 @@ class Names:
                 self.longest[tokens[0]] = max(self.longest.get(tokens[0], 0), len(tokens))
 
     def found_in(self, text: str) -> Iterator[tuple[str, str]]:
-        """(key, as it stands there) of each known name, once: every one that stands there, also within a longer one, so that no name
+        """Yield (key, as written) of each known name once, names within longer ones included, so that no name
         takes away another. None begins or ends within a word.
         """
         alike = _alike(text)
@@ -91,7 +91,7 @@ class Names:
 
 
 def asked_keys(question: str) -> list[str]:
-    """Return every stretch of a question that could be a name, as keys; for an index of keys."""
+    """Return every span of a question that could be a name, as keys, for an index of keys."""
     alike = _SPACE.sub(" ", _alike(question))
     spans = [match.span() for match in _TOKEN.finditer(alike)]
     found = {

@@ -1,4 +1,4 @@
-"""What a passage says for certain, by its form alone: terms it defines, abbreviations in brackets, codes, rows of tables, facts in the
+"""Extraction of what a passage says for certain, by its form alone: terms, bracketed abbreviations, codes, table rows, facts in the
 head of a document, people and units of the directory.
 
 Every function reads one passage and nothing else, so that what a passage makes known follows from it alone.
@@ -69,13 +69,13 @@ class Stated:
 
 @dataclass
 class Said:
-    """What one passage says."""
+    """The statements of one passage."""
 
     named: set[Named] = field(default_factory=set)
     stated: set[Stated] = field(default_factory=set)
 
     def state(self, subject: Named | None, kind: str, other: Named) -> None:
-        """A relation, and both its ends; nothing where an end has no name or both are one."""
+        """Add a relation and both its ends; nothing where an end has no name or both are the same."""
         ends = [end for end in (subject, other) if end is not None]
         if all(end.key for end in ends) and len({end.key for end in ends}) == len(ends) and kind.strip():
             self.named.update(ends)
@@ -94,7 +94,7 @@ class Directory:
 
 
 def certain(text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, directory: Directory) -> Said:
-    """What a passage says. blocks: what it is made of. is_first: whether it begins its document, where facts about the document stand."""
+    """Return what a passage says. blocks: what it is made of. is_first: whether it begins its document, with facts about it."""
     said = Said()
     for table in blocks:
         if table.is_headed:
@@ -115,7 +115,7 @@ def certain(text: str, blocks: Sequence[PassageBlock] = (), *, is_first: bool, d
 
 
 def _read_table(header: list[str], lines: list[str], said: Said) -> None:
-    """Each row is about what its first cell names; every other short cell is what the column's name says of it."""
+    """Read rows: the first cell names the subject, every other short cell is a value of its column's relation."""
     if len(header) < 2 or not header[0]:
         return
     for row in map(cells_in, lines[:MOST_ROWS]):
@@ -142,7 +142,7 @@ def _defined(text: str) -> Iterator[str]:
 
 
 def _aliases(text: str) -> Iterator[tuple[str, str]]:
-    """Pairs of a full name and its other name in brackets, where the brackets certainly hold one."""
+    """Return pairs of a full name and its other name in brackets, where the brackets certainly hold one."""
     for found in _BRACKETED.finditer(text):
         before = _BEFORE.search(text[max(found.start() - MOST_BEFORE, 0) : found.start()])
         if before and (full := _spelt_out(before[0].split(), found[1])):
@@ -179,7 +179,7 @@ def _initials_are(parts: list[str], letters: list[str]) -> bool:
 
 
 def _facts(text: str) -> Iterator[tuple[str, str]]:
-    """Label and value of the lines in a document's head that are written `Owner: Platform team · Review: …`."""
+    """Return label and value of lines in a document's head such as `Owner: Platform team · Review: …`."""
     for part in _BREAK.split(text[:600]):
         if (found := _FACT.match(part.strip())) and _is_name(found[2].rstrip(".。")):
             yield found[1].strip(), found[2].rstrip(".。 ")

@@ -10,10 +10,10 @@ QUEUE = "bulk"
 
 
 def follow_on_commit(document_id: UUID) -> None:
-    """Have the graph filled when the transaction commits; a message that is lost is made up for later (`knowledge.tend_graphs`)."""
+    """Queue the filling of the graph when the transaction commits; `knowledge.tend_graphs` makes up for a lost message."""
     GraphReading.objects.filter(
         document_id=document_id
-    ).delete()  # read again: the same version may say something else now
+    ).delete()  # read again: the same version may have other text now
     base = (
         Document.unscoped.filter(pk=document_id)
         .exclude(knowledge_base__graph=Graph.OFF)

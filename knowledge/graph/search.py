@@ -29,10 +29,10 @@ class GraphFound:
 
 
 def search_graph(principal: Principal, question: str, *, scope: Scope, hops: int, top_k: int) -> GraphFound:
-    """Raises InvalidInput (no question, too long), EmbedderUnavailable."""
+    """Search by way of the graph. Raises InvalidInput (no question, too long), EmbedderUnavailable."""
     try:
         around = about_question(principal, question, scope, reach=Reach(hops=hops, passages=DEPTH))
-    except TookTooLong:  # of names that half of the base is tied to: a search finds what the question says all the same
+    except TookTooLong:  # names linked to half of the base: a plain search answers the question all the same
         around = Neighbourhood([], [], [])
     plain = search(principal, question, scope=scope, top_k=top_k)
     if not around.passages:
@@ -51,7 +51,7 @@ def search_graph(principal: Principal, question: str, *, scope: Scope, hops: int
 
 
 def added(plain: Sequence[Shown], led_to: Sequence[Shown], top_k: int) -> list[Shown]:
-    """The best of a search, and in the last PLACES of the graph documents that the search did not bring: it adds, and takes nothing away
+    """Return the best hits, and in the last PLACES documents that only the graph found: it adds, and takes nothing away
     from what a question finds by its own words.
     """
     first = list(plain[: max(top_k - round(top_k * PLACES), 1)])
@@ -66,7 +66,7 @@ def added(plain: Sequence[Shown], led_to: Sequence[Shown], top_k: int) -> list[S
 
 
 def fused(rankings: Iterable[Sequence[UUID]]) -> list[tuple[UUID, float]]:
-    """Reciprocal ranks added up, best first; ties by id, so that runs repeat."""
+    """Return the sums of reciprocal ranks, best first; ties by id, so that results are repeatable."""
     scores: defaultdict[UUID, float] = defaultdict(float)
     for ranking in rankings:
         for rank, pk in enumerate(ranking, 1):

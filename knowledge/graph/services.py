@@ -1,4 +1,4 @@
-"""What people decide about the graph of a base: its settings, which names are one, which relation is wrong. All of it can be undone.
+"""Decisions of people about the graph of a base: its settings, merged names, wrong relations. All can be undone.
 
 The right is `manage` on the base; what they name or see of it comes through what they may read themselves.
 """
@@ -35,7 +35,7 @@ def change_graph(by: Principal, base_id: UUID, *, graph: str) -> KnowledgeBase:
 
 @transaction.atomic
 def merge(by: Principal, base_id: UUID, *, names: Sequence[str]) -> GraphMerge:
-    """Say that two names are one. Raises NotFound (a name that no passage has that they may read), InvalidInput, Conflict (it is said)."""
+    """Merge two names. Raises NotFound (no passage that they may read has the name), InvalidInput, Conflict (merged already)."""
     base = get_governed(KnowledgeBase, by, pk=base_id)
     one, other = sorted((_named(by, base, name) for name in names), key=lambda row: row.pk)
     if one == other:
@@ -51,7 +51,7 @@ def merge(by: Principal, base_id: UUID, *, names: Sequence[str]) -> GraphMerge:
 
 @transaction.atomic
 def separate(by: Principal, base_id: UUID, *, merge_id: UUID) -> None:
-    """Take a merge back: nothing else was changed by it. Raises NotFound."""
+    """Undo a merge, which changed nothing else. Raises NotFound."""
     base = get_governed(KnowledgeBase, by, pk=base_id)
     row = GraphMerge.objects.filter(pk=merge_id, knowledge_base=base).first()
     if row is None:
@@ -62,7 +62,7 @@ def separate(by: Principal, base_id: UUID, *, merge_id: UUID) -> None:
 
 @transaction.atomic
 def refuse(by: Principal, base_id: UUID, *, relation_id: UUID, is_refused: bool = True) -> None:
-    """Take a relation that they see out of the graph, or put it back. Raises NotFound."""
+    """Remove a visible relation from the graph, or restore it. Raises NotFound."""
     base = get_governed(KnowledgeBase, by, pk=base_id)
     row = GraphRelation.objects.visible_to(by).filter(pk=relation_id, knowledge_base=base).first()
     if row is None:

@@ -1,4 +1,4 @@
-"""What passages say, as rows: entities and relations once in a base, a mention for each passage."""
+"""Storage of what passages say: entities and relations once in a base, a mention for each passage."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Reading(NamedTuple):
 
 @dataclass
 class Known:
-    """What passages of a base are looked through for. documents: title or file name as a key → the entities of those documents."""
+    """The names that passages of a base are searched for. documents: title or file name as a key → the entities of those documents."""
 
     names: Names = field(default_factory=Names)
     documents: dict[str, set[UUID]] = field(default_factory=dict)
@@ -44,13 +44,13 @@ class Known:
 
 
 def document_keys(document: Document) -> set[str]:
-    """By what other documents name this one: its title where that is more than a common word, and its file name."""
+    """Return the keys by which other documents name this one: its file name, and its title unless a common word."""
     title, filename = folded(document.title), folded(document.filename)
     return {key for key in (title if is_telling(title) else "", filename) if key}
 
 
 def known_in(base: KnowledgeBase, entities: Q) -> Known:
-    """Return those of a base that fit."""
+    """Return the known names of a base that match."""
     known = Known()
     rows = GraphEntity.unscoped.filter(entities, knowledge_base=base)
     known.names.add(key for key in rows.filter(document=None).values_list("key", flat=True) if is_telling(key))
@@ -61,7 +61,7 @@ def known_in(base: KnowledgeBase, entities: Q) -> Known:
 
 
 def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[Reading], known: Known) -> None:
-    """Write what a document's passages say, into the caller's transaction; what was kept of it before is gone already.
+    """Write what a document's passages say, into the caller's transaction; the earlier rows are deleted already.
 
     readings: in the order of the passages.
     """
@@ -88,7 +88,7 @@ def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[Re
 
 
 def keep_found(base: KnowledgeBase, passages: Iterable[Passage], known: Known) -> None:
-    """Write where known names stand in passages: a mention that makes nobody see anything new, or a reference to a document."""
+    """Store mentions of known names, which make nothing new visible to anybody, and references to documents."""
     found = [(passage, list(known.names.found_in(passage.text))) for passage in passages]
     keys = {key for _passage, pairs in found for key, _said in pairs}
     rows = GraphEntity.unscoped.filter(knowledge_base=base, document=None, key__in=keys)
@@ -121,7 +121,7 @@ def _document_entity(base: KnowledgeBase, document: Document) -> GraphEntity:
 
 
 def _entities(base: KnowledgeBase, wanted: set[str]) -> dict[str, UUID]:
-    """Return the ids of the entities of these keys; those that are new are made."""
+    """Return the ids of the entities of these keys; new ones are created."""
     rows = GraphEntity.unscoped.filter(knowledge_base=base, document=None, key__in=wanted)
     found: dict[str, UUID] = dict(rows.values_list("key", "pk"))
     new = [GraphEntity(id=uuid4(), knowledge_base=base, key=key) for key in sorted(wanted - found.keys())]
@@ -138,7 +138,7 @@ def _triple(stated: Stated, document: UUID, entities: Mapping[str, UUID]) -> Tri
 
 
 def _relations(base: KnowledgeBase, wanted: set[Triple]) -> dict[Triple, UUID]:
-    """Return the ids of these relations; those that are new are made."""
+    """Return the ids of these relations; new ones are created."""
     rows = GraphRelation.unscoped.filter(
         subject__in={subject for subject, _kind, _object in wanted}, knowledge_base=base
     )

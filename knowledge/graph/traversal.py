@@ -1,4 +1,4 @@
-"""What the graph knows about names, for one person: one recursive statement, the permission filter in it at every step.
+"""Traversal of the graph for one person: one recursive statement, the permission filter in it at every step.
 
 From an entity a step leads along a relation, or to what is named in the same passage; another name of the same thing costs no step.
 Every passage on the way is one that the person may read, by the folders that a search reads: what a hidden passage says neither
@@ -24,8 +24,8 @@ from knowledge.retrieval.plan import Scope, visible_ids
 MOST_HOPS = 3
 MOST_STARTS = 12  # entities of a question
 FAN = 24  # neighbours of an entity that are followed; half of them at the second step, a third at the third
-NEAR = 60  # passages of one entity that are looked at for neighbours
-MOST_STEPS = 5  # with those that cost nothing
+NEAR = 60  # passages of one entity searched for neighbours
+MOST_STEPS = 5  # including free steps
 STATEMENT_MS = 5_000
 
 # A mention that may be read: its document lies where this person may read, and its version answers. `IS TRUE` keeps the folders a set
@@ -34,7 +34,7 @@ _MAY = """JOIN knowledge_document {m}_of ON {m}_of.id = {m}.document_id AND {m}_
     AND ({m}_of.access_id IN (SELECT * FROM held)) IS TRUE"""
 _MADE = """EXISTS (SELECT 1 FROM knowledge_graphmention d {may_d} WHERE d.entity_id = {entity} AND d.defines)"""
 
-_ENDS = {"start_made": "e.id", "near_made": "near.entity_id"}  # the entities that must be made known by a passage
+_ENDS = {"start_made": "e.id", "near_made": "near.entity_id"}  # entities that need a defining passage
 _STATEMENT = """
 WITH RECURSIVE held AS MATERIALIZED ({folders}
 ), start AS MATERIALIZED (
@@ -120,7 +120,7 @@ class TookTooLong(Unavailable):
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a walk goes. hops: 1 … MOST_HOPS; entities, passages: how many come back."""
+    """The limits of a walk. hops: 1 … MOST_HOPS; entities, passages: how many come back."""
 
     hops: int = 2
     entities: int = 60
@@ -145,7 +145,7 @@ class Entity:
 
 @dataclass(frozen=True)
 class Relation:
-    """What passages state of two of the entities; chunk_ids: at most five of them."""
+    """A relation of two entities that passages state; chunk_ids: at most five of them."""
 
     id: UUID
     subject_id: UUID
@@ -157,7 +157,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """What was reached, nearest and strongest first. passages: ids with their scores, best first. Scores only order."""
+    """The entities and relations reached, nearest and strongest first. passages: ids with scores, best first."""
 
     entities: list[Entity]
     relations: list[Relation]
@@ -170,19 +170,19 @@ def about_question(principal: Principal, question: str, scope: Scope, *, reach: 
 
 
 def about_entity(principal: Principal, entity_id: UUID, *, reach: Reach | None = None) -> Neighbourhood:
-    """Return what is known about one entity; nothing where this person does not see it."""
+    """Return what is known about one entity; nothing if it is hidden from this person."""
     return _walked(principal, Scope(), "e.id = %(entity)s", {"entity": entity_id}, reach or Reach(hops=1))
 
 
 def about_document(principal: Principal, document_id: UUID, *, reach: Reach | None = None) -> Neighbourhood:
-    """Return what is known about a document, and about what its own passages make known; nothing where this person does not see it."""
+    """Return what is known about a document, and about what its own passages make known; nothing if it is hidden from this person."""
     made = "SELECT m.entity_id FROM knowledge_graphmention m {may} WHERE m.document_id = %(document)s AND m.defines"
     starts = f"(e.document_id = %(document)s OR e.id IN ({made}))"
     return _walked(principal, Scope(), starts, {"document": document_id}, reach or Reach(hops=1))
 
 
 def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, Any], reach: Reach) -> Neighbourhood:
-    """starts: which entities it begins with; {may} in it is the filter for a mention called m."""
+    """Walk the graph. starts: selects the first entities; {may} in it is the filter for a mention called m."""
     folders, given = visible_ids(principal, scope)
     names = [f"folder_{place}" for place in range(len(given))]
     may = _MAY

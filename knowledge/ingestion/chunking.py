@@ -81,7 +81,7 @@ class _Part:
 def chunk_document(
     parsed: ParsedDocument, *, count_tokens: CountTokens, target_tokens: int, max_tokens: int
 ) -> list[ChunkDraft]:
-    """Chunks of about `target_tokens` and at most `max_tokens`, in order; [] for a document without text.
+    """Return chunks of about `target_tokens` and at most `max_tokens`, in order; [] for a document without text.
 
     count_tokens: token counts of many texts at once, by the embedder that will read the chunks.
     A document of at most 4/3 of the target is one chunk.
@@ -158,7 +158,7 @@ def _names_end(table: Block) -> int:
 
 
 def _of_one_block(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """Neighbouring pieces of one block together."""
+    """Join neighbouring pieces of one block."""
     for _, group in groupby(parts, key=lambda part: part.start - part.offset):
         yield list(group)
 
@@ -230,7 +230,7 @@ def _pieces_of(block: Block, start: int, path: tuple[str, ...], sizes: Sizes) ->
 
 
 def _sections(parts: Sequence[_Part]) -> list[list[_Part]]:
-    """Parts from one heading to the next; headings without text of their own stay with what follows."""
+    """Return the parts from one heading to the next; headings without text of their own stay with what follows."""
     sections: list[list[_Part]] = []
     for part in parts:
         opens = part.opens_section and not (sections and all(each.block.kind == "heading" for each in sections[-1]))
@@ -241,7 +241,7 @@ def _sections(parts: Sequence[_Part]) -> list[list[_Part]]:
 
 
 def _merged(sections: Sequence[list[_Part]], target: int) -> list[list[_Part]]:
-    """Neighbouring sections put together while they fit: siblings, subsections, and crumbs with what is beside them."""
+    """Merge neighbouring sections while they fit: siblings, subsections, and tiny sections with their neighbours."""
     if sum(_tokens(section) for section in sections) <= target * 4 / 3:
         sections = [[part for section in sections for part in section]] if sections else []
     groups: list[list[_Part]] = []
@@ -265,7 +265,7 @@ def _related(group: list[_Part], section: list[_Part], crumb_tokens: int) -> boo
 
 
 def _split(section: list[_Part], target: int, limit: int) -> list[list[_Part]]:
-    """One section as chunks of about equal size; a line that announces a list, table or code goes with it."""
+    """Return a section as chunks of about equal size; a line that announces a list, table or code goes with it."""
     tokens = _tokens(section)
     size = tokens if tokens <= target * 4 / 3 else min(tokens / ceil(tokens / target) * 1.1, limit)
     crumb = target // 5
@@ -293,12 +293,12 @@ def _may_follow(before: _Part, part: _Part) -> bool:
 
 
 def _is_light(chunk: list[_Part], crumb: int) -> bool:
-    """Headings alone, or so little text that it says nothing by itself."""
+    """Tell whether parts are headings alone, or too little text to say anything."""
     return _tokens(chunk) <= crumb or all(part.block.kind == "heading" for part in chunk)
 
 
 def _goes_along(chunk: Sequence[_Part], part: _Part) -> int:
-    """Return how many parts at the end of a chunk belong with the next one: what announces it, the items above a nested one."""
+    """Return how many last parts of a chunk belong to the next one: its introduction, the items above a nested one."""
     count = 0
     if part.block.kind == "item" and part.block.depth:
         for before in reversed(chunk):

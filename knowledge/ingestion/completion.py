@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 
 def complete(ids: Sequence[UUID], *, queue: str, done: Callable[[int], object]) -> Counter[str]:
-    """Until every version is completed or failed; how many are in which state then. A version that is gone counts nowhere.
+    """Wait until every version is completed or failed; return the count of each state, without deleted versions.
 
     queue: where they wait. done: told how many are finished, whenever that may have changed. Whoever starts or stops a system
     meanwhile only changes who reads: a version has one reader at a time (`lease`), and what a killed one left is taken up here.
@@ -50,7 +50,7 @@ def complete(ids: Sequence[UUID], *, queue: str, done: Callable[[int], object]) 
 
 
 def is_served(queue: str) -> bool:
-    """Tell whether a worker of the running system answers that takes work from this queue."""
+    """Tell whether a worker that serves this queue answers."""
     try:
         workers = current_app.control.inspect(timeout=PING_S).active_queues() or {}
     except (KombuError, RedisError, OSError):
@@ -67,14 +67,14 @@ def _read(version: DocumentVersion) -> None:
 
 
 def _waiting(ids: Sequence[UUID]) -> DocumentVersion | None:
-    """Return the next one that nobody reads, or that somebody left in its middle."""
+    """Return the next version that is unclaimed or was abandoned."""
     left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=timezone.now())
     free = DocumentVersion.unscoped.filter(Q(parse_status=ParseStatus.PENDING) | left)
     return free.filter(pk__in=ids).order_by("created_at").first()
 
 
 def _counted(ids: Sequence[UUID]) -> Counter[str]:
-    """Return how many are in which state. One array: thousands of parameters, each second, would slow the workers down."""
+    """Count versions by state. The ids are one array: thousands of parameters each second would slow the workers down."""
     with prepared_cursor(connection, binary=True) as cursor:
         cursor.execute(
             "SELECT parse_status, count(*) FROM knowledge_documentversion WHERE id = ANY(%s::uuid[]) GROUP BY 1",

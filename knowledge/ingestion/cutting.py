@@ -12,7 +12,7 @@ SENTENCE = r"(?<=[。！？；])|(?<=[.!?;]) (?=\S)"
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of pieces, in tokens: what they should have, and have at most."""
+    """Target and maximum size of pieces, in tokens."""
 
     count_tokens: CountTokens
     target: int
@@ -20,7 +20,7 @@ class Sizes:
 
 
 def cut(text: str, patterns: Sequence[str], sizes: Sizes) -> list[tuple[int, int]]:
-    """Pieces as (offset, tokens): cut at the coarsest pattern and packed up to the target.
+    """Return pieces as (offset, tokens): cut at the coarsest pattern and packed up to the target.
 
     A piece over the limit is cut at the next finer pattern, in the end in halves.
     """
@@ -44,5 +44,5 @@ def cut(text: str, patterns: Sequence[str], sizes: Sizes) -> list[tuple[int, int
 
 
 def _halves(text: str) -> tuple[int, int, int]:
-    """Return the arguments of a range over the one cut in the middle of a text without any better place."""
+    """Return the arguments of a range over the one cut, in the middle, of a text without a better place."""
     return len(text) // 2, len(text), len(text)

@@ -14,7 +14,7 @@ BATCH = 32  # passages in one write: a second or two of work
 
 
 def passages_to_index(version: DocumentVersion, engine: Engine) -> tuple[int, list[Chunk]]:
-    """Return how many passages of a version the engine's space holds, and those that it lacks, in order."""
+    """Return how many passages of a version are in the engine's space, and the missing ones in order."""
     chunks = list(Chunk.unscoped.filter(version=version, is_retired=False).order_by("position"))
     there = set(
         ChunkIndex.unscoped.filter(version=version, space_id=engine.space_id).values_list("chunk_id", flat=True)
@@ -24,7 +24,7 @@ def passages_to_index(version: DocumentVersion, engine: Engine) -> tuple[int, li
 
 
 def batches(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
-    """BATCH of them at a time, in order."""
+    """Yield the passages in order, BATCH at a time."""
     for start in range(0, len(chunks), BATCH):
         yield chunks[start : start + BATCH]
 
@@ -58,13 +58,13 @@ def index_rows(document: Document, chunks: list[Chunk], engine: Engine, *, live:
 
 
 def write_placed(document: Document, rows: list[IndexRow]) -> None:
-    """Write index rows of a document into the caller's transaction, at the place where its rights are read from by then."""
+    """Write index rows of a document into the caller's transaction, at the node that its rights are read from by then."""
     if rows:
         place = _place_of(document)
         write_index_rows([replace(row, folder_id=place) for row in rows])
 
 
 def _place_of(document: Document) -> UUID:
-    """Return where the document's rights are read from now; it stays so until the transaction ends."""
+    """Return the node that the document's rights are read from, locked until the transaction ends."""
     rows = Document.unscoped.select_for_update(no_key=True).filter(pk=document.pk)
     return rows.values_list("access_id", flat=True).get()

@@ -1,4 +1,4 @@
-"""Who works on a version: a lease in its row, renewed while work goes on, that fences every write.
+"""The lease of a version's worker: it is in the version's row, renewed during work, and fences every write.
 
 A queue may hand a task out twice, late or never. Claiming is one UPDATE that succeeds for one worker; a worker that was too slow
 finds its lease gone at its next write and stops without having written anything.
@@ -21,15 +21,15 @@ LEASE = timedelta(
     seconds=45
 )  # a dead worker's version is taken up after this; renewed three times as often while work goes on
 RENEW_S = LEASE.total_seconds() / 3
-LONGEST_S = 3600  # nothing is kept alive longer than this: a worker that hangs loses its lease, too
+LONGEST_S = 3600  # the longest renewal: a hanging worker loses its lease, too
 MAX_ATTEMPTS = 3
 
 
 class LeaseLost(Exception):
-    """Another worker took over; what this one did since its last write is dropped."""
+    """Another worker took over; the work since the last write is dropped."""
 
 
-# Neither waits for the disk: what a crash of the database takes back is claimed, or done, again. One statement each, planned once.
+# Asynchronous commits: work lost in a crash of the database is claimed, or done, again. One prepared statement each.
 _UNHURRIED = "set_config('synchronous_commit', 'off', true)"
 _CLAIM = f"""
 UPDATE knowledge_documentversion
@@ -67,14 +67,14 @@ RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 
 
 def claim_read(version_id: UUID) -> DocumentVersion | None:
-    """Take a version that is read, and goes on answering, for work on its passages; None when it is not read, gone, or somebody
-    else's. `release` gives it back.
+    """Take a read version, which goes on answering, for work on its passages; None when it is unread, gone, or taken.
+    `release` gives it back.
     """
     return _claimed(version_id, _CLAIM_READ)
 
 
 def release(version: DocumentVersion) -> None:
-    """Give back what `claim_read` took, where nobody took it over."""
+    """Give back a version taken by `claim_read`, unless another worker took over."""
     DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(lease=None, lease_expires_at=None)
 
 
@@ -115,13 +115,13 @@ def _renew(version: DocumentVersion, done: Event) -> None:
 
 
 def hand_back(version: DocumentVersion) -> None:
-    """As `let_go`, where somebody interrupted the work: nothing is wrong with the file, so that attempt does not count."""
+    """Give the version back after an interruption: the file is not to blame, so the attempt does not count."""
     DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(attempts=F("attempts") - 1)
     let_go(version)
 
 
 def hand_over(version: DocumentVersion, queue: str) -> bool:
-    """As `hand_back`, to wait in another queue; False where another worker took it meanwhile."""
+    """Give the version back to wait in another queue; False where another worker took it meanwhile."""
     moved = DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(queue=queue)
     hand_back(version)
     return bool(moved)

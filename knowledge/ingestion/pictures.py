@@ -18,11 +18,11 @@ from knowledge.parsers.sandbox import recognised_in_child
 
 log = structlog.get_logger(__name__)
 
-MODEL = "PP-OCRv6"  # what was read by another is read again
+MODEL = "PP-OCRv6"  # a change reads all pictures again
 
 
 def wanted(parsed: ParsedDocument, recognition: str) -> Sequence[Picture]:
-    """Return the pictures of a document that a base with this setting has read."""
+    """Return the pictures of a document to read under this setting of its base."""
     if recognition == Recognition.OFF:
         return ()
     return [each for each in parsed.pictures if each.is_bare or recognition == Recognition.ALL]
@@ -31,7 +31,7 @@ def wanted(parsed: ParsedDocument, recognition: str) -> Sequence[Picture]:
 def with_pictures(
     version: DocumentVersion, path: Path, parsed: ParsedDocument, report: Callable[[int, int], None]
 ) -> tuple[ParsedDocument, int]:
-    """The document with what its pictures say, and how many were read. path: the original; report: told how many are done, of how many.
+    """Return the document with the text of its pictures, and how many were read. path: the original; report: called with (done, total).
 
     A picture that cannot be read is left out: the rest of the document is not lost for it, and its page says so.
     """

@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
 
 class Progress:
-    """How far a stage is, written to its row where the page reads it, while the lease is held.
+    """The progress of a stage, written to its row for the page, while the lease is held.
 
     share: of a version that people wait for; a stage that turns out to have more pictures to read ends with _MoreThanItsShare.
     """
@@ -50,7 +50,7 @@ class Progress:
         self.mine.update(items_done=done, items_total=total)
 
 
-# The database, the storage, the disk, the embedding service: gone for a moment.
+# Temporary failures of the database, the storage, the disk and the embedding service.
 TEMPORARY = (EmbedderUnavailable, OperationalError, InterfaceError, OSError)
 
 STEPS = (
@@ -62,7 +62,7 @@ STEPS = (
 
 
 class Share(NamedTuple):
-    """How much of one version is done at once while others wait behind it."""
+    """The limit of work done at once on one version while others wait behind it."""
 
     size_bytes: int
     pictures: int
@@ -70,11 +70,11 @@ class Share(NamedTuple):
 
 
 class _MoreThanItsShare(Exception):
-    """The rest is to be done where nobody waits."""
+    """The rest belongs in the queue of imports."""
 
 
 def ingest(version_id: UUID, *, share: Share | None = None) -> bool:
-    """Bring one version as far as it goes; quietly nowhere when it is not ours to work on.
+    """Ingest one version as far as possible; do nothing when it cannot be claimed.
 
     share: of a version that people wait for. What is larger, or turns out to have more pictures or passages, is handed over to the queue of
     imports, to go on there from the stage it has reached; True says so.
@@ -101,7 +101,7 @@ def _work(version: DocumentVersion, share: Share | None) -> None:
         _run(version, share)
     except (LeaseLost, _MoreThanItsShare):
         raise
-    except (KeyboardInterrupt, SystemExit):  # of a command: a worker ends what it has
+    except (KeyboardInterrupt, SystemExit):  # interrupts a command; a worker finishes its task
         hand_back(version)
         raise
     except UnreadableFile as problem:
@@ -136,13 +136,13 @@ def fail(version: DocumentVersion, code: str, params: Mapping[str, str | int | f
             lease_expires_at=None,
         )
         if not Stage.objects.filter(version=version, name=StageName.PARSE, status=StageStatus.DONE).exists():
-            Chunk.unscoped.filter(version=version).delete()  # of an earlier reading, which this one took the place of
+            Chunk.unscoped.filter(version=version).delete()  # of an earlier reading, now replaced
         announce_document(WebhookEvent.DOCUMENT_FAILED, version.document, version=version.number, reason=code)
         record(None, Action.DOCUMENT_FAILED, version.document, outcome=Outcome.ERROR, reason=code)
 
 
 def _run(version: DocumentVersion, share: Share | None) -> None:
-    """Every step that is not done yet, in order."""
+    """Run every unfinished step, in order."""
     if share and version.size_bytes > share.size_bytes:
         raise _MoreThanItsShare
     done = set(Stage.objects.filter(version=version, status=StageStatus.DONE).values_list("name", flat=True))
@@ -170,7 +170,7 @@ WHERE version_id = %(version)s::uuid AND name IN (%(ended)s, %(begun)s)"""  # no
 
 
 def _move_on(version: DocumentVersion, ended: Step | None, begun: Step | None, *, items: int = 0) -> None:
-    """Close a stage of so many items and open the next; without a next one the version is completed."""
+    """Close a stage of `items` items and open the next; without a next one the version is completed."""
     names = {"ended": ended.name.value if ended else "", "begun": begun.name.value if begun else ""}
     with prepared_cursor(connection) as cursor:
         cursor.execute(_MOVE_ON, {"version": version.pk, "now": timezone.now(), "items": items, **names})

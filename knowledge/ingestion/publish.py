@@ -46,13 +46,13 @@ def _flip(version: DocumentVersion) -> None:
         record(None, Action.DOCUMENT_PUBLISHED, document, detail={"version": version.number})
         for told in published:
             told(document.pk)
-    elif current.number > version.number:  # a newer one was faster: this one will never answer
+    elif current.number > version.number:  # a newer version was published first: this one will never answer
         _drop(version)
 
 
 def replace_passages(version: DocumentVersion, rows: list[Chunk], *, language: str) -> bool:
-    """The flip within a version that answers: `rows`, all of them indexed, take the place of the passages it has, which stay for the
-    answers that cite them; False where the version does not answer any more. Runs inside the caller's transaction.
+    """Replace the passages of an answering version by `rows`, all of them indexed; the old ones stay for the answers that cite them. False
+    where the version does not answer any more. Runs inside the caller's transaction.
     """
     document = Document.unscoped.select_for_update(of=("self",)).get(pk=version.document_id)
     if document.current_version_id != version.pk:
@@ -74,7 +74,7 @@ def replace_passages(version: DocumentVersion, rows: list[Chunk], *, language: s
 
 
 def withdraw(document: Document) -> None:
-    """Take the answering version of a document out of every search; runs inside the caller's transaction."""
+    """Remove the answering version of a document from every search; runs inside the caller's transaction."""
     current = document.current_version
     if current is not None:
         _count(document, current, sign=-1)
@@ -108,7 +108,7 @@ WHERE f.id = %(folder)s
 
 
 def count_passages(version: DocumentVersion, folder_id: UUID, *, sign: int) -> None:
-    """Add the live passages of a version to the counts of a folder (sign 1), or take them away (-1)."""
+    """Add the live passages of a version to the counts of a folder (sign 1), or subtract them (-1)."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_CHUNKS, {"sign": sign, "version": version.pk, "folder": folder_id})
 

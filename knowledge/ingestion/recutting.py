@@ -1,4 +1,4 @@
-"""The passages of documents that answer follow the settings of their base: cut again from what was read, while the old ones answer.
+"""Re-cutting of published documents to the settings of their base, from the parsed blocks, while old passages answer.
 
 New passages are indexed beside the old ones and take their place in one transaction. Those that stay the same keep their ids; the
 others stay as they are for the answers that cite them, and are not found any more.
@@ -23,19 +23,19 @@ from knowledge.ingestion.stages import chunk_id, cut, language_for, load_parsed,
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.retrieval.engine import engine
 
-AT_ONCE_S = 60.0  # of one turn of a base; what is left waits behind the imports
+AT_ONCE_S = 60.0  # of one turn of a base; the rest waits behind the imports
 
 log = structlog.get_logger(__name__)
 
 
 def versions_to_cut(base: KnowledgeBase) -> QuerySet[DocumentVersion]:
-    """Return the versions of a base that answer and are not cut as it wants them."""
+    """Return the answering versions of a base that are cut under other settings."""
     answering = DocumentVersion.unscoped.filter(document__knowledge_base=base, document__current_version_id=F("pk"))
     return answering.filter(parse_status=ParseStatus.COMPLETED).exclude(cut_as=base.cut_as).order_by("created_at", "pk")
 
 
 def cut_base(base_id: UUID) -> bool:
-    """Cut what is to be cut of one base, for AT_ONCE_S; whether something is left. False where another process is at it."""
+    """Re-cut a base for AT_ONCE_S; return whether something is left. False while another process does it."""
     begun, skipped = time.monotonic(), list[UUID]()
     with sole_process(f"cut:{base_id}") as is_alone:
         base = KnowledgeBase.unscoped.filter(pk=base_id).first()
@@ -50,7 +50,7 @@ def cut_base(base_id: UUID) -> bool:
 
 
 def _try_to_cut(version_id: UUID) -> None:
-    """One that cannot be cut keeps its passages, and no other from its own."""
+    """Try to re-cut a version; one that fails keeps its passages and does not stop the others."""
     try:
         recut(version_id)
     except (EmbeddingError, OSError) as error:
@@ -60,7 +60,7 @@ def _try_to_cut(version_id: UUID) -> None:
 
 
 def recut(version_id: UUID) -> bool:
-    """Cut a version that answers as its base wants it; whether its passages are others now. It answers all the time.
+    """Re-cut an answering version to its base's settings; return whether passages changed. It answers all the time.
 
     Raises EmbeddingError, FileNotFoundError (what was read of it is gone).
     """
@@ -98,7 +98,7 @@ def _recut(version: DocumentVersion) -> bool:
 
 
 def _ids(version: DocumentVersion, drafts: Sequence[ChunkDraft], before: Sequence[Chunk]) -> list[UUID]:
-    """An id for each passage: its own where one with the same words below the same headings was there before, retired ones included."""
+    """Return an id for each passage: that of an earlier one, perhaps retired, with the same words below the same headings."""
     known: dict[tuple[str, tuple[str, ...]], list[UUID]] = {}
     for chunk in before:
         known.setdefault((chunk.text, tuple(chunk.heading_path)), []).append(chunk.id)
@@ -112,7 +112,7 @@ def _ids(version: DocumentVersion, drafts: Sequence[ChunkDraft], before: Sequenc
 
 
 def _index(version: DocumentVersion, rows: Sequence[Chunk]) -> None:
-    """Index those that are not, a batch at a time, beside the ones that answer. What an earlier try left was perhaps of other words."""
+    """Index the missing passages in batches, beside the old ones. Leftovers of an earlier try are deleted first."""
     with fenced(version):
         left = ChunkIndex.unscoped.filter(version=version, live=False)
         ChunkTokens.unscoped.filter(version=version, chunk_id__in=left.values("chunk_id")).delete()

@@ -86,7 +86,7 @@ def write_index_rows(rows: Sequence[IndexRow]) -> None:
 
 
 def copy_rows(table: str, columns: Sequence[str], types: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Append rows to a table by binary COPY; types: PostgreSQL's names of those of the columns."""
+    """Append rows to a table by binary COPY; types: PostgreSQL's names of the columns' types."""
     if not rows:
         return
     names = ", ".join(f'"{name}"' for name in columns)

@@ -41,7 +41,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Written:
-    """What a stage made. items: how many; write: puts them into the caller's transaction."""
+    """The result of a stage. items: how many; write: writes them in the caller's transaction."""
 
     items: int
     write: Callable[[], None]
@@ -89,7 +89,7 @@ def _why_no_text(version: DocumentVersion, parsed: ParsedDocument) -> str:
 
 
 def describe(document: Document, parsed: ParsedDocument) -> None:
-    """Take title and language from the document itself, where nobody gave them."""
+    """Take title and language from the document itself, unless they were given."""
     if parsed.title and titles.is_of(document.filename, document.title):
         document.title = parsed.title[:300]
     document.language = language_for(document, parsed)
@@ -97,14 +97,14 @@ def describe(document: Document, parsed: ParsedDocument) -> None:
 
 
 def language_for(document: Document, parsed: ParsedDocument) -> str:
-    """Return the language of its base, or its own as it was given or recognised; not the one that its base had before."""
+    """Return the base's language, or the document's own, given or recognised; not one that its base had before."""
     before = document.current_version
     was_told = before is not None and before.cut_as.rpartition("/")[2]
     return document.knowledge_base.language or ("" if was_told else document.language) or language_of(parsed.text)
 
 
 def cut(parsed: ParsedDocument, base: KnowledgeBase) -> list[ChunkDraft]:
-    """Return the passages of a document that was read, in the sizes of its base, or else of the settings."""
+    """Return the passages of a parsed document, in the sizes of its base or of the settings."""
     sizes = sizes_of(base.chunk_tokens, base.chunk_max_tokens)
     return chunk_document(
         parsed, count_tokens=engine().embedder.count_tokens, target_tokens=sizes.target, max_tokens=sizes.most
@@ -112,14 +112,14 @@ def cut(parsed: ParsedDocument, base: KnowledgeBase) -> list[ChunkDraft]:
 
 
 class Sizes(NamedTuple):
-    """Of passages, in tokens of the embedder: what they should have, and have at most."""
+    """Target and maximum size of passages, in tokens of the embedder."""
 
     target: int
     most: int
 
 
 def sizes_of(target: int | None, most: int | None) -> Sizes:
-    """Return the sizes that a base wants; None where it leaves one to the settings."""
+    """Return the sizes of a base; None where it uses those of the settings."""
     return Sizes(target or settings.CHUNK_TOKENS, most or settings.CHUNK_MAX_TOKENS)
 
 
@@ -190,7 +190,7 @@ def _ids(version: DocumentVersion, texts: Sequence[str]) -> list[UUID]:
 
 
 def chunk_id(version_id: UUID, position: int, *, taken: Container[UUID] = ()) -> UUID:
-    """The id of a passage is its place, or the next that is free of those made from it: the stage gives the same rows again."""
+    """Return the id made from a passage's place, or the next free one: repeating the stage gives the same rows."""
     ids = (uuid5(version_id, f"{position}/{turn}" if turn else str(position)) for turn in count())
     return next(each for each in ids if each not in taken)
 

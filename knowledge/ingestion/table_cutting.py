@@ -65,7 +65,7 @@ class _Columns:
         self._frame, *self._tokens = sizes.count_tokens(["| |\n", *(f"{name} | --- |" for name in names)])
 
     def pieces_of(self, line: str, start: int) -> Iterator[TablePiece]:
-        """One row in pieces of as many columns as fit; a cell that is too long for one is cut itself."""
+        """Yield a row in pieces of as many columns as fit; a cell that is too long for one is cut itself."""
         cells = written_cells(line)
         tokens = self._sizes.count_tokens([f"{cell} |" for cell in cells])
         places = [start, *(start + 2 + end for end in accumulate(len(cell) + 3 for cell in cells))]
@@ -96,7 +96,7 @@ class _Columns:
             yield TablePiece(start + offset, tokens, prefix, prefix_tokens)
 
     def _prefix(self, first: int, end: int, key: str | None) -> str:
-        """Return the header of some columns; before columns that are not the first with the key of the row and its name."""
+        """Return the header of some columns; before columns other than the first, with the row's key and its name."""
         is_named = key is not None and first > 0
         names = [*(self._names[:1] if is_named else ()), *self._names[first:end]]
         head = f"| {' | '.join(names)} |\n| {' | '.join('---' for _ in names)} |\n"

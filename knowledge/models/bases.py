@@ -14,7 +14,7 @@ ATTACHMENTS = uuid.UUID("5c1f0a52-7a8e-4d0b-9c55-3f6d2b9e41aa")  # the base of t
 
 
 class Recognition(models.TextChoices):
-    """Which pictures are read (OCR). A page of a PDF is one when pictures cover most of it, or when its text says nothing."""
+    """The pictures to read (OCR). A PDF's page is one when pictures cover most of it, or when its text says nothing."""
 
     OFF = "off", _("none")
     BARE = "bare", _("only where there is no text")
@@ -38,13 +38,13 @@ class Language(models.TextChoices):
 
 
 class KnowledgeBase(models.Model):
-    """A body of documents with one folder tree. Seen by whoever may see it, or anything in it.
+    """A body of documents with one folder tree. Visible to people who may see it or anything in it.
 
     chunk_tokens, chunk_max_tokens: what a passage of its documents should have, and has at most, in tokens of the embedder; None for
     the settings of the system. language: of all its documents; "" where each is recognised.
     org_unit: whose it is. Belonging gives no right by itself; a grant does, to this unit and to others.
-    is_approval_wanted: whether its documents say if somebody who manages them has approved what they say now.
-    is_hidden_text_indexed: whether text that nobody sees who opens a document answers like the rest of it.
+    is_approval_wanted: whether its documents show if a manager has approved the present version.
+    is_hidden_text_indexed: whether a document's hidden text is searched like the rest.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -105,7 +105,7 @@ class KnowledgeBase(models.Model):
 
     @property
     def cut_as(self) -> str:
-        """How its documents are to be cut, as `DocumentVersion.cut_as` says it of one."""
+        """Return the cutting settings of its documents, comparable to `DocumentVersion.cut_as`."""
         if not (self.chunk_tokens or self.chunk_max_tokens or self.language):
             return ""
         return f"{self.chunk_tokens or ''}/{self.chunk_max_tokens or ''}/{self.language}"

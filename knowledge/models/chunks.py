@@ -80,7 +80,7 @@ class Chunk(models.Model):
 
 
 class ChunkIndex(models.Model):
-    """What a search reads of a chunk: its vector, its term weights, and where it lies.
+    """The index row of a chunk: its vector, its term weights, and its place.
 
     `live` is set by the flip that publishes a version. Language and folder are copied here so that the filter and the order
     are one scan of one table; `folder` is the document's `access`, and the flip corrects it.
@@ -140,7 +140,7 @@ class ChunkTokens(models.Model):
 
 
 class TermFrequency(models.Model):
-    """In how many live chunks of a knowledge base a term occurs: the idf of exact BM25."""
+    """The number of live chunks of a knowledge base that hold a term: the idf of exact BM25."""
 
     pk = models.CompositePrimaryKey("knowledge_base_id", "term_id")
     knowledge_base = models.ForeignKey(

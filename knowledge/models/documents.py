@@ -19,7 +19,7 @@ from knowledge.models.folders import Folder
 
 
 class ParseStatus(models.TextChoices):
-    """Where a version stands, in the specification's four words."""
+    """The state of a version, in the specification's four words."""
 
     PENDING = "pending", _("waiting")
     PROCESSING = "processing", _("in work")
@@ -49,12 +49,12 @@ def reason_text(code: str, params: dict[str, str | int | float]) -> str:
 
 
 def stored_name(version: "DocumentVersion", filename: str) -> str:
-    """Return where the original lies in the storage: ids only, a person's file name is never a path."""
+    """Return the storage path of the original: ids only, a person's file name is never a path."""
     return f"originals/{version.document.knowledge_base_id}/{version.pk}"
 
 
 def pages_folder(version_id: uuid.UUID) -> str:
-    """Return where in the storage lies what is made from a version's pages: their images, what was read from them."""
+    """Return the storage folder of what is made from a version's pages: images and recognised text."""
     return f"pages/{version_id}"
 
 
@@ -62,9 +62,9 @@ class Document(models.Model):
     """A named thing in a folder, with versions. `current_version` is the one that answers.
 
     access: the node that its rights are read from: its folder, or a node of its own below it when it has exceptions.
-    owner: whoever answers for what it says; None for whoever added it. review_on: the day by which they look at it again.
+    owner: the person responsible for it; None for whoever added it. review_on: the day of its next review.
     superseded_by: the document that holds instead of this one. trashed_from: the access node of before it went to the trash,
-    where nobody's rights reach it; None outside of the trash.
+    where no rights reach it; None outside of the trash.
     metadata: values of the base's fields (`DocumentField`), by their names; dates as ISO 8601.
     withdrawn_at: since when no version answers, because it is gone where it came from; a new version, or its return, ends that.
     """
@@ -113,7 +113,7 @@ class Document(models.Model):
         ]
 
     def __str__(self) -> str:
-        return str(self.pk) if self.is_attached else self.title  # as of a conversation: names go into the audit log
+        return str(self.pk) if self.is_attached else self.title  # names go into the audit log
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self.access_id:
@@ -126,7 +126,7 @@ class Document(models.Model):
 
     @property
     def is_attached(self) -> bool:
-        """Tell whether it is a file of a conversation, whose name is its person's alone."""
+        """Tell whether it is a conversation's file, whose name only its own person may see."""
         return self.knowledge_base_id == ATTACHMENTS
 
 
@@ -139,7 +139,7 @@ class DocumentVersion(models.Model):
     all; recognised: how many were read. losses: how many parts of each kind were not read, by the keys of `parsers.losses.LOSSES`.
     stated: what the file says of itself (front matter), name → value.
     cut_as: the sizes of passages and the language by which its base had it cut (`KnowledgeBase.cut_as`); "" for those of the system.
-    The lease says which worker holds the version: whoever writes names its `lease` and is refused when another one took over.
+    The lease says which worker holds the version: every write names its `lease` and is refused after a takeover.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -196,7 +196,7 @@ class DocumentVersion(models.Model):
 
     @property
     def waits_for_approval(self) -> bool:
-        """Tell whether its base wants versions to be approved, and this one is not."""
+        """Tell whether its base requires approval, and this version has none."""
         return self.approved_at is None and self.document.knowledge_base.is_approval_wanted
 
     @property
@@ -206,7 +206,7 @@ class DocumentVersion(models.Model):
 
     @property
     def unread_pictures(self) -> int:
-        """Return how many pictures its base would have read, and were not: they failed, or the base was set up otherwise."""
+        """Return how many wanted pictures are unread: they failed, or the base's setting was another."""
         if not self.bare_pictures + self.scanned_pages:  # most documents: nothing to ask their base about
             return 0
         wanted = {Recognition.BARE: self.bare_pictures, Recognition.ALL: self.bare_pictures + self.scanned_pages}
@@ -214,16 +214,16 @@ class DocumentVersion(models.Model):
 
     @property
     def not_read(self) -> list[NotRead]:
-        """Return what of the file nobody read, in the reader's language."""
+        """Return the unread parts of the file, in the reader's language."""
         return not_read({**self.losses, PICTURES: self.unread_pictures})
 
     @property
     def parsed_name(self) -> str:
-        """Return where the parsed blocks lie in the storage."""
+        """Return the storage path of the parsed blocks."""
         return f"parsed/{self.document.knowledge_base_id}/{self.pk}.json"
 
     def page_name(self, name: str) -> str:
-        """Return where in the storage something of this name lies that is made from a page."""
+        """Return the storage path of something of this name made from a page."""
         return f"{pages_folder(self.pk)}/{name}"
 
 
@@ -245,7 +245,7 @@ class Stage(models.Model):
 
 
 class FieldKind(models.TextChoices):
-    """What a field of documents holds. Numbers and dates can be compared."""
+    """The type of a field of documents. Numbers and dates can be compared."""
 
     TEXT = "text", _("text")
     NUMBER = "number", _("number")
@@ -254,7 +254,7 @@ class FieldKind(models.TextChoices):
 
 
 class DocumentField(models.Model):
-    """What a base wants to be known of each of its documents. Its values stand in `Document.metadata`, under its name.
+    """A metadata field that a base defines for its documents. Its values are in `Document.metadata`, under its name.
 
     choices: of a field of that kind. Whoever sees the base sees what its fields are called.
     """

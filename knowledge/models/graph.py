@@ -1,7 +1,7 @@
-"""The knowledge graph of a base: what its passages name, and what they say about it.
+"""The knowledge graph of a base: the entities its passages name, and what they state about them.
 
 A passage is the only reason why anybody sees anything here: an entity is seen through a passage that makes it one (`defines`), a
-relation through the passage that states it and both its ends, and the name that is shown is the one that stands in such a passage.
+relation through the passage that states it and both its ends, and the name shown is the one in such a passage.
 What a person sees is therefore what a graph made of their documents alone would show.
 """
 
@@ -28,7 +28,7 @@ KIND_LENGTH = 60
 class GraphEntity(models.Model):
     """Something that passages of one base name. key: its name folded (knowledge.graph.names), which makes it one whatever it is.
 
-    document: of an entity that is a document; it is seen by whoever sees that document, whoever names it. is_spread: whether the
+    document: of an entity that is a document; its visibility is that of the document, whatever names it. is_spread: whether the
     passages that were there before it have been looked through for its name.
     """
 
@@ -59,9 +59,9 @@ class GraphEntity(models.Model):
 
 
 class GraphRelation(models.Model):
-    """What passages state of two entities. kind `also_called`: both are names of one thing.
+    """A relation of two entities that passages state. kind `also_called`: both are names of one thing.
 
-    is_refused: somebody who looks after the base took it out by hand; it stays, so that the next reading does not bring it back.
+    is_refused: a manager of the base removed it; the row stays, so that the next reading does not restore it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -134,7 +134,7 @@ class GraphMention(models.Model):
 
 
 class GraphMerge(models.Model):
-    """Two entities that somebody who looks after the base said are one. Taking it back is deleting the row: nothing else was changed."""
+    """Two entities merged by a manager of the base. Deleting the row undoes it: nothing else was changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")

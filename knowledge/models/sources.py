@@ -1,4 +1,4 @@
-"""Sources of documents: where the documents of a folder are out there, what became of each, and the runs that keep them fresh."""
+"""Sources of documents: where a folder's documents come from, the state of each, and the runs that update them."""
 
 import uuid
 
@@ -19,7 +19,7 @@ MOST_PROBLEMS = 100  # of one run that are kept with their reasons; all are coun
 
 
 class Every(models.IntegerChoices):
-    """How often a source is read, in minutes."""
+    """The interval at which a source is read, in minutes."""
 
     NEVER = 0, _("only by hand")
     QUARTER_HOUR = 15, _("every 15 minutes")
@@ -30,7 +30,7 @@ class Every(models.IntegerChoices):
 
 
 class Source(models.Model):
-    """What fills a folder and keeps it as it is out there.
+    """A system outside that a folder is kept in step with.
 
     kind: the name of its connector; settings: what that connector asks for, without secrets. encrypted_secret: sealed for the
     address that the settings lead to. state: what the connector wants to know next time, such as the commit it has read.
@@ -93,9 +93,9 @@ class Source(models.Model):
 
 
 class SourceItem(models.Model):
-    """One page or file out there, and the document that it became here.
+    """A page or file of a source, and its document here.
 
-    original_id: how it is known out there, whatever it is called. version: by which the connector sees that it changed.
+    original_id: its stable id in the source. version: by which the connector sees that it changed.
     memory: what the connector wants to know of it next time. sections: [[heading, anchor], …], where headings can be linked to.
     read_at: when it was last read; checked_at: when it was last seen to be as it was read. gone_at: since when it is missed;
     failure: why it could not be read, as a sentence. is_left_out: its document was deleted for good here, and is not brought again.
@@ -151,9 +151,9 @@ class Trigger(models.TextChoices):
 
 
 class SourceRun(models.Model):
-    """One reading of a source. While it runs it holds a lease: a source has one running run, and whoever lost it writes nothing more.
+    """One reading of a source. While it runs it holds a lease: a source has one running run, and a run that lost it writes nothing more.
 
-    seen: pages that are out there. problem: why the run as a whole ended early; problems: [{"what": path, "why": sentence}, …].
+    seen: pages in the source. problem: why the run as a whole ended early; problems: [{"what": path, "why": sentence}, …].
     """
 
     source = models.ForeignKey(Source, models.CASCADE, related_name="runs")

@@ -7,7 +7,7 @@ from copilot_site.lib.line_fields import LineField
 
 
 class WebhookEvent(models.TextChoices):
-    """What other systems are told of. PING: a trial by hand."""
+    """The events sent to other systems. PING: a trial by hand."""
 
     DOCUMENT_READY = "document.ready", _("a document is ready")
     DOCUMENT_FAILED = "document.failed", _("a document could not be read")
@@ -24,7 +24,7 @@ class DeliveryState(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address that is told what happens. encrypted_secret: sealed for this row. site: where links of what it is told lead."""
+    """An address that events are sent to. encrypted_secret: sealed for this row. site: the base of links in messages."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = LineField(_("name"), max_length=100, unique=True)
@@ -45,7 +45,7 @@ class Webhook(models.Model):
 
 
 class WebhookDelivery(models.Model):
-    """One thing that one webhook is told. payload: ids and addresses, no content. next_at: when it is tried (again).
+    """A message to a webhook. payload: ids and addresses, no content. next_at: when it is tried (again).
 
     attempts: are counted before they are made. status: of HTTP, where one came. problem: why the last one failed, "" where it did not.
     """

@@ -1,4 +1,4 @@
-"""What a parser is, and how it says no. One new format is one new file that calls `parsers.add`; it gives back `blocks.ParsedDocument`."""
+"""The interface of parsers and their errors. A new format is one file that calls `parsers.add` and returns `blocks.ParsedDocument`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,17 +42,17 @@ class Parser(Protocol):
     def mime_types(self) -> Sequence[str]: ...
     @property
     def extensions(self) -> Sequence[str]:
-        """Lower case with the dot, the usual one first."""
+        """Return the extensions in lower case with the dot, the usual one first."""
 
     @property
     def preload(self) -> Sequence[str]:
-        """Modules that a warm server imports once, before it forks for each file."""
+        """Return the modules that a warm server imports once, before it forks for each file."""
 
     def recognises(self, path: Path) -> bool:
         """Tell whether the content looks like this format; reads little, trusts nothing, raises nothing."""
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
-        """Raises Rejected when the file breaks a limit or a rule, ParseFailed("damaged") when it cannot be read."""
+        """Parse a file. Raises Rejected when it breaks a limit or a rule, ParseFailed("damaged") when unreadable."""
 
 
 parsers: Registry[Parser] = Registry("parser")

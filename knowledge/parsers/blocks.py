@@ -1,7 +1,7 @@
-"""The document model: what every parser gives back, typed blocks in reading order.
+"""The document model that every parser returns: typed blocks in reading order.
 
-A block's text is what people read in the original (`knowledge.text.normalise.cleaned`); kind and fields say what it is, so that nobody
-guesses structure from text again. The document's text is the texts of its blocks, with a line end between the items of a list and a
+A block's text is what people read in the original (`knowledge.text.normalise.cleaned`); kind and fields give its structure, so that it need
+not be guessed from text. The document's text is the texts of its blocks, with a line end between the items of a list and a
 blank line elsewhere; spans are character offsets into it.
 """
 
@@ -188,11 +188,11 @@ class ParsedDocument:
 
     @property
     def hidden_count(self) -> int:
-        """Return how many of the blocks that answer people do not see."""
+        """Return how many of the searchable blocks are hidden from people."""
         return sum(each.hidden is not None for each in self.blocks)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that say something: a block of plain text is its kind and its text."""
+        """Return the fields that differ from their defaults: a block of plain text is its kind and its text."""
         found = asdict(replace(self, blocks=(), apart=())) | {"model": MODEL}
         found["blocks"] = [_to_json(block) for block in self.blocks]
         found["apart"] = [{"block": _to_json(each.block), "at": each.at} for each in self.apart]
@@ -200,7 +200,7 @@ class ParsedDocument:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "ParsedDocument":
-        """Read what `to_json` gave, also by an earlier version of the parsers: fields that are gone are passed over."""
+        """Read the output of `to_json`, also of earlier parsers: unknown fields are ignored."""
         read = _from_json if value.get("model") == MODEL else _from_earlier_json
         known = {name: value[name] for name in cls.__dataclass_fields__ if name in value}
         apart = tuple(Apart(read(each["block"]), each["at"]) for each in value.get("apart", ()))
@@ -211,7 +211,7 @@ class ParsedDocument:
 
 
 def separator(before: Block | None, block: Block) -> str:
-    """Return what stands between two neighbouring blocks in the document's text."""
+    """Return the separator of two neighbouring blocks in the document's text."""
     if before is None:
         return ""
     return "\n" if before.kind == block.kind == "item" else SEPARATOR
@@ -246,7 +246,7 @@ def _from_earlier_json(value: dict[str, Any]) -> Block:
 
 
 def linked(words: str, address: str) -> str:
-    """Linked words in a text that `block` is made of; the words alone where the address leads to no page, file or person."""
+    """Mark linked words in a text for `block`; return the words alone where the address leads to no page, file or person."""
     address = "".join(address.strip().replace(" ", "%20").split())
     is_one = is_absolute(address) or _RELATIVE.match(address) is not None
     if not words.strip() or not is_one or len(address) > MAX_ADDRESS:
@@ -255,17 +255,17 @@ def linked(words: str, address: str) -> str:
 
 
 def is_absolute(address: str) -> bool:
-    """Tell whether an address leads somewhere from any page; one that does not is told, and no link of ours."""
+    """Tell whether an address is absolute; a relative one is kept as text and not linked."""
     return _ABSOLUTE.match(address) is not None
 
 
 def unmarked(source: str) -> str:
-    """Take the marks of links out of a source: a file cannot make one."""
+    """Remove the marks of links from a source, so that a file cannot forge one."""
     return source.translate(_LINK_MARKS)
 
 
 def taken_links(text: str) -> tuple[str, tuple[Link, ...]]:
-    """Return a text without marks, and the links that they told."""
+    """Return a text without marks, and its links."""
     if _WORDS not in text:
         return text, ()
     parts: list[str] = []
@@ -298,6 +298,6 @@ def item(text: str, *, depth: int = 0, number: str = "", **fields: Any) -> list[
 
 
 def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) -> list[Block]:
-    """Return what people do not see, as a paragraph; no block when nothing is left of it."""
+    """Return hidden text as a paragraph; no block when nothing is left of it."""
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)

@@ -1,4 +1,4 @@
-"""What the styles of a page say of an element when it is opened on a wide screen: the rules that fit it, and its own style.
+"""The style of an element on a wide screen: the page's rules that match it, and its own style.
 
 tinycss2 reads the sheets, cssselect2 the selectors. States that need a reader (hovered over, focused) are not met; an animation counts
 with its last frame where it stays at that.
@@ -29,7 +29,7 @@ _RANGE = re.compile(r"(?:(.+?)\s*(<=?|>=?|=)\s*)?([a-z-]+)\s*(?:(<=?|>=?|=)\s*(.
 
 
 def applies(kind: str, condition: str) -> bool:
-    """Tell whether what stands in the block of an at-rule counts. kind, condition: in lower case."""
+    """Tell whether the block of an at-rule applies. kind, condition: in lower case."""
     if kind == "supports":
         return not condition.startswith("not")
     if kind == "container":
@@ -38,7 +38,7 @@ def applies(kind: str, condition: str) -> bool:
 
 
 def on_a_screen(queries: str) -> bool:
-    """Tell whether a wide screen meets one of these media queries; no query is met by all."""
+    """Tell whether a wide screen matches one of these media queries; an empty list always matches."""
     return not queries.strip() or any(_meets(each.strip()) for each in queries.lower().split(","))
 
 
@@ -90,7 +90,7 @@ _VALID: dict[str, Callable[[str], Any]] = {  # what a browser takes, of what dec
 class _Element(ElementWrapper):  # type: ignore[misc]
     @property
     def previous_siblings(self) -> list[Any]:
-        """Return them nearest first: the library's own calls itself for each of them."""
+        """Return them nearest first: the library's own recurses for each of them."""
         found, each = [], self.previous
         while each is not None:
             found.append(each)
@@ -106,7 +106,7 @@ class _Rule:
 
 
 class Stylesheet:
-    """The rules of a page, looked up by what their last selector names."""
+    """The rules of a page, indexed by the id, class or tag of their last selector."""
 
     def __init__(self, tree: Any, sources: Iterable[str]) -> None:
         self._rules: dict[str, list[_Rule]] = defaultdict(list)
@@ -120,7 +120,7 @@ class Stylesheet:
         self._wrapped = {each.etree_element: each for each in page}
 
     def style_of(self, element: Any) -> dict[str, str]:
-        """Return what rules and the element's own style say of it, the stronger over the weaker. Names in lower case."""
+        """Return the element's style from rules and its own, the stronger over the weaker. Names in lower case."""
         own = element.get("style")
         layers = [declared(tinycss2.parse_blocks_contents(own))] if own else []
         if wrapped := self._wrapped.get(element):
@@ -135,7 +135,7 @@ class Stylesheet:
         return self._at_rest(style) if "animation" in style or "animation-name" in style else style
 
     def _at_rest(self, style: dict[str, str]) -> dict[str, str]:
-        """Return how it looks when an animation that stays at its last frame is over."""
+        """Return the style after an animation that stays at its last frame."""
         words = f"{style.get('animation', '')} {style.get('animation-name', '')}".replace(",", " ").split()
         fill = f"{style.get('animation', '')} {style.get('animation-fill-mode', '')}"
         if "forwards" in fill or "both" in fill:
@@ -144,7 +144,7 @@ class Stylesheet:
         return style
 
     def _read(self, nodes: Sequence[Any], around: str = "", *, is_layered: bool = False, depth: int = 0) -> None:
-        """Keep every rule that a screen would apply, rules in rules included."""
+        """Keep every rule that a screen would apply, nested ones included."""
         if around and (own := declared(nodes)):
             self._add(around, own, is_layered=is_layered)
         for node in nodes:
@@ -187,7 +187,7 @@ _SIGNS = (
 
 
 def _names(compound: Any) -> list[str]:
-    """Return what an element must have: ids, classes and its tag, the rarest first."""
+    """Return the ids, classes and tag that an element must have, the rarest first."""
     found = (
         (sign, getattr(each, name))
         for kind, sign, name in _SIGNS
@@ -198,14 +198,14 @@ def _names(compound: Any) -> list[str]:
 
 
 def _needed(node: Any) -> set[str]:
-    """Return what a page must have somewhere for a selector to be about anything."""
+    """Return what a page must contain for a selector to match anything."""
     if isinstance(node, parsing.CombinedSelector):
         return _needed(node.left) | _needed(node.right)
     return set(_names(node))
 
 
 def _test_of(node: Any) -> Test:
-    """Return the test of a selector. What stands around an element is asked once: the library's own test asks again and again."""
+    """Return the test of a selector. An element's surroundings are tested once; the library's own test repeats that."""
     if isinstance(node, parsing.CombinedSelector):
         return _around(node.combinator, _test_of(node.left), _test_of(node.right))
     plain, tests = [], []
@@ -231,7 +231,7 @@ def _fits_any(tests: list[Test], element: Any, *, is_not: bool) -> bool:
 
 
 def _around(combinator: str, left: Test, right: Test) -> Test:
-    """Return the test of two selectors beside one another."""
+    """Return the test of two selectors joined by a combinator."""
     follow = attrgetter("parent" if combinator in " >" else "previous")
     known: dict[Any, bool] = {}  # by element: whether it fits, or one beyond it
 
@@ -255,7 +255,7 @@ def _around(combinator: str, left: Test, right: Test) -> Test:
 
 
 def _nested(prelude: str, around: str) -> str:
-    """Return the selector of a rule in a rule, as it would stand outside."""
+    """Return the selector of a nested rule as it would be written outside."""
     if not around:
         return prelude
     above = f":is({around})"
@@ -263,7 +263,7 @@ def _nested(prelude: str, around: str) -> str:
 
 
 def _text_of(tokens: Sequence[Any]) -> str:
-    """Return a value or a selector as text without comments; "" for brackets in thousands of brackets."""
+    """Return a value or a selector as text without comments; "" for thousands of nested brackets."""
     try:
         return str(tinycss2.serialize([each for each in tokens if each.type != "comment"]).strip())
     except RecursionError:
@@ -284,7 +284,7 @@ def declared(nodes: Sequence[Any]) -> Declarations:
 
 
 def resolved(style: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the style with custom properties put in; what is not known stays as it is written."""
+    """Return the style with custom properties substituted; unknown ones stay as written."""
 
     def value_of(found: re.Match[str]) -> str:
         return variables.get(found[1], found[2] or found[0]).strip()

@@ -43,7 +43,7 @@ Shade = tuple[Colour, float]
 
 
 def px(value: str | None, *, em: float = 16.0) -> float | None:
-    """Return a length in pixels; None for what is none. em: pixels that `em` stands for."""
+    """Return a length in pixels; None for anything else. em: pixels that `em` stands for."""
     value = (value or "").strip()
     units = {**_PX_OF, "em": em, "ex": em / 2, "ch": em / 2}
     if match := LENGTH.fullmatch(value):
@@ -83,7 +83,7 @@ def is_colour(value: str) -> bool:
 
 
 def shade(said: str) -> Shade | None:
-    """Read a colour; None for what is not understood."""
+    """Read a colour; None for an unknown one."""
     if said in _SYSTEM:
         return _SYSTEM[said], 1.0
     try:
@@ -95,7 +95,7 @@ def shade(said: str) -> Shade | None:
 
 
 def _rgb(colour: Any) -> Sequence[float]:
-    """Return red, green and blue from 0 to 1; of spaces that are far from them, the grey that is as bright."""
+    """Return red, green and blue from 0 to 1; for other colour spaces, the grey of equal brightness."""
     for space in ("srgb", "xyz-d65", "xyz-d50"):
         try:
             found = tuple(colour.to(space).coordinates)
@@ -115,12 +115,12 @@ def _whole(red: float, green: float, blue: float) -> Colour:
 
 
 def over(colour: Colour, background: Colour, opacity: float) -> Colour:
-    """Mix a colour with the background that it lets through."""
+    """Mix a translucent colour with its background."""
     return _whole(*(opacity * a + (1 - opacity) * b for a, b in zip(colour, background, strict=True)))
 
 
 def split(text: str, separator: str = ",") -> list[str]:
-    """Return the parts between separators that stand outside of brackets."""
+    """Return the parts between separators outside of brackets."""
     parts, depth, begin = [], 0, 0
     for place, letter in enumerate(text):
         depth += (letter in "([") - (letter in ")]")

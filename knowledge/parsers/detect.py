@@ -1,4 +1,4 @@
-"""Which parser reads a file: the name's ending, the allow-list of parsers and the content have to agree."""
+"""The choice of a file's parser: its extension, the allow-list of parsers and the content have to agree."""
 
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from zipfile import BadZipFile, ZipFile
@@ -19,7 +19,7 @@ def extension_of(filename: str) -> str:
 
 
 def parser_for_name(filename: str) -> Parser:
-    """Raises Rejected("unknown_type"), which names what is accepted."""
+    """Return the parser for an extension. Raises Rejected("unknown_type"), which names what is accepted."""
     extension = extension_of(filename)
     for parser in parsers:
         if extension in parser.extensions:
@@ -28,7 +28,7 @@ def parser_for_name(filename: str) -> Parser:
 
 
 def parser_for(path: Path, filename: str) -> Parser:
-    """Raises Rejected: unknown_type, empty, encrypted (Office password), mismatch and its two kinds."""
+    """Return the parser of a file. Raises Rejected: unknown_type, empty, encrypted, mismatch and its two kinds."""
     parser = parser_for_name(filename)
     if path.stat().st_size == 0:
         raise Rejected("empty")
@@ -45,7 +45,7 @@ def head(path: Path) -> bytes:
 
 
 def _mismatch(path: Path, extension: str) -> Rejected:
-    """Return why content is not of the type its name says, with the ending it should have had where that is known."""
+    """Return the error for content that does not match its extension, with the right extension where known."""
     try:
         looks_like = puremagic.magic_string(head(path))[0].extension.lower()
     except (puremagic.PureError, ValueError, IndexError):
@@ -56,14 +56,14 @@ def _mismatch(path: Path, extension: str) -> Rejected:
 
 
 def is_encrypted_office(path: Path) -> bool:
-    """Office files with a password are OLE containers with a stream called EncryptedPackage."""
+    """Tell whether an Office file has a password: an OLE container with a stream called EncryptedPackage."""
     if not head(path).startswith(_OLE):
         return False
     return _ENCRYPTED_STREAM in path.read_bytes()
 
 
 def is_text(path: Path) -> bool:
-    """No NUL bytes (except UTF-16 with a byte order mark), and at most a few other control characters."""
+    """Tell whether bytes are text: no NUL (except UTF-16 with a byte order mark), few other control characters."""
     start = head(path)
     if start.startswith(_UTF16_BOMS):
         return True

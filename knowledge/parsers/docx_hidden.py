@@ -1,4 +1,4 @@
-"""Decide what of a Word document nobody sees: formatted as hidden, deleted, tiny, of the colour behind it, or without a place."""
+"""Detection of hidden text in Word: formatted as hidden, deleted, tiny, in the background colour, or off the page."""
 
 import re
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ _UNSEEN_STYLE = re.compile(r"(?:visibility\s*:\s*hidden|display\s*:\s*none)", re
 
 @dataclass(frozen=True)
 class Place:
-    """Where text stands. hidden: why nobody sees anything there. behind: six hex digits or another name of a colour; UNKNOWN too."""
+    """The surroundings of text. hidden: why they are invisible. behind: colour as six hex digits or a name, or UNKNOWN."""
 
     hidden: HiddenReason | None = None
     behind: str = "FFFFFF"
@@ -68,7 +68,7 @@ class Place:
         return self
 
     def why(self, look: Look) -> HiddenReason | None:
-        """Return why nobody sees characters of a look here; None where they do."""
+        """Return why characters of this format are hidden here; None if visible."""
         if self.hidden is HiddenReason.DELETED:
             return self.hidden
         if look.vanishes:
@@ -85,7 +85,7 @@ class Place:
 
 
 def colour_of(said: str | None) -> Colour | None:
-    """Read six hex digits or a highlight; None for "auto", which Word keeps legible, and for what is not known."""
+    """Read six hex digits or a highlight; None for "auto", which Word keeps legible, and for unknown names."""
     if said and _HEX.fullmatch(said):
         return int(said[:2], 16), int(said[2:4], 16), int(said[4:], 16)
     return _HIGHLIGHTS.get(said or "")

@@ -1,4 +1,4 @@
-"""The numbers that Word puts in front of paragraphs: they stand in no text, only in the definitions of lists."""
+"""The numbers that Word shows before paragraphs: they are not in the text, only in list definitions."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _LONGEST_TEXT = 100  # characters in front of a paragraph
 
 @dataclass(frozen=True)
 class Numbered:
-    """What stands in front of a paragraph. number: "" for a bullet. depth: from 0."""
+    """The label of a paragraph. number: "" for a bullet. depth: from 0."""
 
     number: str
     depth: int
@@ -39,7 +39,7 @@ class _Level:
         return self.form == "bullet" or (self.form == "none" and not self.text)
 
     def restarts_after(self, level: int) -> bool:
-        """Tell whether a paragraph of a higher level begins this one's numbers again."""
+        """Tell whether a paragraph of a higher level restarts this one's numbers."""
         return self.restart is None or level < self.restart
 
 
@@ -47,7 +47,7 @@ class Numbering:
     """Counts the paragraphs of each list. Paragraphs are asked about in their order."""
 
     def __init__(self, tree: Any | None, linked_styles: dict[str, str]) -> None:
-        """linked_styles: the list that a style of lists names, by the id of the style."""
+        """Read the definitions of lists. linked_styles: list by the id of the list style that names it."""
         self._levels: dict[str, dict[int, _Level]] = {}  # by abstract list
         self._lists: dict[str, str] = {}  # list → abstract list
         self._own: dict[str, dict[int, _Level]] = {}  # what a list has of its own

@@ -24,7 +24,7 @@ UNKNOWN = "unknown"  # a colour that we do not work out
 
 @dataclass(frozen=True)
 class Look:
-    """What is said of characters; None where it is not said. colour, shade: six hex digits, "auto", or the name of a highlight."""
+    """The format of characters; None where unset. colour, shade: six hex digits, "auto", or the name of a highlight."""
 
     vanishes: bool | None = None
     colour: str | None = None
@@ -136,13 +136,13 @@ class Styles:
         return None
 
     def bullet_depth(self, properties: Any) -> int | None:
-        """Return the depth of an item whose style alone, without a definition of a list, calls it one."""
+        """Return the depth of an item that is one only by its style, without a list definition."""
         chain = self.chain(properties, "pStyle", "paragraph")
         found = next((match for each in chain if (match := _LIST.fullmatch(_name(each)))), None)
         return int(found[1] or 1) - 1 if found else None
 
     def table_marks(self, table: Any) -> tuple[bool, bool]:
-        """Tell whether the style of a table colours its cells, and whether it sets off the first row, and the table wants that."""
+        """Tell whether a table's style colours its cells, and whether it sets off the first row and the table enables that."""
         chain = self.chain(table.find(f"{W}tblPr"), "tblStyle", "table")
         shades = any(next(style.iter(f"{W}shd"), None) is not None for style in chain)
         looked = table.find(f"{W}tblPr/{W}tblLook")
@@ -168,7 +168,7 @@ def _name(style: Any) -> str:
 
 
 def look_of(properties: Any) -> Look:
-    """Read what run properties say."""
+    """Read the format in run properties."""
     if properties is None or len(properties) == 0:
         return _NOTHING
     values = {child.tag: child for child in properties if isinstance(child.tag, str)}
@@ -203,7 +203,7 @@ def _said_colour(colour: Any) -> str | None:
 
 
 def _text_fill(fill: Any) -> tuple[str | None, bool | None]:
-    """Read what newer versions of Word fill letters with: a colour, and whether one sees through; None for what is not said."""
+    """Read the text fill of newer versions of Word: a colour, and whether it is transparent; None where unset."""
     if fill is None:
         return None, None
     if fill.find(f"{_NEW}noFill") is not None:

@@ -1,4 +1,4 @@
-"""The text of one paragraph of a Word document: what people see, what they do not see, and what is anchored in it."""
+"""The text of one paragraph of a Word document: visible text, hidden text, and what is anchored in it."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +38,7 @@ _NO_PICTURE = (HiddenReason.DELETED, HiddenReason.NOT_DISPLAYED)
 
 
 def says_nothing(control: Any) -> bool:
-    """Tell whether a content control holds a table of contents, or the prompt that nobody has filled in."""
+    """Tell whether a content control holds a table of contents, or an unfilled prompt."""
     properties = control.find(f"{W}sdtPr")
     if properties is None:
         return False
@@ -48,7 +48,7 @@ def says_nothing(control: Any) -> bool:
 
 
 def flow(element: Any, wanted: set[str]) -> Iterator[Any]:
-    """Yield the children of those names, also those inside of what only wraps them."""
+    """Yield the children of these names, also those inside of wrapper elements."""
     for child in element:
         if child.tag in wanted:
             yield child
@@ -61,7 +61,7 @@ def flow(element: Any, wanted: set[str]) -> Iterator[Any]:
 
 
 class Fields:
-    """What the fields of a part do to its runs: some are code, which is not shown, some are links, some the number of a page."""
+    """The effect of a part's fields on its runs: some are code, which is not shown, some links, some page numbers."""
 
     def __init__(self, tree: Any) -> None:
         self.code: set[Any] = set()
@@ -81,7 +81,7 @@ class Fields:
                 opened.append(_Field())
             elif kind == "separate" and opened:
                 opened[-1].is_separated = True
-            elif kind == "end" and opened:  # one that never ends hides nothing
+            elif kind == "end" and opened:  # an unclosed field hides nothing
                 self._close(opened.pop())
 
     def _close(self, ended: "_Field") -> None:
@@ -101,7 +101,7 @@ class _Field:
 
 
 class Source(Protocol):
-    """What a paragraph asks the document it stands in."""
+    """The interface of the document that a paragraph is read in."""
 
     styles: Styles
 
@@ -126,7 +126,7 @@ class PartOf:
 
 
 class Text:
-    """One paragraph, read. behind: what follows it, in order. is_bold: whether all that is seen of it is bold."""
+    """One paragraph, read. behind: what follows it, in order. is_bold: whether all visible text is bold."""
 
     def __init__(self, paragraph: Any, source: Source, part: PartOf, place: Place) -> None:
         self._source, self._part = source, part
@@ -143,7 +143,7 @@ class Text:
 
     @property
     def unseen(self) -> list[Block]:
-        """Return what nobody sees of it, one block for each reason in a row."""
+        """Return the hidden text, one block for each run of the same reason."""
         return unseen_blocks(self._pieces)
 
     def _read(self, element: Any, place: Place, address: str) -> None:
@@ -223,7 +223,7 @@ class Text:
         return None
 
     def _drawing(self, elements: Iterable[Any], place: Place) -> None:
-        """Read what is drawn: boxes, pictures, charts, SmartArt, embedded files."""
+        """Read drawings: boxes, pictures, charts, SmartArt, embedded files."""
         for element in elements:
             if not isinstance(element.tag, str):
                 continue

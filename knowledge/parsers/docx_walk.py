@@ -41,7 +41,7 @@ class Walk:
         self.losses = Counter[str]()
 
     def blocks(self) -> list[Block | Picture]:
-        """Everything in reading order: headers first, footers last."""
+        """Return all blocks in reading order: headers first, footers last."""
         if self._body is None:
             return []
         body = self.inside(self._body, self._main, self._page)
@@ -151,7 +151,7 @@ class Walk:
         return [*table_blocks(grid), *behind]
 
     def _cell(self, cell: Any, part: PartOf, place: Place, behind: list[Block | Picture], *, is_name: bool) -> Cell:
-        """Read a cell; tables inside it and what else is no text of its own go behind its table."""
+        """Read a cell; nested tables and other non-text content follow its table."""
         lines: list[str] = []
         is_bold = True
         for child in flow(cell, _FLOW):
@@ -178,7 +178,7 @@ class Walk:
         return _by_id(tree, kind), PartOf.of(held, tree) if tree is not None else self._main, form
 
     def _running(self, kind: str) -> list[Block | Picture]:
-        """Headers or footers, each text once: those that the pages of some section show."""
+        """Return headers or footers shown by some section, each text once."""
         has_even = self._settings is not None and is_on(self._settings.find(f"{W}evenAndOddHeaders"))
         found: dict[str, list[Block]] = {}
         named: dict[str, str] = {}  # a section without one of its own goes on with the one before
@@ -198,7 +198,7 @@ class Walk:
         return [each for blocks in found.values() for each in blocks]
 
     def _lines(self, element: Any, part: PartOf) -> tuple[str, list[Block]]:
-        """Return the lines of a header without numbers of pages, a row of a table in one, and what nobody sees of it."""
+        """Return the lines of a header without page numbers, one for each table row, and its hidden text."""
         lines: list[str] = []
         unseen: list[Block] = []
         for child in flow(element, {f"{W}p", f"{W}tbl"}):
@@ -227,7 +227,7 @@ def _without_page_numbers(text: str) -> str:
 
 
 def _joined(lines: list[Block], kind: Any) -> list[Block]:
-    """Several blocks of text as one, their links kept."""
+    """Join blocks of text into one, keeping their links."""
     text, links = "", []
     for each in lines:
         text += "\n" if text else ""
@@ -242,7 +242,7 @@ def _moved(said: Block, before: str, number: str) -> Block:
 
 
 def _with_whole_code(found: list[Block | Picture]) -> Iterator[Block | Picture]:
-    """Neighbouring lines of code as one block."""
+    """Join neighbouring lines of code into one block."""
     lines: list[Block] = []
     for each in [*found, None]:
         if isinstance(each, Block) and each.kind == "code" and not each.hidden:
@@ -255,7 +255,7 @@ def _with_whole_code(found: list[Block | Picture]) -> Iterator[Block | Picture]:
 
 
 def _named_rows(rows: list[tuple[Any, list[Any]]], names_first: bool) -> int:
-    """Return how many rows Word marks as names of columns: repeated on each page, set off by the table's style, or shaded alone."""
+    """Count the rows that Word marks as header: repeated on each page, set off by the table's style, or the only shaded ones."""
     marked = 0
     while marked < len(rows) and is_on(rows[marked][0].find(f"{W}trPr/{W}tblHeader")):
         marked += 1
@@ -268,7 +268,7 @@ def _named_rows(rows: list[tuple[Any, list[Any]]], names_first: bool) -> int:
 
 
 def _continues(properties: Any, name: str) -> bool:
-    """Tell whether a cell is only the rest of the one above or before it."""
+    """Tell whether a cell continues the one above or before it."""
     merged = value_of(properties, name)
     return merged is not None and merged != "restart"
 

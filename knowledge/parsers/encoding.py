@@ -30,7 +30,7 @@ def read_text(path: Path, limits: ParseLimits) -> str:
 
 
 def decode(data: bytes) -> str:
-    """By byte order mark, then UTF-8, GB18030, Big5, Windows-1252: the first that gives plausible text.
+    """Decode by byte order mark, UTF-8, GB18030, Big5 or Windows-1252: the first that gives plausible text.
 
     Raises Rejected("encoding").
     """

@@ -1,15 +1,15 @@
-"""Text that stands in a file and that nobody sees who opens it: why. A parser gives it as a block of its own, with the reason."""
+"""Reasons why text in a file is hidden from its readers. A parser returns such text as a block with the reason."""
 
 from enum import StrEnum
 
 
 def gettext_noop(text: str) -> str:
-    """Marks a sentence for the catalogue of translations; Django stays out of the parsing process."""
+    """Mark a sentence for the catalogue of translations; Django stays out of the parsing process."""
     return text
 
 
 class HiddenReason(StrEnum):
-    """Why text cannot be seen. The values are stored."""
+    """The reason why text is hidden. The values are stored."""
 
     NOT_DISPLAYED = "not_displayed"
     INVISIBLE = "invisible"

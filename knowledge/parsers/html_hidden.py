@@ -1,4 +1,4 @@
-"""Which text of an HTML page a reader does not see, by its styles and attributes.
+"""Detection of hidden text in an HTML page, by styles and attributes.
 
 What a click opens (`<details>`) can be seen. A background that is a picture, or a colour that is not understood, hides nothing.
 """
@@ -23,20 +23,20 @@ _NEVER_SHOWN = frozenset(("template", "noscript", "noframes", "noembed", "datali
 _NOT_OF_A_DRAWING = frozenset(("title", "desc", "metadata", "defs", "symbol"))  # of SVG
 _STRUCK = frozenset(("del", "s", "strike"))
 _SPECIAL = _NEVER_SHOWN | _NOT_OF_A_DRAWING | _STRUCK | {"dialog"}
-_OF_TABLES = frozenset(("table", "thead", "tbody", "tfoot", "tr", "td", "th"))  # they grow with what they hold
+_OF_TABLES = frozenset(("table", "thead", "tbody", "tfoot", "tr", "td", "th"))  # grow with their content
 _ATTRIBUTES = frozenset(
     ("style", "hidden", "popover", "color", "text", "bgcolor", "background", "fill", "opacity", "font-size")
 )
 _SIDES = ("top", "right", "bottom", "left")
-_FAR_PX = (-500.0, 5000.0)  # beyond these nobody scrolls
-_LEAST_PX = 1.0  # of a box that cuts off what is larger
+_FAR_PX = (-500.0, 5000.0)  # unreachable by scrolling
+_LEAST_PX = 1.0  # of a box that clips its content
 _LEAST_OPACITY = _LEAST_SCALE = 0.05
 _SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0}
 
 
 @dataclass(frozen=True)
 class Look:
-    """What an element hands down. reason: why nothing in it is seen. background: None where it is not known."""
+    """The look that children inherit. reason: why all in it is hidden. background: None where it is not known."""
 
     reason: HiddenReason | None = None
     colour: Colour | None = (0, 0, 0)
@@ -61,7 +61,7 @@ class Look:
         return HiddenReason.INVISIBLE if self.alpha < _LEAST_OPACITY else HiddenReason.COLOUR
 
     def _is_seen(self, colour: Colour | None, alpha: float) -> bool:
-        """Tell whether a colour stands out from what is behind it; one that is not known does."""
+        """Tell whether a colour stands out from its background; an unknown one does."""
         if alpha < _LEAST_OPACITY:
             return False
         if colour is None or self.background is None:
@@ -70,7 +70,7 @@ class Look:
 
 
 class Looks:
-    """How the elements of a page (an lxml tree) look, by its style sheets and their own attributes."""
+    """The looks of a page's elements (an lxml tree), by style sheets and attributes."""
 
     def __init__(self, tree: Any) -> None:
         sheets = (each.text or "" for each in tree.iter("style") if on_a_screen(each.get("media") or ""))
@@ -101,18 +101,18 @@ class Looks:
 
 
 def _ink(style: Mapping[str, str], above: Look) -> tuple[Colour | None, float]:
-    """Return the colour of the letters, and how opaque they are."""
+    """Return the colour of the letters, and their opacity."""
     colour, alpha = above.colour, above.alpha
     said = style.get("-webkit-text-fill-color") or style.get("color")
     if said and said not in ("inherit", "currentcolor", "unset"):
         colour, alpha = shade(said) or (None, 1.0)
     if "text" in (style.get("background-clip"), style.get("-webkit-background-clip")) and alpha < _LEAST_OPACITY:
-        return None, 1.0  # its letters are a window to its background
+        return None, 1.0  # letters show its background (clip)
     return colour, alpha
 
 
 def _in_full(style: dict[str, str]) -> dict[str, str]:
-    """Each side by its own name."""
+    """Expand shorthand properties to one name for each side."""
     for name, prefix in (("margin", "margin-"), ("inset", "")):
         parts = split(style.get(name, ""), " ")
         if parts != [""] and len(parts) <= 4:
@@ -122,7 +122,7 @@ def _in_full(style: dict[str, str]) -> dict[str, str]:
 
 
 def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
-    """Return the colour of the shadow behind letters, which may be what one sees of them."""
+    """Return the colour of the letters' shadow, which may make them visible."""
     said = style.get("text-shadow")
     if said is None or said == "inherit":
         return above
@@ -131,7 +131,7 @@ def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
 
 
 def _by_attributes(element: Any) -> dict[str, str]:
-    """Return what attributes say that are older than styles; a style is stronger."""
+    """Return the style of presentational attributes; style sheets override it."""
     said = {name: str(value).lower() for name, value in element.attrib.items() if value}
     style = {name: said[name] for name in ("color", "opacity", "font-size") if name in said}
     is_of_drawing = element.tag in _NOT_OF_A_DRAWING and next(element.iterancestors("svg"), None) is not None
@@ -149,7 +149,7 @@ def _by_attributes(element: Any) -> dict[str, str]:
 
 
 def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
-    """Return why nothing in the element is seen, whatever its children say."""
+    """Return why the whole element is hidden, whatever its children's styles."""
     display = style.get("display", "")
     if display in ("none", "table-column", "table-column-group") or style.get("content-visibility") == "hidden":
         return HiddenReason.NOT_DISPLAYED
@@ -189,7 +189,7 @@ def _has_no_room(style: Mapping[str, str]) -> bool:
 def _is_cut_away(style: Mapping[str, str]) -> bool:
     if style.get("clip", "").startswith("rect("):
         sides = [each for each in map(px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if each is not None]
-        if len(sides) == 4:  # "auto" cuts nothing
+        if len(sides) == 4:  # "auto" clips nothing
             top, right, bottom, left = sides
             return right - left <= _LEAST_PX or bottom - top <= _LEAST_PX
     for found in _INSET.findall(style.get("clip-path", "")):

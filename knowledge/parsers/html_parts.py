@@ -1,4 +1,4 @@
-"""Tables, lists and footnotes of HTML: what their elements and attributes say."""
+"""Tables, lists and footnotes of HTML: the meaning of their elements and attributes."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _OF_ROWS = frozenset(("row", "rowgroup"))
 
 
 def span_of(cell: Any, name: str) -> int:
-    """Return how many places a cell takes; 0 for rows is all that are left of its section."""
+    """Return the number of places a cell spans; 0 rows means the rest of its section."""
     found = _NUMBER.match(cell.get(name) or "")
     return int(found[1]) if found else 1
 
@@ -37,7 +37,7 @@ def _cells(table: Any) -> Iterator[Any]:
 
 
 def is_layout(table: Any) -> bool:
-    """Tell whether a table only places things beside one another: nothing in it is marked, and it holds more than lines of text."""
+    """Tell whether a table is used for layout: without marked headers, and with more than lines of text."""
     if (table.get("role") or "").lower() in ("presentation", "none"):
         return True
     cells = list(_cells(table))
@@ -48,14 +48,14 @@ def is_layout(table: Any) -> bool:
 
 
 def is_name(cell: Any, section: Any, *, is_headed: bool, is_alone: bool) -> bool:
-    """Tell whether a cell is marked as the name of columns. is_headed: whether the table has a `thead`. is_alone: in its row."""
+    """Tell whether a cell is marked as a column header. is_headed: whether the table has a `thead`. is_alone: in its row."""
     if is_headed:
         return bool(section.tag == "thead")
     return cell.tag == "th" and not is_alone and (cell.get("scope") or "").lower() not in _OF_ROWS
 
 
 def header_rows(table: Any, rows: Sequence[Row]) -> int | None:
-    """Return how many rows below the titles name columns; None where the marks say nothing."""
+    """Return the number of header rows below the titles; None where nothing is marked."""
     said = [row for row in rows if any(cell.said for cell in row)]
     is_headed = next(table.iterchildren("thead"), None) is not None
     marked = 0
@@ -99,7 +99,7 @@ def _whole(said: str | None, otherwise: int) -> int:
 
 
 def _counted(number: int, kind: str) -> str:
-    """Return a number in digits, letters or Roman numerals."""
+    """Format a number in digits, letters or Roman numerals."""
     if kind in ("a", "A") and number > 0:
         letters = ""
         while number > 0:

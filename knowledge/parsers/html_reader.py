@@ -1,4 +1,4 @@
-"""An HTML page read from top to bottom (an lxml tree): its blocks in the order of the page, and behind each what nobody sees of it."""
+"""An HTML page read from top to bottom (an lxml tree): its blocks in the order of the page, each followed by its hidden text."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ _UNREAD_MATHS = frozenset(
 
 
 class Reader(TextReader):
-    """One way through a page. losses: what is there and cannot be read."""
+    """One pass through a page. losses: unreadable parts of it."""
 
     def __init__(self, tree: Any) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class Reader(TextReader):
         self._looks = Looks(tree)
         self._found: list[Block | Piece] = []
         self._kind: BlockKind = "paragraph"
-        self._item: tuple[int, str] | None = None  # depth and number of one that has not said anything yet
+        self._item: tuple[int, str] | None = None  # depth and number of an item without text yet
         self._depth = 0
         self._nested: list[tuple[Any, Look, str]] = []  # tables inside cells
         self._targets = {href[1:] for href in tree.xpath("//a/@href[starts-with(., '#')]")}
@@ -40,7 +40,7 @@ class Reader(TextReader):
         for node in [*reversed(list(tree.itersiblings(preceding=True))), tree, *tree.itersiblings()]:
             self._element(node, Look())
         self._flush()
-        self._due += self._notes  # those that nothing seen refers to
+        self._due += self._notes  # without a visible reference
         self._settle()
 
     @property
@@ -59,7 +59,7 @@ class Reader(TextReader):
             self._parts.append(LINE)
 
     def _flush(self) -> None:
-        """End a block: what is hidden in it and the notes that it refers to stand behind it."""
+        """End a block, followed by its hidden text and the notes that it refers to."""
         self._apart = True
         text = self._said()
         if text and self._item:
@@ -143,7 +143,7 @@ class Reader(TextReader):
         self._structure(element, look, kind="quotation")
 
     def _structure(self, element: Any, look: Look, *, kind: BlockKind = "paragraph", mode: Mode = "blocks") -> None:
-        """Read what makes blocks of its own, behind what came before."""
+        """Read an element that makes its own blocks, after the text before it."""
         self._flush()
         kept = self._kind, self._mode
         self._kind, self._mode = kind, mode
@@ -206,7 +206,7 @@ class Reader(TextReader):
         address = unmarked(element.get("href") or "")
         target = address[1:] if address.startswith("#") else ""
         if address.startswith("#") and not WORD.search("".join(element.itertext())):
-            return  # "¶" beside a heading, "↩" behind a note
+            return  # "¶" beside a heading, "↩" after a note
         note = next((each for each, name in self._notes.items() if name == target), None) if target else None
         if note is not None and note not in self._numbers:
             said = "".join(element.itertext()).strip()
@@ -232,7 +232,7 @@ class Reader(TextReader):
             self._apart = True
 
     def _reading(self, element: Any, look: Look) -> None:
-        """Set off how the characters before it are read."""
+        """Set off a ruby reading from the characters before it."""
         self._written(element, look, lambda words: f"({words.strip()})" if words.strip() else words)
 
     def _drawing(self, element: Any) -> None:
@@ -312,7 +312,7 @@ class Reader(TextReader):
         return grid.rows
 
     def _strays(self, element: Any, look: Look) -> None:
-        """Read what stands between rows and cells; it follows the table."""
+        """Read content misplaced between rows and cells; it follows the table."""
         self._text(element.text, look)
         for child in element:
             if child.tag not in _OF_TABLES:

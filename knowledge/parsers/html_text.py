@@ -1,4 +1,4 @@
-"""The running text of an HTML page: what its elements say in one line, and what of it nobody sees."""
+"""The running text of an HTML page: the text of its inline elements, and the hidden part of it."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ BLOCKS = frozenset(("address", "article", "aside", "body", "center", "dd", "deta
                      "summary", "tr", "td", "th", "thead", "tbody", "tfoot"))  # fmt: skip
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 WORD = re.compile(r"\w")
-LINE = "\v"  # ends a line, where white space of the source does not
+LINE = "\v"  # a line end, unlike the source's white space
 
 Mode = Literal["blocks", "item", "flat"]
 """What the end of a paragraph is: the end of a block, the end of a line in an item of a list, or one in a text without blocks."""
@@ -24,7 +24,7 @@ Mode = Literal["blocks", "item", "flat"]
 
 @dataclass
 class Piece:
-    """What people do not see, in one piece."""
+    """A piece of hidden text."""
 
     text: str
     reason: HiddenReason
@@ -40,11 +40,11 @@ class Open:
 
 
 class TextReader:
-    """Collects the text of elements. `_element` says what one of them does to it."""
+    """Collects the text of elements. `_element` defines the effect of each."""
 
     def __init__(self) -> None:
         self._behind: list[Piece] = []  # of the block that is being read
-        self._last: Piece | None = None  # until something is seen
+        self._last: Piece | None = None  # until visible text
         self._apart = False  # whether a line ended since the last text
         self._parts: list[str] = []
         self._open: list[Open] = []
@@ -80,7 +80,7 @@ class TextReader:
         self._apart = False
 
     def _hide(self, element: Any, reason: HiddenReason) -> None:
-        """Take all that an element holds."""
+        """Take the element's whole content as hidden."""
         is_block = element.tag in BLOCKS or element.tag in HEADINGS or element.tag in ("br", "table", "ul", "ol", "pre")
         self._apart |= is_block
         if element.tag == "img" and element.get("alt"):
@@ -102,7 +102,7 @@ class TextReader:
         self._parts[opened.start :] = [opened.written("".join(self._parts[opened.start :]))]
 
     def _said(self) -> str:
-        """Take the text that was read so far; what is open goes on behind it."""
+        """Return the text read so far and start anew; open elements continue."""
         for opened in reversed(self._open):
             self._close(opened)
             opened.start = 0

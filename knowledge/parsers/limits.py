@@ -1,4 +1,4 @@
-"""How much one file may cost. Every number that keeps a hostile file from taking a worker down is here."""
+"""Limits of the cost of one file: every number that keeps a hostile file from taking a worker down."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class ParseLimits:
-    """Bounds of one parse; whatever passes one of them is refused with a reason. Times in seconds, sizes in bytes."""
+    """Bounds of one parse; a file beyond one of them is refused with a reason. Times in seconds, sizes in bytes."""
 
     file_bytes: int = 100 * MIB  # the upload service refuses earlier and lower; this holds for every other way in
     pages: int = 3_000  # of a PDF, read at about 55 pages/s: what cpu_s leaves time for on a slower machine
@@ -34,5 +34,5 @@ class ParseLimits:
 
 
 def of_recognition(limits: ParseLimits) -> ParseLimits:
-    """Of reading one picture: the models work in up to 800 MB, for five to thirty seconds of one core."""
+    """Return the limits of reading one picture: the models work in up to 800 MB, for 5 to 30 s of one core."""
     return replace(limits, memory_bytes=1536 * MIB, cpu_s=120, wall_s=300.0)

@@ -1,4 +1,4 @@
-"""Lines that were wrapped to fit a page, and the text that they are."""
+"""Joining of lines that were wrapped to fit a page."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ _WRAPPED = re.compile(f"(?<={WIDE.pattern})[ \t\r]*\n[ \t\r\n]*(?={WIDE.pattern}
 
 
 def join_lines(lines: Iterable[str]) -> str:
-    """Wrapped lines as one: a space between words, nothing between Chinese characters."""
+    """Join wrapped lines: a space between words, nothing between Chinese characters."""
     joined = ""
     for line in (line.strip() for line in lines):
         if joined and line:

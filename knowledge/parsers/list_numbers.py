@@ -14,7 +14,7 @@ _MOST_LETTERS = 30
 
 
 def _letters(number: int) -> str:
-    """a … z, aa, bb: after the last letter each is repeated."""
+    """Return a number as letters: a … z, aa, bb: after the last letter each is repeated."""
     if number < 1:
         return str(number)
     return chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, _MOST_LETTERS)
@@ -31,7 +31,7 @@ def _roman(number: int) -> str:
 
 
 def _counted(digits: str, units: str, number: int) -> str:
-    """Chinese numerals up to 9,999: 十二, 一百〇三."""
+    """Return Chinese numerals up to 9,999: 十二, 一百〇三."""
     if not 0 < number < 10_000:
         return str(number)
     said, is_open = "", False
@@ -91,7 +91,7 @@ _SAME = {
 
 
 def written_number(number: int, form: str) -> str:
-    """Write a number in a format by Word's name for it (`w:numFmt`); in digits where the name says nothing to us."""
+    """Write a number in a format by Word's name for it (`w:numFmt`); in digits for an unknown name."""
     if form.startswith("0"):  # of one's own: "001, 002, 003, ..."
         return str(number).zfill(min(len(form.split(",", maxsplit=1)[0].strip()), _MOST_LETTERS))
     return _FORMATS.get(_SAME.get(form, form), str)(number)

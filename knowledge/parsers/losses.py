@@ -1,4 +1,4 @@
-"""What a file holds and nobody could read: told on the document's page, in the report of an import and by the API."""
+"""Unreadable parts of files, for the document's page, the report of an import and the API."""
 
 from collections.abc import Mapping
 
@@ -24,5 +24,5 @@ LOSSES = {
 
 
 def counted(losses: Mapping[str, int]) -> dict[str, int]:
-    """Leave out what is not there. Raises KeyError for a kind that is not in LOSSES."""
+    """Return the counts above zero. Raises KeyError for a kind that is not in LOSSES."""
     return {kind: count for kind, count in losses.items() if count and LOSSES[kind]}

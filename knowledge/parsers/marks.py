@@ -1,4 +1,4 @@
-"""What is told of a quotation on a page; found by `knowledge.parsers.page_marks`."""
+"""The place of a quotation on a page, as `knowledge.parsers.page_marks` finds it."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -20,7 +20,7 @@ BUILT_IN = {
     "40": "#,##0.00;(#,##0.00)", "48": "##0.0E+0", "49": "@",
 }  # fmt: skip
 PRECISION = 15  # digits that a spreadsheet keeps of a number
-_LONGEST_WHOLE = 10**21  # from which a whole number is written with a power of ten
+_LONGEST_WHOLE = 10**21  # larger whole numbers use a power of ten
 _MOST_PLACES = 30  # Excel's most decimals
 _LONGEST_CODE = 255  # characters; Excel's
 _EXACT = Context(prec=700)  # digits: the largest number and the most decimals
@@ -36,14 +36,14 @@ Token = tuple[str, str]
 
 
 def plain(value: float) -> str:
-    """Without a format: whole numbers with all their digits, others with those that a spreadsheet keeps."""
+    """Return a number without a format: whole ones with all digits, others with those that a spreadsheet keeps."""
     if float(value).is_integer() and abs(value) < _LONGEST_WHOLE:
         return str(int(value))
     return f"{value:.{PRECISION}g}"
 
 
 def formatted(value: float, code: str) -> str | None:
-    """Return a number as people see it in its cell; None where the format shows nothing, is one of dates, or is not understood."""
+    """Return a number as people see it in its cell; None where the format shows nothing, is of dates, or is not supported."""
     number = Decimal(f"{value:.{PRECISION}g}")
     if len(code) > _LONGEST_CODE or not number.is_finite():
         return None
@@ -64,7 +64,7 @@ def formatted(value: float, code: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def sections(code: str) -> tuple[str, ...]:
-    """Of a code: for positive numbers, negative ones, zero and text, as far as they are there."""
+    """Split a format code into its sections: positive, negative, zero and text, as far as given."""
     found = [""]
     for token in _TOKEN.finditer(code):
         if token[0] == ";":
@@ -75,7 +75,7 @@ def sections(code: str) -> tuple[str, ...]:
 
 
 def _section(number: Decimal, parts: Sequence[str]) -> int | None:
-    """Return which section a number is shown by: the first whose condition holds, else by its sign."""
+    """Return the section for a number: the first whose condition holds, else by its sign."""
     conditions = [_condition(part) for part in parts]
     if any(conditions):
         holds = [each is None or _COMPARE[each[0]](number, each[1]) for each in conditions]
@@ -116,12 +116,12 @@ def _tokens(part: str) -> tuple[Token, ...] | None:
 
 
 def _literals(part: str) -> list[str]:
-    """Return what a section says beside the digits: a negative one that says nothing else is told by its colour alone."""
+    """Return a section's text beside the digits; a negative section without any differs by colour alone."""
     return [text for kind, text in _tokens(part) or () if kind == "literal" and text.strip()]
 
 
 def _said(number: Decimal, tokens: Sequence[Token]) -> str | None:
-    """Return a number without its sign by one section."""
+    """Format an unsigned number by one section."""
     kinds = [kind for kind, _text in tokens]
     if GENERAL in kinds or "@" in kinds:
         return "".join(plain(float(number)) if kind in (GENERAL, "@") else text for kind, text in tokens)
@@ -138,7 +138,7 @@ def _said(number: Decimal, tokens: Sequence[Token]) -> str | None:
 
 
 def _decimal(number: Decimal, tokens: Sequence[Token]) -> str | None:
-    """Digits into their places: the first one takes all that are left, what stands between them stays (000-00-000)."""
+    """Put digits into their places: the first takes all that are left, text between stays (000-00-000)."""
     kinds = [kind for kind, _text in tokens]
     dot = kinds.index(".") if "." in kinds else len(tokens)
     whole = [at for at in range(dot) if kinds[at] == "digit"]
@@ -179,7 +179,7 @@ def _filled(digits: str, places: Sequence[int]) -> dict[int, str]:
 
 
 def _with_power(number: Decimal, tokens: Sequence[Token], at: int) -> str | None:
-    """6.2E+15; with more than one place before the dot the power is a multiple of their number."""
+    """Format as 6.2E+15; with several places before the dot the power is a multiple of their number."""
     before, sign, after = tokens[:at], tokens[at][0], tokens[at + 1 :]
     kinds = [kind for kind, _text in before]
     step = kinds[: kinds.index(".") if "." in kinds else None].count("digit") or 1
@@ -195,7 +195,7 @@ def _with_power(number: Decimal, tokens: Sequence[Token], at: int) -> str | None
 
 
 def _fraction(number: Decimal, tokens: Sequence[Token], places: Sequence[int]) -> str | None:
-    """1 1/2: the nearest one with as many digits below the line as there are places, or over the number that is said."""
+    """Format as 1 1/2: the nearest fraction with as many denominator digits as places, or over the given denominator."""
     slash = next(at for at, (kind, _text) in enumerate(tokens) if kind == "/")
     below = "".join(text for _kind, text in tokens[slash + 1 :]).strip()
     over = [at for at in places if at < slash]

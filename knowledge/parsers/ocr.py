@@ -19,17 +19,17 @@ from knowledge.parsers.page_image import inner_picture, is_pdf, upright
 from knowledge.parsers.recognised import RecognisedLine, RecognisedPage
 
 DPI = 150  # of a page when it is read: 0.2 to 0.4 % of characters wrong, four seconds; 200 read no better
-LONGEST_SIDE = 4000  # pixels; what is larger is made smaller
+LONGEST_SIDE = 4000  # pixels; larger pictures are scaled down
 LEAST_SIDE = 24  # pixels: an icon, a line
 LEAST_SCORE = 0.7  # of a line, 0 to 1: below it the model guesses
 SURE_SCORE, SURE_SHARE = (
     0.85,
     0.6,
-)  # of a line that makes sense; of the characters in such lines, where a picture lies the right way
+)  # confidence of a readable line; share of characters in such lines of an upright picture
 
 
 def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPage:
-    """Return the lines of one picture of the file at `path`. Raises what the libraries raise on a damaged one, Rejected on a huge one.
+    """Return the lines of one picture of the file at `path`. Raises the libraries' errors on a damaged one, Rejected on a huge one.
 
     One that lies on its side or on its head reads as nonsense: then it is turned, and what the model is surest of counts.
     """
@@ -43,14 +43,14 @@ def recognise(path: Path, picture: Picture, limits: ParseLimits) -> RecognisedPa
         sure, length = _sureness(found, seen), sum(len(line.text) for line, _ in found)
         if sure > best:
             best, turned, lines = sure, turns, tuple(line for line, score in found if score >= LEAST_SCORE)
-        if sure >= SURE_SHARE * length:  # of a picture without text, too: it lies as well as it can
+        if sure >= SURE_SHARE * length:  # also for a picture without text: no turn reads better
             break
     size = (height, width) if turned % 2 else (width, height)
     return RecognisedPage(*size, lines, turned)
 
 
 def _read(image: Image.Image) -> list[tuple[RecognisedLine, float]]:
-    """Return the lines of an image with how sure the model is of each, 0 to 1."""
+    """Return the lines of an image with the model's confidence in each, 0 to 1."""
     found: Any = _engine()(np.asarray(image)[:, :, ::-1])
     if found.txts is None:
         return []
@@ -59,7 +59,7 @@ def _read(image: Image.Image) -> list[tuple[RecognisedLine, float]]:
 
 
 def _sureness(found: Sequence[tuple[RecognisedLine, float]], image: Image.Image) -> float:
-    """Return how many characters make sense; those of lines that run downwards count half."""
+    """Return the number of confident characters; those of vertical lines count half."""
     sure = 0.0
     for line, score in found:
         x0, y0, x1, y1 = line.box
@@ -70,7 +70,7 @@ def _sureness(found: Sequence[tuple[RecognisedLine, float]], image: Image.Image)
 
 @cache
 def _engine() -> RapidOCR:
-    """The models, on one core. Without rapidocr's guess at lines on their heads: it turned good ones, one in sixty on noisy pages."""
+    """Load the models, on one core. Rapidocr's guess at upside-down lines is off: it turned one good line in sixty on noisy pages."""
     one = {f"EngineConfig.onnxruntime.{name}_op_num_threads": 1 for name in ("intra", "inter")}
     return RapidOCR(params={"Global.log_level": "error", "Global.text_score": 0.3, "Global.use_cls": False, **one})
 

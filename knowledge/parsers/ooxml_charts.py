@@ -15,7 +15,7 @@ _Column = tuple[str, dict[int, Cell]]
 
 
 def chart_blocks(tree: Any, **fields: Any) -> list[Block]:
-    """A chart as a caption (its title and those of its axes) and tables, one for each set of categories; [] where it keeps no values.
+    """Return a chart as a caption (its titles) and tables, one for each set of categories; [] where it has no values.
 
     tree: a chart part's root. fields: of each block.
     """
@@ -99,7 +99,7 @@ def _number(said: str, code: str) -> Cell:
 
 
 def _joined(levels: Sequence[dict[int, Cell]]) -> dict[int, Cell]:
-    """Categories of several levels, the innermost first: an outer one holds until the next of its level."""
+    """Join categories of several levels, the innermost first: an outer one holds until the next of its level."""
     found: dict[int, Cell] = {}
     outer = [""] * (len(levels) - 1)
     for place in sorted({place for level in levels for place in level}):

@@ -1,4 +1,4 @@
-"""What Office files keep in drawings and formulas: SmartArt, equations, signs of symbol fonts, and contents in several versions."""
+"""Content of drawings and formulas of Office files: SmartArt, equations, signs of symbol fonts, and contents in several versions."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ _BRACKETS = {"(": ")", "[": "]", "{": "}", "|": "|"}
 
 
 def tree_of(part: Any) -> Any:
-    """Return the XML of a part of python-docx or python-pptx, whether they read it themselves or not; None where it is none."""
+    """Return the XML of a part of python-docx or python-pptx, parsed by them or not; None where it is no XML."""
     element = getattr(part, "element", None)
     if element is not None:
         return element
@@ -46,7 +46,7 @@ def address_of(part: Any, relation: str | None) -> str:
 
 
 def chosen(versions: Any) -> Any:
-    """Of contents in several versions the one that Office shows: the first whose names it knows, else the fallback for old programs."""
+    """Return the version of an alternate content that Office shows: the first whose names it knows, else the fallback for old programs."""
     for each in versions:
         if isinstance(each.tag, str) and each.tag.endswith("}Choice"):
             names = (each.get("Requires") or "").split()
@@ -133,7 +133,7 @@ def _placed(part: str, mark: str) -> str:
 
 
 def formulas(node: Any) -> Iterator[str]:
-    """Each formula of an element, on one line."""
+    """Return each formula of an element, on one line."""
     found = [node] if node.tag == f"{M}oMath" else node.iter(f"{M}oMath")
     yield from (" ".join(linear(each).split()) for each in found)
 
@@ -148,7 +148,7 @@ _WINGDINGS = {0x6C: "●", 0x6E: "■", 0x6F: "□", 0x71: "❑", 0xA7: "▪", 0
 
 
 def symbol(code: int, font: str) -> str:
-    """Return the sign that a font of symbols draws for a code; "" for one that is not known."""
+    """Return the sign that a font of symbols draws for a code; "" for an unknown one."""
     place = code - 0xF000 if 0xF000 <= code <= 0xF0FF else code
     if font.lower() == "symbol":
         return _SYMBOL[place - 0x21].strip() if 0 <= place - 0x21 < len(_SYMBOL) else ""

@@ -23,5 +23,5 @@ def whole(said: str | None) -> int:
 
 
 def is_on(toggle: Any) -> bool:
-    """Tell whether a property that is on or off is there, and on."""
+    """Tell whether an on/off property is present and on."""
     return toggle is not None and toggle.get(VAL, "1") not in ("0", "false", "off")

@@ -16,7 +16,7 @@ def blips(tree: Any) -> Iterator[Any]:
 
 
 def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
-    """Return the part that a picture comes from; None where it is no part of the file or nothing that is read.
+    """Return the part that a picture comes from; None if it is outside the file or of an unread type.
 
     targets: what the ids of relations lead to. folder: where in the file the part that shows it lies.
     """
@@ -27,12 +27,12 @@ def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
 
 
 def pictures_in(tree: Any, targets: Mapping[str, str], folder: str) -> Iterator[str]:
-    """The names of all of them, each once."""
+    """Return the names of all pictures, each once."""
     yield from dict.fromkeys(name for blip in blips(tree) if (name := name_of(blip, targets, folder)))
 
 
 def targets_in(relations: bytes) -> dict[str, str]:
-    """Return what a part's relations lead to, by their ids. relations: the XML of its `.rels`; empty where it has none."""
+    """Return the targets of a part's relations, by their ids. relations: the XML of its `.rels`; empty where it has none."""
     if not relations:
         return {}
     tree = etree.fromstring(relations, etree.XMLParser(resolve_entities=False, no_network=True))

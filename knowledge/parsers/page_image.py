@@ -19,13 +19,13 @@ LONGEST_SIDE = 2400  # pixels; a poster must not cost a gigabyte
 
 
 def page_png(path: Path, number: int, limits: ParseLimits) -> bytes | None:
-    """Return the page as PNG, None where there is no such page. number: from 1. Raises what the libraries raise for what is neither."""
+    """Return the page as PNG, None where there is no such page. number: from 1. Raises the libraries' errors for other files."""
     image = _pdf_page(path, number) if is_pdf(path) else _frame(path, number, limits)
     return None if image is None else _png(image)
 
 
 def inner_png(path: Path, name: str, limits: ParseLimits) -> bytes:
-    """Return a picture inside an Office file as PNG. name: of the part that holds it. Raises what the libraries raise for a damaged one."""
+    """Return a picture inside an Office file as PNG. name: of the part that holds it. Raises the libraries' errors for a damaged one."""
     image = inner_picture(path, name, limits)
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
     return _png(image)
@@ -48,7 +48,7 @@ def is_pdf(path: Path) -> bool:
 
 
 def upright(source: Path | io.BytesIO, limits: ParseLimits, *, frame: int = 0) -> Image.Image:
-    """Return a picture as people see it, on white where it is see-through. frame: from 0. Raises Rejected before a huge one is unpacked."""
+    """Return a picture as people see it, on white where transparent. frame: from 0. Raises Rejected before a huge one is unpacked."""
     with Image.open(source) as image:
         image.seek(frame)
         if image.width * image.height > limits.pixels:

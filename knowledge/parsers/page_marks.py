@@ -1,4 +1,4 @@
-"""Where on a PDF's page a quotation stands, letter by letter. Runs in the confined child, as everything that opens a stranger's file."""
+"""Location of a quotation on a PDF's page, letter by letter. Runs in the confined child, as everything that opens a stranger's file."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ class _Letter:
 
 
 def page_marks(path: Path, number: int, quoted: str, within: Sequence[Box]) -> PageMarks | None:
-    """Return the quotation on a page; None for what is no PDF, or has no such page. number: from 1. within: the blocks that it is of.
+    """Return the quotation on a page; None for other files, or without such a page. number: from 1. within: the blocks that hold it.
 
     Letters and digits alone are compared: white space, hyphens at line ends and signs differ between a page and its text.
     """
@@ -72,7 +72,7 @@ def _located(letters: Sequence[_Letter], wanted: str) -> list[_Letter]:
 
 
 def _lines(letters: Sequence[_Letter]) -> Iterator[Box]:
-    """One box around the letters of each line, in their order."""
+    """Return one box around the letters of each line, in their order."""
     number, before = 0, None
     numbered = []
     for letter in letters:

@@ -1,4 +1,4 @@
-"""The characters of a PDF's page, and where each stands on it as it is shown."""
+"""The characters of a PDF's page, and their places on the page as shown."""
 
 import sys
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ class Placement:
         return self.shown()
 
     def shown(self) -> tuple[float, float, float, float]:
-        """Return where `raw` stands on the page."""
+        """Return the place of `raw` on the page."""
         left, bottom, right, top = self._crop
         rect = self.raw
         x0, x1 = rect.left - left, rect.right - left
@@ -41,7 +41,7 @@ class Placement:
 
 
 def characters(textpage: pdfium.PdfTextPage) -> Iterator[tuple[int, str]]:
-    """Each character with its place; two halves of one (PDFium counts as UTF-16 does) are one, what is none is U+FFFD."""
+    """Yield each character with its place; surrogate pairs (PDFium counts UTF-16) are joined, invalid ones are U+FFFD."""
     first = 0  # of two halves
     for i in range(pdfium_c.FPDFText_CountChars(textpage.raw)):
         code = pdfium_c.FPDFText_GetUnicode(textpage.raw, i)

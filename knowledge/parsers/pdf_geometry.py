@@ -1,4 +1,4 @@
-"""Where text stands on a page: runs of characters, lines, ruled tables, and the order in which columns are read."""
+"""The geometry of text on a page: runs of characters, lines, ruled tables, and the order in which columns are read."""
 
 import re
 from bisect import bisect
@@ -57,7 +57,7 @@ class Segment:
         return overlap > 0.3 * min(self.y1 - self.y0, y1 - y0) and gap < _WORD_GAP * max(self.size, 4.0)
 
     def cut_at(self, edges: Iterable[float]) -> Iterator["Segment"]:
-        """Yield the pieces between the vertical lines at `edges` that run through the segment."""
+        """Yield the pieces of the segment, cut at the vertical lines at `edges`."""
         bounds = [0, *(bisect(self.starts, edge) for edge in sorted(edges)), len(self.text)]
         for a, b in pairwise(bounds):
             if self.text[a:b].strip():
@@ -70,7 +70,7 @@ class Segment:
 
 
 def raised_or_lowered(char: str, box: Box, level: Box) -> str:
-    """Return a digit or sign that is smaller than the character before it and above or below its line, as such a character; else "".
+    """Return a smaller digit or sign above or below the line as a superscript or subscript character; else "".
 
     level: where the last character on the line stands; boxes reach from the font's ascent to its descent.
     """
@@ -93,7 +93,7 @@ class Table:
         return len(self.rows) >= 2 and max(len(row) for row in self.rows) >= 2
 
     def filled(self, cell_of: Callable[[int, int], Cell]) -> list[Row]:
-        """Return the grid of what its cells hold, by row and column; a cell that spans several places stands in each."""
+        """Return the grid of its cells' contents, by row and column; a cell that spans several places is repeated."""
         lefts = sorted({cell[0] for row in self.rows for cell in row if cell})
         tops = [min((cell[1] for cell in row if cell), default=0.0) for row in self.rows]
         grid = [[EMPTY] * len(lefts) for _ in self.rows]
@@ -169,7 +169,7 @@ class Line:
 
 
 def in_reading_order(segments: list[Segment]) -> Iterator[list[Segment]]:
-    """Segments in groups that are read one after the other: full-width lines, then columns left to right."""
+    """Return segments in groups, in reading order: full-width lines, then columns left to right."""
     ordered = sorted(segments, key=lambda s: (s.y0, s.x0))
     gutter = _gutter(ordered)
     if gutter is None:
@@ -209,7 +209,7 @@ def _gutter(segments: list[Segment]) -> float | None:
 
 
 def _is_prose(segments: list[Segment]) -> bool:
-    """At least four lines, most of them filling their column: text columns, not cells or labels."""
+    """Tell whether it is prose: at least four lines, most filling their column, unlike cells or labels."""
     if len(segments) < 4:
         return False
     width = max(s.x1 for s in segments) - min(s.x0 for s in segments)
@@ -217,7 +217,7 @@ def _is_prose(segments: list[Segment]) -> bool:
 
 
 def lines_of(segments: Iterable[Segment], page: Page) -> list[Line]:
-    """Segments to visual lines, top to bottom; what overlaps vertically by half stands on one line."""
+    """Return visual lines, top to bottom; segments that overlap vertically by half share a line."""
     lines: list[Line] = []
     for segment in sorted(segments, key=lambda s: (s.middle[1], s.x0)):
         last = lines[-1].segments[0] if lines else None
@@ -233,7 +233,7 @@ def lines_of(segments: Iterable[Segment], page: Page) -> list[Line]:
 
 
 def vertical_paragraphs(segments: list[Segment]) -> tuple[list[Segment], list[Segment]]:
-    """Chinese text that runs down in columns, those from the right first, as a segment for each paragraph; and all other segments."""
+    """Return vertical Chinese text, right column first, as a segment for each paragraph; and all other segments."""
     columns: list[list[Segment]] = []
     for segment in segments:  # in the order of the file
         last = columns[-1][-1] if columns else None

@@ -1,4 +1,4 @@
-"""Which characters of a PDF page are not seen: drawn invisibly, of the colour behind them, tiny, or outside the page.
+"""Detection of hidden characters in a PDF: drawn invisibly, in the background colour, tiny, or outside the page.
 
 Invisible text over a scanned page is what OCR read there: it stays. What is behind a character is the last rectangle drawn before it,
 else the white page; a picture or another shape behind it may be of any colour, and hides nothing. What a rectangle or letters really
@@ -43,7 +43,7 @@ class Rendered:
         return self._pixel(bitmap, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2) if bitmap else None
 
     def is_blank(self, drawing: Any, box: Box) -> bool:
-        """Tell whether the object, alone on white, leaves the box white; also where it is not drawn alone any more."""
+        """Tell whether the object, alone on white, leaves the box white; True where it is not drawn alone any more."""
         bitmap = self._alone(drawing)
         if bitmap is None:
             return True
@@ -81,7 +81,7 @@ class Rendered:
 
 
 def address_of(thing: Any) -> int:
-    """Return what tells one object of a page from another."""
+    """Return the address that identifies an object of a page."""
     return ctypes.cast(thing, ctypes.c_void_p).value or 0
 
 
@@ -90,9 +90,9 @@ _LEAST_SCAN = 0.5  # share of a page that its pictures cover when it is a scan
 _LEAST_ALPHA = 0.05
 _RECTANGLE_SEGMENTS = range(4, 7)
 _INVISIBLE, _CLIPS, _STROKED, _FILLED_AND_STROKED = 3, 7, {1, 5}, {2, 6}
-_OPAQUE = 0.9  # what is less may show any colour
+_OPAQUE = 0.9  # below it, any colour may show through
 _ROUGHLY_POINTS = 0.5
-_THICK_POINTS = 3.0  # of a line that text can stand on
+_THICK_POINTS = 3.0  # of a line that can be a background
 _LEAST_SHARE = 0.05  # of a letter's width and height to each other
 _LEAST_LEFT = 0.2  # of a letter's box, where a path cuts it
 
@@ -102,7 +102,7 @@ _NOWHERE: Bounds = (1.0, 1.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class _Area:
-    """What is drawn behind text. bounds: left, bottom, right, top in points; colour: None where it may be any; order: of drawing."""
+    """An area drawn behind text. bounds: left, bottom, right, top in points; colour: None where it may be any; order: of drawing."""
 
     order: int
     bounds: Bounds
@@ -126,7 +126,7 @@ class _Drawn:
 
 @dataclass(frozen=True)
 class _Text:
-    """What is the same for all characters of a text object. colours: of those that may blend in, with how opaque they are."""
+    """The properties shared by a text object's characters. colours: those that may blend in, with how opaque they are."""
 
     reason: HiddenReason | None
     drawn: _Drawn
@@ -135,7 +135,7 @@ class _Text:
 
 
 class Visibility:
-    """Why characters of one page are not seen."""
+    """The reasons why characters of one page are hidden."""
 
     def __init__(self, page: pdfium.PdfPage) -> None:
         self._objects: dict[int | None, _Drawn] = {}
@@ -149,7 +149,7 @@ class Visibility:
         self._last: tuple[int, _Text | None] = (-1, None)
 
     def why_unseen(self, textpage: pdfium.PdfTextPage, index: int, raw: Any, shown: Bounds) -> HiddenReason | None:
-        """None for a character that is seen. raw: its box in PDF coordinates; shown: in points from the top left of the page."""
+        """Return why a character is hidden; None for a visible one. raw: its box in PDF coordinates; shown: in points from the top left."""
         x0, y0, x1, y1 = shown
         if not (0 <= (x0 + x1) / 2 <= self._width and 0 <= (y0 + y1) / 2 <= self._height):
             return HiddenReason.OUTSIDE
@@ -175,7 +175,7 @@ class Visibility:
         if is_squeezed:
             return _Text(HiddenReason.TOO_SMALL, drawn, text)
         mode = pdfium_c.FPDFTextObj_GetTextRenderMode(text)
-        if mode == _CLIPS:  # letters as a window, seen where something is drawn behind them
+        if mode == _CLIPS:  # letters as a clip path, visible where something is drawn in them
             is_filled = any(area.order > drawn.order and area.holds(place) for area in self._areas)
             return _Text(None if is_filled else HiddenReason.INVISIBLE, drawn, text)
         if mode == _INVISIBLE:
@@ -209,7 +209,7 @@ class Visibility:
         return colour != WHITE or self._rendered.is_blank(text.drawing, shown)
 
     def _collect(self, parent: Any, matrix: PdfMatrix, *, depth: int = 0, around: _Drawn | None = None) -> None:
-        """The areas that objects fill, and the order of all, forms opened. around: the form that they stand in."""
+        """Collect the areas that objects fill, and the order of all, forms opened. around: the enclosing form."""
         for each in _objects(parent):
             opacity = around.opacity if around else 1.0
             window = _joint(around.window if around else None, _window(each, matrix))
@@ -273,14 +273,14 @@ def _colour(read: Any, thing: Any) -> tuple[Colour, float]:
 
 
 def _share(bounds: Bounds, window: Bounds) -> float:
-    """Tell how much of something a window leaves, from 0 to 1."""
+    """Return the share of a box inside a window, from 0 to 1."""
     left, bottom, right, top = _joint(bounds, window) or bounds
     size = (bounds[2] - bounds[0]) * (bounds[3] - bounds[1])
     return (right - left) * (top - bottom) / size if size and (right - left) >= 0 else float(right >= left)
 
 
 def _joint(a: Bounds | None, b: Bounds | None) -> Bounds | None:
-    """Return what lies in both; None is no bound. Where nothing does, a place that holds nothing."""
+    """Return the intersection of two bounds; None is unbounded. An empty box if they do not meet."""
     if a is None or b is None:
         return a or b
     left, bottom, right, top = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
@@ -302,7 +302,7 @@ def _points(segment_at: Callable[[int], Any], count: int) -> list[tuple[float, f
 
 
 def _window(thing: Any, matrix: PdfMatrix) -> Bounds | None:
-    """Return what the paths that cut an object leave of the page, at most; None where none does."""
+    """Return the bounds of an object's clip paths; None where there are none."""
     clip = pdfium_c.FPDFPageObj_GetClipPath(thing)
     window: Bounds | None = None
     for path in range(max(0, pdfium_c.FPDFClipPath_CountPaths(clip)) if clip else 0):
@@ -323,7 +323,7 @@ def _is_thick(path: Any, matrix: PdfMatrix, bounds: Bounds) -> bool:
 
 
 def _is_squeezed(textpage: pdfium.PdfTextPage, index: int) -> bool:
-    """Tell whether letters are pressed together, to one side or the other, until nobody sees them."""
+    """Tell whether letters are scaled so narrow or so flat that nobody sees them."""
     matrix = pdfium_c.FS_MATRIX()
     pdfium_c.FPDFText_GetMatrix(textpage.raw, index, matrix)
     wide, high = (matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5

@@ -47,7 +47,7 @@ class _Piece:
 
 
 def blocks_of(pages: Sequence[Page]) -> list[Block]:
-    """Return all blocks of a document in reading order; a running header or footer stands where it stands first."""
+    """Return all blocks of a document in reading order; a running header or footer is kept at its first place."""
     running = _running_lines(pages)
     body_size = _body_size(pages)
     told: set[str] = set()
@@ -91,7 +91,7 @@ def _with_links(said: Block, piece: _Piece, page: Page) -> Block:
 
 
 def _share(box: Box, page: Page) -> Box:
-    """Points to shares of the page, rounded to a tenth of a per mille, inside 0..1."""
+    """Convert points to shares of the page, rounded to a tenth of a per mille, inside 0..1."""
     width, height = page.width or 1.0, page.height or 1.0
     x0, y0, x1, y1 = (
         round(min(1.0, max(0.0, value)), 4)
@@ -113,7 +113,7 @@ def _in_margin(segment: Segment, page: Page) -> bool:
 
 
 def _running_lines(pages: Sequence[Page]) -> set[str]:
-    """Texts (digits masked) that stand in the margins of at least half of all pages, two or more."""
+    """Return texts (digits masked) in the margins of at least half of all pages, two or more."""
     counts = Counter(text for page in pages for text in {_masked(s) for s in page.segments if _in_margin(s, page)})
     return {text for text, count in counts.items() if count >= max(2, len(pages) / 2)}
 
@@ -122,7 +122,7 @@ def _running_lines(pages: Sequence[Page]) -> set[str]:
 
 
 def _pieces(page: Page, running: set[str], told: set[str], body_size: float) -> Iterator[_Piece]:
-    """Yield the pieces of a page. told: running lines that stood on a page before."""
+    """Yield the pieces of a page. told: running lines of earlier pages."""
     repeated = [s for s in page.segments if _in_margin(s, page) and _masked(s) in running]
     segments = [s for s in page.segments if s not in repeated]
     new = [s for s in repeated if _masked(s) not in told and not _PAGE_NUMBER.fullmatch(s.text)]
@@ -217,7 +217,7 @@ def _group(lines: list[Line]) -> Iterator[_Piece]:
 
 
 def _unruled_table(lines: list[Line]) -> _Piece | None:
-    """Three or more lines whose segments line up in columns that do not touch; None otherwise."""
+    """Return a table of three or more lines whose segments align in separate columns; None otherwise."""
     columns: list[list[float]] = []
     for segment in sorted((s for line in lines for s in line.segments), key=lambda s: s.x0):
         if columns and segment.x0 <= columns[-1][1]:
@@ -272,7 +272,7 @@ def _starts_block(current: list[Line], line: Line, pitch: float) -> bool:
 
 
 def _of(lines: list[Line]) -> Iterator[_Piece]:
-    """Neighbouring lines as a paragraph or caption, or as the items of a list: several, or one with a bullet."""
+    """Return lines as a paragraph or caption, or as list items: several, or one with a bullet."""
     starts = [place for place, line in enumerate(lines) if _BULLET.match(line.text)]
     first = _BULLET.match(lines[0].text)
     if not first or (len(starts) < 2 and (first["sign"] or "-") in "-–*·"):
@@ -291,7 +291,7 @@ def _of(lines: list[Line]) -> Iterator[_Piece]:
 
 
 def _joined(lines: list[Line]) -> str:
-    """Lines as running text; where a word was cut at a line end the mark stays between its halves."""
+    """Join lines as running text; the mark of a word cut at a line end stays between its halves."""
     joined: list[str] = []
     for line in lines:
         if joined and joined[-1].endswith(_CUT):
@@ -315,7 +315,7 @@ def _vocabulary(pages: Sequence[Page]) -> set[str]:
 
 
 def _mended(text: str, words: set[str]) -> str:
-    """Cut words put together; with a hyphen where the document uses both halves as words and never the whole."""
+    """Join cut words; with a hyphen where the document uses both halves as words and never the whole."""
 
     def whole(match: re.Match[str]) -> str:
         left, right = match.groups()
@@ -329,7 +329,7 @@ def _mended(text: str, words: set[str]) -> str:
 
 
 def _body_size(pages: Sequence[Page]) -> float:
-    """The font size most characters have, in points."""
+    """Return the font size of most characters, in points."""
     sizes: Counter[float] = Counter()
     for page in pages:
         for segment in page.segments:
@@ -344,7 +344,7 @@ def _style(piece: _Piece) -> tuple[float, bool]:
 
 
 def _may_be_heading(piece: _Piece, body_size: float) -> bool:
-    """Short, and larger than the body or bold; a bold line that ends like a sentence is emphasis."""
+    """Tell whether it is short, and larger than the body or bold; a bold line that ends like a sentence is emphasis."""
     if piece.kind != "paragraph" or not piece.lines or len(piece.lines) > 3:
         return False
     text = _joined(piece.lines)
@@ -357,7 +357,7 @@ def _may_be_heading(piece: _Piece, body_size: float) -> bool:
 
 
 def _heading_levels(pieces: Sequence[_Piece], body_size: float) -> dict[tuple[float, bool], int]:
-    """Font styles of headings to levels, the largest first; six at most share the rest."""
+    """Return heading levels by font style, the largest first; all styles after the fifth share level 6."""
     styles = {_style(piece) for piece in pieces if _may_be_heading(piece, body_size)}
     ordered = sorted(styles, reverse=True)
     return {style: min(i, 6) for i, style in enumerate(ordered, start=1)}

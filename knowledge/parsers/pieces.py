@@ -1,4 +1,4 @@
-"""Pieces of a paragraph of Word or PowerPoint: what people see of it as one text, and what they do not see."""
+"""Pieces of a paragraph of Word or PowerPoint: its visible text as one, and its hidden text."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ def seen_text(pieces: Iterable[Piece]) -> str:
 
 
 def unseen_blocks(pieces: Sequence[Piece], *, page: int | None = None) -> list[Block]:
-    """Return what nobody sees, one block for each reason in a row."""
+    """Return the hidden text, one block for each run of the same reason."""
     groups = groupby(pieces, lambda each: each.hidden)
     said = [(reason, "".join(each.text for each in group)) for reason, group in groups]
     return [

@@ -1,4 +1,4 @@
-"""Decide what of a slide nobody sees: shapes switched off or beside it, and letters that are tiny, clear or of the colour behind them.
+"""Detection of hidden text on slides: shapes switched off or outside, and tiny, transparent or background-coloured letters.
 
 What is behind letters is their shape's own colour, else a plain white slide with nothing under the shape; all else may be of any colour.
 """
@@ -21,7 +21,7 @@ Area = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 class Sight:
-    """What people see of one slide of python-pptx. size: its width and height."""
+    """The visibility of one slide's content (python-pptx). size: its width and height."""
 
     def __init__(self, slide: Any, size: tuple[int, int]) -> None:
         self._slide, self._size = slide, size
@@ -30,7 +30,7 @@ class Sight:
         self._behind: dict[Any, Colour | None] = {}
 
     def why_shape(self, shape: Any) -> HiddenReason | None:
-        """Return why nobody sees a shape; None where they do."""
+        """Return why a shape is hidden; None if visible."""
         properties = next(shape.element.iter(f"{P}cNvPr"), None)
         if properties is not None and properties.get("hidden") in ("1", "true"):
             return HiddenReason.NOT_DISPLAYED
@@ -39,7 +39,7 @@ class Sight:
         return HiddenReason.OUTSIDE if is_outside else None
 
     def why_run(self, run: Any, shape: Any) -> HiddenReason | None:
-        """Return why nobody sees a run of a shape that they see; None where they do."""
+        """Return why a run of a visible shape is hidden; None if visible."""
         if reason := _drawn(run):
             return reason
         if shape.element.tag == f"{P}sp":
@@ -79,7 +79,7 @@ class Sight:
         return self._placed[shape.element][1]
 
     def _below(self, shape: Any) -> Iterator[Area]:
-        """Yield where something is drawn before a shape: on its slide, its layout or its master."""
+        """Yield the boxes drawn before a shape: on its slide, its layout or its master."""
         for element, (_, area) in self._placed.items():
             if element is shape.element:
                 break
@@ -99,7 +99,7 @@ def layout_elements(shape: Any, slide: Any) -> Iterator[Any]:
 
 
 def _placed(shapes: Any, depth: int = 0) -> Iterator[tuple[Any, Area]]:
-    """Shapes with where they lie on the slide, those of groups included; not those that their layout puts somewhere."""
+    """Yield shapes with their boxes on the slide, those of groups included, without shapes placed by their layout."""
     for shape in shapes:
         if None in (shape.left, shape.top, shape.width, shape.height):
             continue
@@ -112,7 +112,7 @@ def _placed(shapes: Any, depth: int = 0) -> Iterator[tuple[Any, Area]]:
 
 
 def _scale(group: Any) -> Callable[[float, float], tuple[float, float]]:
-    """From the coordinates inside a group to those around it."""
+    """Return the transformation from the coordinates in a group to those around it."""
     frame = group.element.find(f"{P}grpSpPr/{A}xfrm")
     parts = [frame.find(f"{A}{name}") if frame is not None else None for name in ("chOff", "chExt")]
     begin_x, begin_y = (whole(parts[0].get(axis)) if parts[0] is not None else 0 for axis in ("x", "y"))
@@ -126,7 +126,7 @@ def _meet(a: Area, b: Area) -> bool:
 
 
 def _drawn(run: Any) -> HiddenReason | None:
-    """Return why letters are not seen, whatever is behind them."""
+    """Return why letters are hidden on any background."""
     size = _said(run, "sz")
     scale = whole(next((each.get("fontScale") for each in _body(run).iter(f"{A}normAutofit")), None)) or 100_000
     points = whole(size) / 100 if size else _USUAL_POINTS
@@ -144,7 +144,7 @@ def _body(run: Any) -> Any:
 
 
 def _said(run: Any, name: str) -> Any:
-    """Return an attribute or a part of the format of letters: their own, else what their text's list style says of its level."""
+    """Return an attribute or a part of the format of letters: their own, else that of their list style's level."""
     level = level_of(next(run.iterancestors(f"{A}p"), None))
     for said in (run.find(f"{A}rPr"), _body(run).find(f"{A}lstStyle/{A}lvl{level + 1}pPr/{A}defRPr")):
         if said is None:

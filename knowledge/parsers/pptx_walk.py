@@ -86,7 +86,7 @@ class _Slide:
         ]
 
     def running(self, said: set[str]) -> list[Block]:
-        """Its footers that no slide before it has."""
+        """Return its footers that no earlier slide has."""
         new = [each for footer in self._footers for each in footer if each.text not in said]
         said.update(each.text for each in new)
         return new
@@ -123,7 +123,7 @@ class _Slide:
         self.found += unseen
 
     def _listed(self, shape: Any, paragraphs: list[list[Piece]]) -> Iterator[Block]:
-        """Items where the paragraphs have bullets or numbers, paragraphs where they have none."""
+        """Return items for paragraphs with bullets or numbers, else paragraphs."""
         counts: dict[int, tuple[str, int]] = {}
         for element, pieces in zip(shape.element.iterfind(f"{P}txBody/{A}p"), paragraphs, strict=True):
             text, level = seen_text(pieces), level_of(element)
@@ -200,7 +200,7 @@ class _Slide:
                 unseen += [found for each in pieces for found in unseen_blocks(each, page=self._number)]
                 columns, rows = (whole(cell.get(name, "1")) for name in ("gridSpan", "rowSpan"))
                 if number < head:
-                    head = max(head, number + rows)  # what hangs down from a row of names has names beside it
+                    head = max(head, number + rows)  # cells spanning down from a header row have header cells beside
                 text = "\n".join(said for each in pieces if (said := seen_text(each)).strip())
                 cells.append((Cell(text, is_name=number < head or _is_bold(cell)), columns, rows))
             grid.add_row(cells)
@@ -254,7 +254,7 @@ def _is_bold(cell: Any) -> bool:
 
 
 def _notes(slide: Any, number: int) -> list[Block]:
-    """Return the speaker's notes, said to be notes wherever they are quoted."""
+    """Return the speaker's notes, labelled as notes wherever they are quoted."""
     frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
     text = unmarked(frame.text.strip()) if frame is not None else ""
     label = "备注：" if _CHINESE.search(text) else "Speaker notes: "

@@ -1,4 +1,4 @@
-"""What is refused before a library sees it: sizes, zip bombs, document types, far cells, deep nesting."""
+"""Checks before a library opens a file: sizes, zip bombs, document types, far cells, deep nesting."""
 
 import re
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ _OVERLAP_BYTES = 64
 
 
 def check_file_size(path: Path, limits: ParseLimits) -> None:
-    """Raises Rejected: empty, too_large."""
+    """Check a file's size. Raises Rejected: empty, too_large."""
     _check_size(path, limits.file_bytes)
 
 
 def check_text_file_size(path: Path, limits: ParseLimits) -> None:
-    """Raises Rejected: empty, too_large."""
+    """Check a text file's size. Raises Rejected: empty, too_large."""
     _check_size(path, limits.text_bytes)
 
 
@@ -38,7 +38,7 @@ def _check_size(path: Path, limit: int) -> None:
 
 
 def check_text_size(characters: int, limits: ParseLimits) -> None:
-    """Raises Rejected("too_much_text")."""
+    """Check the length of a text. Raises Rejected("too_much_text")."""
     if characters > limits.text_characters:
         raise Rejected("too_much_text", limit=limits.text_characters)
 
@@ -63,7 +63,7 @@ def check_ooxml(path: Path, limits: ParseLimits, *, xml_bytes: int) -> None:
 
 
 def _check_directory(members: list[ZipInfo], limits: ParseLimits, xml_bytes: int) -> None:
-    """What the zip's own list of members says; `_check_xml` holds the members to it."""
+    """Check the zip's own list of members; `_check_xml` holds the members to it."""
     if len(members) > limits.zip_entries:
         raise Rejected("zip_entries", count=len(members), limit=limits.zip_entries)
     total = sum(member.file_size for member in members)
@@ -156,7 +156,7 @@ def page_tree(source: str, limits: ParseLimits) -> Any:
 
 
 def _check_html_depth(source: str, limits: ParseLimits) -> None:
-    """Raises Rejected("too_deep"). Reads the page as a stream: building or walking a deep tree is what is dangerous."""
+    """Check nesting. Raises Rejected("too_deep"). Streams the page: building or walking a deep tree is dangerous."""
     from lxml import etree
 
     class Depth:

@@ -1,4 +1,4 @@
-"""What was read from a picture: lines with their places, and the blocks they make."""
+"""Text recognised in a picture: lines with their places, and the blocks they make."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +25,7 @@ class RecognisedLine:
 
 @dataclass(frozen=True)
 class RecognisedPage:
-    """What a picture says, the way round that it reads. width, height: in points for a page, in pixels for another picture.
+    """The text of a picture, turned upright. width, height: in points for a page, in pixels for another picture.
 
     turns: quarters by which the picture was turned to the left for that.
     """
@@ -45,7 +45,7 @@ class RecognisedPage:
 
 
 def blocks_in(found: Mapping[Picture, RecognisedPage]) -> dict[Picture, list[Block]]:
-    """Return the blocks of each picture in reading order, with paragraphs, lists and tables as far as their places tell.
+    """Return the blocks of each picture in reading order, with paragraphs, lists and tables as far as their places show.
 
     Those of a page are headings where they are larger, and know their places on it; those of a picture inside a text are neither.
     """
@@ -72,7 +72,7 @@ def _of(picture: Picture, block: Block, turns: int) -> Block:
 
 
 def _turned_back(box: Box, turns: int) -> Box:
-    """Return where on the picture as it lies a box stands that was found on the picture as it reads."""
+    """Convert a box on the turned picture to one on the original picture."""
     for _ in range(turns):
         x0, y0, x1, y1 = box
         box = 1 - y1, x0, 1 - y0, x1

@@ -28,9 +28,9 @@ from knowledge.parsers.marks import PageMarks
 from knowledge.parsers.recognised import RecognisedPage
 
 _START_S = 60.0  # a server that imports its libraries on a busy machine
-_GRACE_S = 10.0  # the server kills a slow child itself; this much later it is taken for dead
+_GRACE_S = 10.0  # the server kills a slow child itself; later than this it counts as dead
 _LENGTH_BYTES = 8
-# All that a parser gets to know of the worker's environment, where passwords and keys are kept.
+# The only variables passed to a parser from the worker's environment, which holds passwords and keys.
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
@@ -68,7 +68,7 @@ def picture_in_child(path: Path, *, filename: str, name: str, limits: ParseLimit
 def marks_in_child(
     path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box], limits: ParseLimits | None = None
 ) -> PageMarks | None:
-    """Return where on a page of the PDF at `path` a quotation stands, as `knowledge.parsers.page_marks` has it, found in a child process.
+    """Return the place of a quotation on a page of the PDF at `path` (`knowledge.parsers.page_marks`), found in a child process.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -80,7 +80,7 @@ def marks_in_child(
 def recognised_in_child(
     path: Path, *, filename: str, picture: Picture, limits: ParseLimits | None = None
 ) -> RecognisedPage:
-    """Return what one picture of the file at `path` says, read in a child process: some four seconds for a page.
+    """Return the text of one picture of the file at `path`, read in a child process: some four seconds for a page.
 
     Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
@@ -90,7 +90,7 @@ def recognised_in_child(
 
 
 def _ask(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: Any) -> dict[str, Any]:
-    """Return what the child made of the file. Raises Rejected or ParseFailed, with its reason."""
+    """Return the child's answer about the file. Raises Rejected or ParseFailed, with its reason."""
     load()
     parser_for_name(filename)  # raises Rejected for a type that nobody reads
     request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
@@ -202,13 +202,13 @@ def _read(pipe: IO[bytes] | None, size: int, deadline: float) -> bytes:
 
 
 class _Kind(Enum):
-    """What a server is for."""
+    """The purpose of a server."""
 
     FORMATS = "formats"
     RECOGNITION = "recognition"
 
     def modules(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return those that register its parsers, and those to import before the first fork."""
+        """Return the modules that register its parsers, and those to import before the first fork."""
         modules = sorted({type(each).__module__ for each in parsers})
         if self is _Kind.RECOGNITION:
             return modules, ("knowledge.parsers.ocr",)
@@ -220,7 +220,7 @@ class _Servers:
 
     def __init__(self) -> None:
         self._servers: dict[_Kind, _Server] = {}
-        self._inherited: dict[_Kind, _Server] = {}  # kept, because a Popen that is thrown away complains
+        self._inherited: dict[_Kind, _Server] = {}  # kept: a discarded Popen warns
         self._lock = threading.Lock()
         os.register_at_fork(after_in_child=self._forget)
 
@@ -243,7 +243,7 @@ class _Servers:
         return [process.pid for process in running]
 
     def _forget(self) -> None:
-        """After a fork: the servers are the parent's. Its ends of the pipes are closed here, so that they end with it."""
+        """Forget the parent's servers after a fork. Its pipe ends are closed here, so that servers end with the parent."""
         self._inherited = self._servers
         self._servers = {}
         self._lock = threading.Lock()

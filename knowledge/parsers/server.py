@@ -27,7 +27,7 @@ from knowledge.parsers.detect import parser_for
 from knowledge.parsers.limits import MIB, ParseLimits
 
 _IDLE_S = 60.0  # a server with slow libraries gives its memory back; starting again costs about two seconds
-# What a parser never does. An audit hook cannot be removed; it stops Python code, not a C library that was taken over.
+# Forbidden to parsers. An audit hook cannot be removed; it stops Python code, but not an exploited C library.
 _FORBIDDEN = (
     "socket.connect",
     "socket.bind",
@@ -45,7 +45,7 @@ _FORBIDDEN = (
 def main() -> None:
     modules, preload = (argument.split(",") if argument else [] for argument in sys.argv[1:3])
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # a library that prints must not write into the answers
+    os.dup2(2, 1)  # printing libraries must not write into the answers
     for module in (*modules, *preload):
         importlib.import_module(module)
     gc.collect()
@@ -109,7 +109,7 @@ def _collect(read_end: int, limits: ParseLimits) -> tuple[bytes, ParseFailed | N
         readable, _, _ = select([read_end, 0], [], [], max(0.0, deadline - monotonic()))
         if not readable:
             return b"", ParseFailed("time", limit=int(limits.wall_s))
-        if read_end not in readable:  # the worker asks one thing at a time, so stdin has nothing but its end
+        if read_end not in readable:  # one request at a time: readable stdin means its end
             raise _WorkerEnded
         piece = os.read(read_end, MIB)
         data += piece
@@ -139,7 +139,7 @@ def _why_it_died(status: int, usage: resource.struct_rusage, limits: ParseLimits
 
 
 def _is_short_of_memory(usage: resource.struct_rusage, limits: ParseLimits, shared_bytes: int) -> bool:
-    """C libraries that get no memory abort or report a damaged file; half of the limit in use tells the true reason."""
+    """Tell whether half of the memory limit was in use: C libraries out of memory abort or report a damaged file."""
     return _peak_bytes(usage) - shared_bytes > limits.memory_bytes / 2
 
 
@@ -226,7 +226,7 @@ def _answer(error: UnreadableFile) -> bytes:
 
 
 def _confine(limits: ParseLimits) -> None:
-    """Limits of this process; it dies with the server, and has no output, no network and no other program."""
+    """Limit this process: it dies with the server, and has no output, no network and no other program."""
     os.setpgid(0, 0)
     rlimits.die_with_parent()
     rlimits.limit(

@@ -1,4 +1,4 @@
-"""Tables of every format as one shape: a grid of cells in, typed blocks out.
+"""Tables of every format: a grid of cells in, typed blocks out.
 
 A parser lays its cells out with `Grid` (spans repeat the same cell) and says what the format says: which cells are marked as names of
 columns (`<th>`, Word's header row, bold, fill), or how many rows are (`<thead>`, frozen panes). Where the format says nothing, the types
@@ -19,14 +19,14 @@ from knowledge.text.pipe_table import pipe_table
 
 JOINED = " › "
 """Between the names of a column in several header rows."""
-MOST_HEADER_ROWS = 3  # where the types of cells tell
+MOST_HEADER_ROWS = 3  # where types decide
 MOST_SPAN_COLUMNS, MOST_SPAN_ROWS = 200, 1_000
-_MOST_LOOKED_AT = 500  # rows, for what types tell
+_MOST_LOOKED_AT = 500  # rows judged by types
 _LONGEST_NAME = 80  # characters
 _LONGEST_CAPTION = 200
-_TELLS = 0.8  # share of a column's cells that are of one type, where the type tells
-_FEWEST_REPEATED = 4  # cells of a column, where their repetition tells
-_MOST_BOX_LINES = 3  # rows of one column that are lines of a text
+_TELLS = 0.8  # share of a column's cells of one type, to judge by it
+_FEWEST_REPEATED = 4  # cells of a column needed to judge by repetition
+_MOST_BOX_LINES = 3  # rows of one column that count as lines of text
 _LONGEST_TYPED = 60  # characters
 _MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _TYPES = {
@@ -106,7 +106,7 @@ class Grid:
 def table_blocks(
     rows: Sequence[Sequence[Cell]], *, header_rows: int | None = None, kind: BlockKind = "table", **fields: Any
 ) -> list[Block]:
-    """A table as blocks: captions for title rows, one table (or chart), paragraphs for notes below; a box is paragraphs; [] for nothing.
+    """Return a table as blocks: captions (title rows), one table or chart, paragraphs (notes); paragraphs for a box; [] for nothing.
 
     header_rows: how many the format states, after title rows; None where it says nothing. fields: of each block (page, boxes, hidden).
     """
@@ -117,7 +117,7 @@ def table_blocks(
     grid = grid[titles:]
     below = len(grid)
     while below and _is_spanned(grid[below - 1]):
-        below -= 1  # what stands below a table from side to side is a note on it
+        below -= 1  # a row below the table across all columns is a note
     notes = [found for row in grid[below:] for found in block("paragraph", _one(row), **fields)]
     grid = grid[:below]
     head = min(header_rows, len(grid)) if header_rows is not None else _header_rows(grid)
@@ -127,7 +127,7 @@ def table_blocks(
         return [*map(_as_paragraph, captions), *lines, *notes]
     names = _names(grid[:head])
     body = _with_groups(grid[head:], names)
-    if not body:  # names without rows: what they say is kept as a row
+    if not body:  # a header without rows is kept as a row
         names, body = [], grid
     head_row, is_headed = [names] if names else [], bool(names)
     shown = pipe_table([*head_row, *([cell.shown for cell in row] for row in body)], is_headed=is_headed)
@@ -139,7 +139,7 @@ def table_blocks(
 
 
 def _as_paragraph(caption: Block) -> Block:
-    """Return a caption that announces nothing as a paragraph."""
+    """Turn a caption without a table into a paragraph."""
     return replace(caption, kind="paragraph")
 
 
@@ -157,12 +157,12 @@ def _one(row: Row) -> str:
 
 
 def _is_spanned(row: Row) -> bool:
-    """Tell whether one cell takes a row of several columns."""
+    """Tell whether one cell spans a row of several columns."""
     return len(row) > 1 and row[0].said != "" and all(cell is row[0] for cell in row)
 
 
 def _title_rows(grid: list[Row], header_rows: int | None) -> int:
-    """Return how many rows above a table hold one text alone: its title, not a name of columns."""
+    """Return how many rows above a table hold one text alone: titles, not column names."""
     count = 0
     while count < len(grid) - 1:
         row = grid[count]
@@ -196,7 +196,7 @@ def _header_rows(grid: list[Row]) -> int:
         marked += 1
     if marked == len(grid):
         return _told_by_types(grid)
-    if marked and _spreads(grid[marked - 1]):  # names of several columns; those of each may stand below, unmarked
+    if marked and _spreads(grid[marked - 1]):  # grouped names; the column names may follow, unmarked
         return max(marked, _told_by_types(grid))
     return marked or _told_by_types(grid)
 
@@ -215,27 +215,27 @@ def _told_by_types(grid: list[Row]) -> int:
 
 
 def _spreads(row: Row) -> bool:
-    """Tell whether a row stands above several columns: cells that span them, or blanks behind names that no numbers are."""
+    """Tell whether a row groups columns: cells span them, or blanks follow names that are no numbers."""
     said = [cell.said for cell in row]
     is_wide = any(a is b and a.said for a, b in pairwise(row))
     return (is_wide or "" in said[1:]) and all(may_name(text) for text in said if text)
 
 
 def _names_columns(row: Row, names: Sequence[str]) -> bool:
-    """Tell whether the last row of names may be one. names: those of all rows, joined; only such may repeat below several headings."""
+    """Tell whether the last header row may be one. names: of all rows, joined; only these may repeat below several headings."""
     filled = [cell.said for cell in row if cell.said]
     return len(filled) >= max(len(row) - 1, 1) and all(map(may_name, filled)) and len(set(names)) >= len(names) / 2
 
 
 def may_name(text: str) -> bool:
-    """Tell whether a text may be the name of a column: words, a period (2024, Q1), a short mark (CO2), no amount and no day."""
+    """Tell whether a text may name a column: words, a period (2024, Q1), a short mark (CO2), but no amount or day."""
     return len(text) <= _LONGEST_NAME and (
         type_of(text) in ("text", "code", "choice") or _PERIOD.fullmatch(text) is not None
     )
 
 
 def _types_change(names: Row, body: list[Row]) -> bool:
-    """Tell whether more columns hold something that their name is not (amounts, days, codes, the same few words) than what it is."""
+    """Tell whether more columns hold another type than their name (amounts, days, codes, few repeated words) than the same."""
     tells = 0
     said = {cell.said for row in body for cell in row}
     are_new = all(name.said not in said for name in names if name.said)
@@ -258,14 +258,14 @@ def _types_change(names: Row, body: list[Row]) -> bool:
 
 
 def _is_uniform(cells: Sequence[str]) -> bool:
-    """Tell whether most cells are alike but for their digits: amounts of one kind below a name, not the values of several keys."""
+    """Tell whether most cells differ in digits only: amounts of one kind below a name, not values of several keys."""
     forms = Counter(re.sub(r"[\d.,' ]+", "0", cell) for cell in cells)
     return forms.most_common(1)[0][1] > len(cells) / 2
 
 
 @lru_cache(maxsize=4096)
 def type_of(text: str) -> str:
-    """Tell amounts, days, codes and the like from words: one of _TYPES, or "text"."""
+    """Return the type of a text (amount, day, code, …): one of _TYPES, or "text"."""
     for kind, form in _TYPES.items():
         if len(text) <= _LONGEST_TYPED and form.fullmatch(text):
             return kind
@@ -273,7 +273,7 @@ def type_of(text: str) -> str:
 
 
 def _names(head: list[Row]) -> list[str]:
-    """One name for each column, those of several rows joined: "Second half › Damaged"."""
+    """Return one name for each column, those of several rows joined: "Second half › Damaged"."""
     if not head:
         return []
     upper, last = head[:-1], head[-1]
@@ -286,7 +286,7 @@ def _names(head: list[Row]) -> list[str]:
 
 
 def _carried(row: Row, below: list[Row]) -> Row:
-    """Return a row of names with blanks filled from the left, where the rows below have names and no cell of its own spans."""
+    """Return a header row with blanks filled from the left, where rows below have names and none of its cells spans."""
     if any(a is b and a.said for a, b in pairwise(row)):
         return row
     found: Row = []
@@ -297,7 +297,7 @@ def _carried(row: Row, below: list[Row]) -> Row:
 
 
 def _with_groups(body: list[Row], names: list[str]) -> list[Row]:
-    """Return the rows, each with the title of its group in front where a cell across all columns titles those that follow."""
+    """Return the rows, each prefixed with its group's title, from a preceding cell across all columns."""
     has_keys = sum(row[0].is_name for row in body) > len(body) / 2
 
     def is_title(row: Row) -> bool:

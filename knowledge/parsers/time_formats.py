@@ -32,7 +32,7 @@ Token = tuple[str, str]
 
 
 def iso(value: Moment) -> str:
-    """Write it without a format: days without midnight, durations in hours."""
+    """Return a time without a format: days without midnight, durations in hours."""
     if isinstance(value, timedelta):
         return _at(value, _tokens("[h]:mm:ss" if value.total_seconds() % 60 else "[h]:mm"))
     if isinstance(value, datetime):
@@ -43,7 +43,7 @@ def iso(value: Moment) -> str:
 
 
 def shown_time(value: Moment, code: str) -> str:
-    """Write it by a format; as `iso` does where the format is none of days and times, or of the country of who looks."""
+    """Format a time; as `iso` where the format is not one of times, or depends on the viewer's country."""
     code = sections(code)[0]
     tokens = () if _NOT_READ.search(code) else _tokens(code)
     if not any(kind == "part" for kind, _text in tokens):
@@ -65,7 +65,7 @@ def _tokens(code: str) -> tuple[Token, ...]:
 
 
 def _minutes(tokens: list[Token]) -> list[Token]:
-    """Months are minutes behind hours and in front of seconds: called "n" here."""
+    """Mark minutes as "n": the code of months after hours and before seconds means minutes."""
     parts = [at for at, (kind, _text) in enumerate(tokens) if kind == "part"]
     for place, at in enumerate(parts):
         text = tokens[at][1]
@@ -92,7 +92,7 @@ def _at(value: Moment, tokens: tuple[Token, ...], country: str = "") -> str:
 
 
 def _moment(value: Moment) -> tuple[datetime, timedelta]:
-    """Return the moment on a calendar, and how much has passed since the calendar of workbooks began."""
+    """Return the moment on a calendar, and the time since the epoch of workbooks."""
     zero = datetime(1899, 12, 30)  # noqa: DTZ001 - a workbook knows no time zones
     if isinstance(value, timedelta):
         return zero + abs(value), abs(value)

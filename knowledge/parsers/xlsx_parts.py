@@ -1,4 +1,4 @@
-"""How the cells of a workbook are shown: hidden or not, by which number format, bold, with superscripts, as links; and what its sheets
+"""The appearance of a workbook's cells: hidden or not, number format, bold, superscripts, links; and what its sheets
 say of their tables. Calamine reads values alone, so the parts are read as a stream.
 """
 
@@ -51,7 +51,7 @@ class SheetParts:
 
 
 def sheet_parts(path: Path) -> dict[str, SheetParts]:
-    """By the name of the sheet. Raises ParseFailed where that cannot be told: what may be hidden does not answer."""
+    """Return the parts by sheet name. Raises ParseFailed if unreadable: possibly hidden text must not answer."""
     from lxml.etree import XMLSyntaxError
 
     try:
@@ -66,7 +66,7 @@ def sheet_parts(path: Path) -> dict[str, SheetParts]:
 
 
 def _sheets(archive: ZipFile) -> Iterator[tuple[str, str]]:
-    """Names and parts of the worksheets."""
+    """Return names and parts of the worksheets."""
     from lxml import etree
 
     relations = etree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
@@ -179,7 +179,7 @@ class _Sheet:
         prefix, _colon, name = tag.rpartition(":")
         if self._prefix is None:
             self._prefix = prefix
-        if prefix != self._prefix:  # an extension, which may call something of its own f or c
+        if prefix != self._prefix:  # an extension, with its own elements named f or c
             return
         if name == "c":
             self._end_cell()
@@ -254,7 +254,7 @@ def _is_hidden(said: dict[str, str], size: str) -> bool:
 
 
 def _range(said: str) -> Range:
-    """A1:B2 as the first row and column and the last ones, from 0."""
+    """Return A1:B2 as first row and column and last row and column, from 0."""
     first, _, last = said.replace("$", "").partition(":")
     rows = [int("".join(filter(str.isdigit, each)) or 0) - 1 for each in (first, last or first)]
     return rows[0], _column_number(first), rows[1], _column_number(last or first)

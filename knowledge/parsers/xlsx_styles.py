@@ -1,4 +1,4 @@
-"""The cell styles of a workbook: by which number format they show a number, how they stand out, and why their text is not seen."""
+"""The cell styles of a workbook: number formats, emphasis, and reasons why text is hidden."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _THEME: dict[str, Colour] = {"0": WHITE, "1": (0, 0, 0)}  # the first two of a t
 
 @dataclass(frozen=True)
 class Style:
-    """Why cells of one style are not seen: those that hold words, and those that hold numbers. code: how numbers are shown.
+    """One style: why its cells are hidden, for words and for numbers. code: the number format.
 
     is_bold, fill: how they stand out; fill is a name of its colour, "" for none and for white.
     """
@@ -33,7 +33,7 @@ class Style:
 
 
 def styles_in(archive: ZipFile) -> dict[str, Style]:
-    """Return the cell styles that say something. Text is not seen by a number format of nothing, a font of no size, or of the colour of the
+    """Return the cell styles with an effect. Text is hidden by an empty number format, a font of no size, or one in the colour of the
     cell.
     """
     from lxml import etree
@@ -80,7 +80,7 @@ def _style(code: str, font: Any, fill: Any) -> Style:
 
 
 def _name_of(fill: Any) -> str:
-    """Return what tells one fill from another; "" for none."""
+    """Return a name that identifies a fill; "" for none."""
     pattern = fill.find("{*}patternFill")
     if pattern is not None and pattern.get("patternType", "none") in ("none", "gray125"):
         return ""
@@ -88,7 +88,7 @@ def _name_of(fill: Any) -> str:
 
 
 def _shows_nothing(code: str) -> tuple[bool, bool]:
-    """Tell whether a number format shows nothing of words, and nothing of any number."""
+    """Tell whether a number format hides words, and whether it hides every number."""
     parts = sections(code)
     empty = [_SAYS_NOTHING.fullmatch(section) is not None for section in parts]
     return len(parts) > 3 and empty[3], len(parts) > 1 and all(empty[:3])
@@ -123,14 +123,14 @@ def _colour(said: Any) -> Colour | None:
 
 
 def _tinted(colour: Colour | None, tint: float) -> Colour | None:
-    """Darker for a tint below 0, lighter for one above."""
+    """Return a colour with a tint: darker below 0, lighter above."""
     if colour is None:
         return None
     return over(WHITE if tint > 0 else (0, 0, 0), colour, min(1.0, abs(tint)))
 
 
 def _fill(fill: Any) -> Colour | None:
-    """White where there is none; None for patterns and gradients."""
+    """Return the colour of a fill: white without one; None for patterns and gradients."""
     pattern = fill.find("{*}patternFill")
     if pattern is None:
         return None
@@ -139,5 +139,5 @@ def _fill(fill: Any) -> Colour | None:
 
 
 def is_on(mark: Any) -> bool:
-    """Tell whether an element like <b/> is there and not switched off."""
+    """Tell whether an element like <b/> is present and not switched off."""
     return mark is not None and mark.get("val", "1") not in ("0", "false")

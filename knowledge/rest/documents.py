@@ -87,14 +87,14 @@ def shown_documents(principal: Principal) -> QuerySet[Document]:
 
 
 def chosen_documents(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Document]:
-    """Return those of `shown_documents` that filters choose; in a folder that is not visible there is nothing."""
+    """Return the `shown_documents` that match the filters; none in an invisible folder."""
     if "folder" in chosen:
         chosen = {**chosen, "folder__in": Folder.objects.visible_to(principal).filter(pk=chosen["folder"])}
     return shown_documents(principal).filter(**chosen)
 
 
 def shown_document(principal: Principal, pk: UUID) -> Document:
-    """Raises NotFound."""
+    """Return a visible document. Raises NotFound."""
     return shown_documents(principal).get(pk=get_visible(Document, principal, pk=pk).pk)
 
 

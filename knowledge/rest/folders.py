@@ -57,7 +57,7 @@ class FolderSerializer(serializers.ModelSerializer[Folder]):
 
 
 def seen_folders(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Folder]:
-    """Return the visible folders, by name. chosen: as `FolderFilters` checks it; below a folder that is not visible there is nothing."""
+    """Return the visible folders, by name. chosen: checked by `FolderFilters`; there is nothing below an invisible folder."""
     visible = Folder.objects.visible_to(principal)
     if "parent" in chosen:
         chosen = {**chosen, "parent__in": visible.filter(pk=chosen["parent"])}

@@ -120,7 +120,7 @@ class SearchAnswer(serializers.Serializer[Found]):
 
 
 def scope_of(principal: Principal, given: Mapping[str, Any], *, language: str = "") -> Scope:
-    """Return the scope that a `Within` names, as this person may narrow it, among documents of one language or, when it is empty, of all.
+    """Return the scope of a `Within` for this person, among documents of one language or, if empty, of all.
 
     Raises InvalidInput.
     """
@@ -136,7 +136,7 @@ def scope_of(principal: Principal, given: Mapping[str, Any], *, language: str = 
 
 @contextmanager
 def searching() -> Iterator[None]:
-    """Raises Unavailable where the model that searches does not answer."""
+    """Turn a silent embedding model into Unavailable while the block runs."""
     try:
         yield
     except EmbeddingError as error:

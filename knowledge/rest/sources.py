@@ -206,21 +206,21 @@ class DocumentOrigin(PrincipalView):
 
 
 def _seen(principal: Principal, request: Request) -> QuerySet[Source]:
-    """Managers see what they may view, too; through a token for one folder only the sources below it."""
+    """Return the sources that this person manages and may view, or all if they may connect sources by a whole token."""
     rows = seen_sources(principal, request.user)
     is_whole = may_connect(request.user) and principal.folder_id is None
     return rows if is_whole else rows.filter(pk__in=Source.objects.visible_to(principal))
 
 
 def _source(principal: Principal, request: Request, pk: UUID) -> Source:
-    """Raises NotFound."""
+    """Return a source that this person may see. Raises NotFound."""
     if not may_connect(request.user) or principal.folder_id is not None:
         get_visible(Source, principal, pk=pk)
     return get_source(principal, request.user, pk)
 
 
 def _person(request: Request) -> User:
-    """Raises PermissionDenied for whoever may not say where sources are."""
+    """Return who asks. Raises PermissionDenied unless they may connect sources."""
     if not isinstance(request.user, User) or not may_connect(request.user):
         raise PermissionDenied(_("Only administrators may say where sources of documents are."))
     return request.user

@@ -44,7 +44,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Finalists:
-    """Which candidates come with what they are judged by: the `count` best by dense + `lexical_weight` × lexical, ties by id.
+    """The candidates that come with text and vectors for reranking: the `count` best by dense + `lexical_weight` × lexical, ties by id.
 
     with_tokens: with their packed token vectors, too; half a megabyte for twenty.
     """
@@ -78,10 +78,10 @@ _SCORES = (
 _NEAR = """i.vector <#> %(vector)s::halfvec"""
 _NEAR_BY_INDEX = """i.vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})"""
 _WHERE = """i.live AND i.space_id = {space}{narrow}"""
-# The folders that may be read: `IS TRUE` keeps them from being joined, and an array from being expected to be two.
+# The readable folders: `IS TRUE` prevents a join, and an array the planner's estimate of two rows.
 HELD = """(i.folder_id IN (SELECT * FROM seen)) IS TRUE"""
 LISTED = """i.folder_id = ANY(ARRAY(SELECT * FROM seen))"""
-MOST = 0.5  # of the corpus; who sees less has the two indexes of words and folders intersected, measured in ADR 0007
+MOST = 0.5  # of the corpus; below it the indexes of words and folders are intersected (ADR 0007)
 
 EXACT = """
 WITH visible AS MATERIALIZED (
@@ -156,8 +156,8 @@ def find_candidates(
 ) -> list[Candidate]:
     """Return the `depth` best passages by each score that this person may see, as one set in the order of their ids.
 
-    rare_terms: what the lexical index is asked for when `use_indexes`; see `rarest`. share: of the corpus that they see, 0 … 1;
-    the result is the same whatever it says.
+    rare_terms: the terms for the lexical index when `use_indexes`; see `rarest`. share: of the corpus that they see, 0 … 1; it
+    does not change the result.
     """
     shape = INDEXED if use_indexes else EXACT
     parts = _parts(space_id, depth, finalists) | {
@@ -202,7 +202,7 @@ def rarest(weights: Mapping[int, float], plan: Plan) -> list[int]:
 
 
 def _parts(space_id: int, depth: int, finalists: Finalists) -> dict[str, str]:
-    """Return the numbers of a statement that its plan depends on; they are ours, and part of its text."""
+    """Return the numbers that a statement's plan depends on; they are ours, and part of its text."""
     space = f"{space_id:d}"
     tokens = _TOKENS.format(space=space) if finalists.with_tokens else "NULL::bytea"
     return {

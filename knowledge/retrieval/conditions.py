@@ -1,4 +1,4 @@
-"""What a document's fields must say, as a part of the statements that read documents and passages."""
+"""Conditions on a document's fields, as part of the statements that read documents and passages."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -27,16 +27,14 @@ class Condition:
 
 
 def holding(conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
-    """A statement that selects the documents for which all of them hold, with its values, to be part of a larger one that decides who
-    may see which.
-    """
+    """Return a statement that selects the documents that meet all conditions, with its values, for use in one that checks permissions."""
     parts = [part for each in conditions for part in _parts(each)]
     where = " AND ".join(sql for sql, _values in parts) or "TRUE"
     return f"SELECT m.id FROM knowledge_document m WHERE {where}", [value for _sql, values in parts for value in values]  # noqa: S608 - constants; values are bound
 
 
 def holds(conditions: Sequence[Condition], path: str = "pk") -> Q:
-    """Return the same as a filter on documents, or on what leads to one along `path`; without conditions it filters nothing."""
+    """Return the same as a filter on documents, or on rows related by `path`; without conditions it matches all."""
     if not conditions:
         return Q()
     sql, values = holding(conditions)
@@ -44,7 +42,7 @@ def holds(conditions: Sequence[Condition], path: str = "pk") -> Q:
 
 
 def named(sql: str, values: Sequence[Any], prefix: str) -> tuple[str, dict[str, Any]]:
-    """Return a statement with positional values as one with named values, to be part of a larger one."""
+    """Return a statement with positional values as one with named values, for use in a larger one."""
     names = [f"{prefix}_{place}" for place in range(len(values))]
     return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))
 

@@ -47,7 +47,7 @@ class Engine:
         return offset + slope * cosine
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[bytes | None]]:
-        """Vectors (n, dimensions) and packed token vectors of passages, None each where the embedder has none."""
+        """Return vectors (n, dimensions) and packed token vectors of passages, each None without any."""
         if not isinstance(self.embedder, LateInteraction):
             return self.embedder.embed_passages(texts), [None] * len(texts)
         tokens = self.embedder.passage_tokens(texts)
@@ -58,7 +58,7 @@ class Engine:
         ]
 
     def ask(self, text: str) -> tuple[NDArray[np.float32], Question]:
-        """Return the vector (dimensions,) of a question, and the question as rerankers read it."""
+        """Return the vector (dimensions,) of a question, and the question for rerankers."""
         if not isinstance(self.embedder, LateInteraction):
             return self.embedder.embed_query(text), Question(text)
         tokens = self.embedder.query_tokens(text)
@@ -82,7 +82,7 @@ def _embedder() -> Embedder:
 
 @cache
 def sentence_embedder() -> Embedder:
-    """Return the embedder of this process for sentences of passages that are read to answer; it keeps the vectors of recent ones."""
+    """Return this process's embedder for sentences of retrieved passages; it caches the vectors of recent ones."""
     return CachedEmbedder(_embedder())
 
 

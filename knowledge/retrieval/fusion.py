@@ -17,7 +17,7 @@ POOLED_WEIGHT = 0.2  # vectors of `token_vectors.pooled`: cosines spread
 
 
 def fuse(dense: Scores, lexical: Scores, *, weight: float) -> Scores:
-    """Cosine plus a share of the lexical score, (candidates,), higher is better.
+    """Return the cosine plus a share of the lexical score, (candidates,), higher is better.
 
     dense: cosines, of every candidate. lexical: BM25 over the sum of the question's idf, 0 … 2.2 (see `terms`); 0 for
     a candidate without a common term. Both keep how sure they are: across languages BM25 knows nothing, scores near 0
@@ -32,7 +32,7 @@ SUPPORTERS = 2
 
 
 def supported(documents: Sequence[Hashable], scores: Scores) -> Scores:
-    """Return what each passage gains from the rest of its document, (passages,), ≥ 0: a page about the matter says it more than once.
+    """Return each passage's gain from the rest of its document, (passages,), ≥ 0: a relevant page says it more than once.
 
     documents: of each passage. scores: of any scale, higher is better. A share of how far the SUPPORTERS best other passages
     of the document stand above the lower quartile of all scores, where a passage by chance stands; one that is missing, or
@@ -55,7 +55,7 @@ def supported(documents: Sequence[Hashable], scores: Scores) -> Scores:
 
 SPAN = 12  # terms, about half a sentence; ADR 0004
 WEIGHT = 0.03  # of a question said in one breath, beside late interaction; 0.02–0.05 tried, see ADR 0004
-FIRST = 10  # passages that are read again for it: their words must be cut once more
+FIRST = 10  # passages read again for it: their words must be segmented again
 
 
 def said_together(shares: Mapping[int, float], heading: Iterable[int], text: Sequence[int]) -> float:

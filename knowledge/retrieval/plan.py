@@ -1,4 +1,4 @@
-"""What a search may read and how: who asks, in which scope, and whether one exact pass or the indexes serve it."""
+"""The plan of a search: the person, the scope, and whether it uses one exact pass or the indexes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many chunks the person can see in the scope, and the corpus that weighs the question's terms.
+    """The number of chunks the person can see in the scope, and the corpus that weighs the question's terms.
 
     visible: upper bound of the chunks a pass would read. corpus_chunks: of the knowledge bases that the person sees something
     of; frequencies: {term id: chunks of these that hold it}, without the terms that occur nowhere. space_id: of the embedding
@@ -50,12 +50,12 @@ class Plan:
 
     @property
     def share(self) -> float:
-        """Tell how much of the corpus the person sees, 0 … 1."""
+        """Return the share of the corpus that the person sees, 0 … 1."""
         return self.visible / max(self.corpus_chunks, 1)
 
 
 # Folders as a set: the named ones may lie in each other. As an array they are looked up at once; joined, two are expected.
-# A named folder counts where it is seen itself: below one that is hidden there is nothing, as below one that is not there.
+# A named folder counts only if visible: a hidden one, like a missing one, has nothing below it.
 _NARROWED = """
 WITH held AS MATERIALIZED ({folders})
 SELECT s.id FROM knowledge_folder s WHERE s.id = ANY(ARRAY(SELECT descendant_id FROM held)){base}{below}"""
@@ -96,7 +96,7 @@ def visible_ids(principal: Principal, scope: Scope) -> tuple[str, Sequence[Any]]
 
 
 def make_plan(principal: Principal, scope: Scope, *, term_ids: Sequence[int] = (), space: str = "") -> Plan:
-    """Count what the person sees, and look up what the question needs to be weighed; one statement.
+    """Count the visible chunks and look up the term frequencies of the question, in one statement.
 
     term_ids: of the question. space: name of the embedding space that is searched.
     """
@@ -108,7 +108,7 @@ def make_plan(principal: Principal, scope: Scope, *, term_ids: Sequence[int] = (
 
 
 def documents_in(principal: Principal, scope: Scope) -> QuerySet[Document]:
-    """Return the documents that a search of this person reads: those in the scope that answer and that they may see."""
+    """Return the documents that a search of this person reads: the visible, answering ones in the scope."""
     folders, values = visible_ids(principal, scope)
     documents = Document.objects.visible_to(principal).filter(current_version__isnull=False)
     documents = documents.filter(access_id__in=RawSQL(folders, values))  # noqa: S611 - made of constants; values are bound
@@ -120,5 +120,5 @@ def documents_in(principal: Principal, scope: Scope) -> QuerySet[Document]:
 
 
 def is_nothing_in(principal: Principal, scope: Scope) -> bool:
-    """Does a scope narrow down to nothing?"""
+    """Tell whether a narrowed scope holds no document for this person."""
     return scope != Scope() and not documents_in(principal, scope).exists()

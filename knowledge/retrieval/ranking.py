@@ -37,7 +37,7 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Scores:
-    """How a passage came to its place: score and rank (from 1) of each stage; None where a stage did not see it.
+    """The scores of a passage: score and rank (from 1) of each stage; None where a stage did not see it.
 
     dense: cosine of sentence vectors, or as they would have it. lexical: BM25 on its absolute scale, 0 … 2.2. fused,
     rerank: on the scale of their stage. support: what the other passages of its document add to `rerank`; together: what
@@ -73,7 +73,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as the search took it, and the corpus that weighs its terms: for whoever reads on.
+    """A question as it was searched, and the corpus that weighs its terms, for later steps.
 
     question: as rerankers read it. weights: {term id: share of the question's idf}. frequencies: {term id: passages of the corpus
     that hold it}, without the terms that occur nowhere. corpus_chunks: passages of the corpus.
@@ -87,7 +87,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Ranking:
-    """All candidates of a question, best first, before documents are spread: what an evaluation measures.
+    """All candidates of a question, best first, before documents are spread, as evaluations measure them.
 
     visible: passages the person could see in the scope. asked: None where there are none.
     """
@@ -107,7 +107,7 @@ class _Judged:
     together: Floats
 
     def taken(self, order: Places) -> "_Judged":
-        """Return the same in another order, from the first on; the ones that `order` does not name stay behind."""
+        """Return the finalists in another order; those that `order` does not name follow at the end."""
         order = np.concatenate([order, np.arange(len(order), len(self.places))])
         return _Judged(self.places[order], self.rerank[order], self.support[order], self.together[order])
 
@@ -148,7 +148,7 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
 
 
 def check_query(query: str) -> str:
-    """Return the question as the index takes it. Raises InvalidInput when there is none, or too much of it."""
+    """Return the normalised question. Raises InvalidInput when it is empty or too long."""
     asked = " ".join(normalise(query).split())
     if not asked:
         raise InvalidInput(_("Ask a question: the text is empty."))
@@ -169,7 +169,7 @@ def _judge(
     fused: Floats,
     finalists: Places,
 ) -> _Judged | None:
-    """Return the finalists in the reranker's order; None where it has nothing to go by, or does not answer now."""
+    """Return the finalists in the reranker's order; None where it has no data, or does not answer now."""
     rows = [candidates[place] for place in finalists.tolist()]
     if not rows or (chosen.needs_tokens and not any(row.tokens for row in rows)):
         return None  # no candidates, or an embedder without token vectors
@@ -190,7 +190,7 @@ def _judge(
 
 
 def _read_again(judged: _Judged, weights: Mapping[int, float], candidates: Sequence[Candidate]) -> _Judged:
-    """Return the first places of late interaction once more, in the order of what they say in one breath as well."""
+    """Return the top of late interaction in a new order that also counts the question's words said together."""
     rows = [candidates[place] for place in judged.places[:FIRST].tolist()]
     gains = np.array([WEIGHT * _together(weights, row.passage) for row in takewhile(lambda row: row.tokens, rows)])
     first = len(gains)
@@ -211,7 +211,7 @@ def _together(weights: Mapping[int, float], passage: ShownPassage | None) -> flo
 def _ranked(
     candidates: Sequence[Candidate], with_engine: Engine, stages: tuple[Floats, Floats, Floats], judged: _Judged | None
 ) -> list[Ranked]:
-    """Return the candidates, best first, with what each stage said. stages: dense, lexical and fused scores, (candidates,)."""
+    """Return the candidates, best first, with the scores of each stage. stages: dense, lexical and fused scores, (candidates,)."""
     fused = stages[2].tolist()
     dense_rank, lexical_rank, fused_rank = (_ranks(scores) for scores in stages)
     order = sorted(range(len(candidates)), key=fused_rank.__getitem__)

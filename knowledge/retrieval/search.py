@@ -24,7 +24,7 @@ PER_DOCUMENT = 3  # passages of one document in the first places
 
 @dataclass(frozen=True)
 class Hit:
-    """A passage with where it stands, and why it is here. tokens: its packed token vectors, b"" where none were read."""
+    """A passage with its place and its scores. tokens: its packed token vectors, b"" where none were read."""
 
     passage: ShownPassage
     scores: Scores
@@ -33,7 +33,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search brings: hits, best first; how many passages the person could see in the scope; and, for whoever reads on,
+    """The result of a search: hits, best first; how many passages the person could see in the scope; and, for later steps,
     the question as it was asked, None where they could see none.
     """
 
@@ -68,7 +68,7 @@ def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
 
 
 def _fill(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
-    """Return the rows behind a ranking. Those that it did not bring are read now; a row that is gone by then is left out."""
+    """Return the rows behind a ranking. Missing ones are read now; deleted rows are left out."""
     missing = [row.chunk_id for row in ranked if row.passage is None]
     read = {passage.chunk_id: passage for passage in passages(principal, missing)} if missing else {}
     shown = ((row.passage or read.get(row.chunk_id), row) for row in ranked)
@@ -76,8 +76,8 @@ def _fill(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
 
 
 def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: int) -> Found:
-    """`search`, with a line in the audit log: how long the question was and which passages came back under which rights, never
-    its words.
+    """Run `search`, and audit the length of the question and the passages returned, with the rights used, never its words.
+
 
     Raises InvalidInput, EmbeddingError.
     """

@@ -1,4 +1,4 @@
-"""What a question is about, weighed: the words of everyday speech are told from those of the matter, also in a small base.
+"""Weights of a question's terms: words of everyday speech are told from those of the subject, also in a small base.
 
 In a base of sixty documents 自己 or "how long" is as rare as a name, for no document happens to say it. The frequencies of words in
 books, news, subtitles and talk (`knowledge.text.everyday`) stand for passages that every base is imagined to hold besides
@@ -22,7 +22,7 @@ _LANGUAGES: Final = ("en", "zh")  # a word rarer than those of the lists is in a
 
 @dataclass(frozen=True)
 class _Rates:
-    """How often a word of ordinary text holds a term, and ends or begins with a Chinese character."""
+    """The rates at which a word of ordinary text holds a term, and ends or begins with a Chinese character."""
 
     said: Mapping[str, float]
     last: Mapping[str, float]
@@ -30,7 +30,7 @@ class _Rates:
 
 
 def matter_weights(question: str, frequencies: Mapping[int, int], passages: int) -> dict[int, float]:
-    """{term id: share of the question's idf} as `query_weights` gives it, among the passages of a base and the imagined ones.
+    """Return {term id: share of the question's idf} as `query_weights` gives it, among the passages of a base and the imagined ones.
 
     frequencies: {term id: passages of the base that hold it}, of those that occur: no other term is in the result.
     """
@@ -42,7 +42,7 @@ def matter_weights(question: str, frequencies: Mapping[int, int], passages: int)
 
 
 def share_of_passages(term: str) -> float:
-    """Share of ordinary passages that hold a term as `terms` makes them, 0 … 1; 0 for one that is hardly ever said."""
+    """Return the share of ordinary passages that hold a term as `terms` makes them, 0 … 1; 0 for a very rare one."""
     rates = _rates()
     rate = rates.said.get(term, 0.0)
     if len(term) == 2 and is_han(term):  # the end of one word and the beginning of the next

@@ -1,4 +1,4 @@
-"""What retrieval makes of the bundled embedder's token vectors: one vector of a text for the index.
+"""From the bundled embedder's token vectors to one vector of a text for the index.
 
 The token vectors of e5 share one large direction. It says nothing about a text and a lot about its language, and the
 model's own sentence vector is mostly made of it. Without it, the mean of what is left finds across languages what the
@@ -42,7 +42,7 @@ def calibration() -> Calibration:
 
 
 def centred(tokens: Floats) -> Floats:
-    """(tokens, 384) unit vectors without their shared direction, unit length again."""
+    """Return (tokens, 384) unit vectors without their shared direction, unit length again."""
     own: Floats = tokens - calibration().mean
     own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-9)
     return own

@@ -66,7 +66,7 @@ def undeny(by: Principal | None, rights: Iterable[Right], place: Place, *, of: H
 
 @transaction.atomic
 def break_inheritance(by: Principal | None, place: Folder | Document, *, copy: bool = False) -> None:
-    """From now on grants above do not reach this place and what lies below it; denials above still do.
+    """Stop grants above from reaching this place and those below it; denials above still do.
 
     copy: what is granted from above until now is granted on the place itself.
     Raises NotFound, PermissionDenied, InvalidInput (nobody could manage the place any more).
@@ -95,7 +95,7 @@ def restore_inheritance(by: Principal | None, place: Folder | Document) -> None:
 
 @transaction.atomic
 def set_discoverable(by: Principal | None, folder: Folder, *, is_discoverable: bool) -> None:
-    """Whether people who may not see a folder may be told its name. Raises NotFound, PermissionDenied."""
+    """Set whether people who may not see a folder may be told its name. Raises NotFound, PermissionDenied."""
     require_manage(by, folder)
     changed = Folder.unscoped.filter(pk=folder.pk).exclude(is_discoverable=is_discoverable)
     if changed.update(is_discoverable=is_discoverable):
@@ -105,7 +105,7 @@ def set_discoverable(by: Principal | None, folder: Folder, *, is_discoverable: b
 
 @transaction.atomic
 def transfer(by: Principal | None, base: KnowledgeBase, *, to: OrgUnit | None) -> None:
-    """Say which org unit a knowledge base belongs to; no right changes. Raises NotFound, PermissionDenied."""
+    """Set the org unit that a knowledge base belongs to; no right changes. Raises NotFound, PermissionDenied."""
     require_manage(by, base)
     base.org_unit = to
     KnowledgeBase.unscoped.filter(pk=base.pk).update(org_unit=to)
@@ -129,7 +129,7 @@ def _folder(place: Folder | Document) -> Folder:
 
 
 def _set_inherits(folder: Folder, *, inherits: bool) -> bool:
-    """Tell whether that was a change; the caller holds `lock_tree`."""
+    """Set whether a place inherits; return whether that was a change. The caller holds `lock_tree`."""
     changed = Folder.unscoped.filter(pk=folder.pk).exclude(inherits=inherits).update(inherits=inherits)
     folder.inherits = inherits
     if changed:

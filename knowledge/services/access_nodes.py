@@ -59,9 +59,9 @@ def drop_node_if_empty(document: Document) -> None:
 
 
 def put(document: Document, folder: Folder) -> None:
-    """Lay a document, with its exceptions, into another folder of its base; runs inside the caller's transaction.
+    """Put a document, with its exceptions, into another folder of its base; runs inside the caller's transaction.
 
-    What comes back from the trash comes back with the rights of its new folder.
+    A document restored from the trash takes the rights of its new folder.
     """
     lock_tree(document.knowledge_base_id)
     current = locked_row(document)
@@ -76,7 +76,7 @@ def put(document: Document, folder: Folder) -> None:
 
 
 def _put_what_returns(document: Document, folder: Folder) -> None:
-    """The place from which a document of the trash will read its rights again moves with it."""
+    """Move a trashed document, with the node that it will read its rights from when restored."""
     before = document.trashed_from
     if before is not None and _is_own(before):
         hang(before, folder)
@@ -85,18 +85,18 @@ def _put_what_returns(document: Document, folder: Folder) -> None:
 
 
 def _is_own(node: Folder) -> bool:
-    """Is it the node of one document, and no folder?"""
+    """Tell whether it is the node of one document, not a folder."""
     return node.kind == FolderKind.DOCUMENT
 
 
 def _refuse_trashed(document: Document) -> None:
-    """Rights in the trash are nobody's to see or change: its node there hides it. Nor are those on a file of a conversation."""
+    """Raise NotFound for trashed documents, hidden by their node, and conversations' files: their rights cannot be read or changed."""
     if document.trashed_at is not None or document.is_attached:
         raise missing(Document)
 
 
 def read_rights_from(document: Document, place: Folder) -> None:
-    """Have the rights on a document, and where its passages are found, be those of `place`; the caller holds `lock_tree`."""
+    """Read a document's rights, and those on its passages, from `place` from now on; the caller holds `lock_tree`."""
     if document.current_version is not None:
         count_passages(document.current_version, document.access_id, sign=-1)
         count_passages(document.current_version, place.pk, sign=1)
@@ -105,6 +105,6 @@ def read_rights_from(document: Document, place: Folder) -> None:
 
 
 def locked_row(document: Document) -> Document:
-    """Return the document as the database has it now, locked with what reads its rights."""
+    """Return the document as the database has it now, locked together with its access node."""
     rows = Document.unscoped.select_for_update(of=("self",))
     return rows.select_related("access", "folder", "current_version", "trashed_from").get(pk=document.pk)

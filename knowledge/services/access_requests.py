@@ -1,4 +1,4 @@
-"""Asking to be let into a folder whose name may be told, and deciding about it."""
+"""Requests for access to discoverable folders, and decisions about them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ REASON_LENGTH = 500
 
 @transaction.atomic
 def request_access(principal: Principal, *, folder_id: UUID, reason: str = "") -> AccessRequest:
-    """Ask the managers of a folder to be let in, to view it.
+    """Ask the managers of a folder for the right to view it.
 
     Raises NotFound (no such folder, or its name may not be told), InvalidInput (they may view it; too long a reason), Conflict
     (they wait for an answer already).
@@ -68,12 +68,12 @@ def grant_request(
 
 @transaction.atomic
 def refuse_request(by: Principal, *, request_id: int, answer: str = "") -> AccessRequest:
-    """Raises NotFound (not governed by `by`), InvalidInput (decided already)."""
+    """Refuse a request. Raises NotFound (not governed by `by`), InvalidInput (decided already)."""
     return _decide(by, _open(by, request_id), RequestState.REFUSED, answer)
 
 
 def requests_for(by: Principal) -> QuerySet[AccessRequest]:
-    """Return the requests that this person decides about: those that wait, the longest first, then what was decided last."""
+    """Return the requests that this person decides about: waiting ones first, oldest first, then the latest decisions."""
     rows = AccessRequest.objects.filter(folder__in=governed(Folder, by).values("pk"))
     return rows.select_related("folder", "user", "decided_by").order_by(
         F("decided_at").desc(nulls_first=True), "asked_at"
@@ -87,7 +87,7 @@ def requests_of(principal: Principal) -> QuerySet[AccessRequest]:
 
 
 def named_folders(principal: Principal) -> set[UUID]:
-    """The folders this person has asked for whose names may be told to them now, or that they see."""
+    """Return requested folders that this person sees or whose names they may be told now."""
     asked = AccessRequest.objects.filter(user_id=principal.user_id).values("folder")
     told, seen = discoverable_folders(principal), Folder.objects.visible_to(principal)
     return {pk for rows in (told, seen) for pk in rows.filter(pk__in=asked).values_list("pk", flat=True)}
@@ -95,7 +95,7 @@ def named_folders(principal: Principal) -> set[UUID]:
 
 @dataclass(frozen=True)
 class Offer:
-    """A folder that somebody may ask for. state: of their last request, "" when they never asked."""
+    """A folder that somebody may request. state: of their last request, "" when they never asked."""
 
     folder_id: UUID
     name: str
@@ -103,7 +103,7 @@ class Offer:
 
 
 def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Offer]:
-    """Return those of the folders that this person may still ask for: not visible to them by now, and their names may be told."""
+    """Return the folders that this person may request: discoverable and not visible to them now."""
     if not folder_ids:
         return {}
     rows = AccessRequest.objects.filter(user_id=principal.user_id, folder__in=folder_ids).order_by("asked_at")
@@ -113,13 +113,13 @@ def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Off
 
 
 def askable(principal: Principal) -> list[Offer]:
-    """Return every folder that this person may ask for, by name; without those for which they wait."""
+    """Return every folder that this person may request, by name, without those with a waiting request."""
     every = offers(principal, discoverable_folders(principal).values_list("pk", flat=True))
     return [offer for offer in every.values() if offer.state != RequestState.OPEN]
 
 
 def _open(by: Principal, request_id: int) -> AccessRequest:
-    """Locked, so that two managers do not decide at once."""
+    """Return an undecided request, locked so that two managers do not decide at once."""
     rows = AccessRequest.objects.select_for_update(of=("self",)).filter(folder__in=governed(Folder, by).values("pk"))
     asked = rows.select_related("folder", "user").filter(pk=request_id).first()
     if asked is None:

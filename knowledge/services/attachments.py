@@ -1,6 +1,6 @@
 """The files of a conversation: documents in a place of their own, which its person reads while they are in the conversation.
 
-The place is a hidden folder with the conversation's id. It takes over nothing from above, nothing is granted on it, and nobody may change
+The place is a hidden folder with the conversation's id. It inherits nothing, nothing is granted on it, and nobody may change
 its rights: its owner is let in by the statement that reads rights (`authz.folders`), for a principal that is in this conversation. So no
 list, search or answer anywhere else has to know of it.
 """
@@ -34,11 +34,11 @@ logger = logging.getLogger(__name__)
 
 NAME = "Files in conversations 对话中的文件"  # of the base, for readers of both languages
 MOST_FILES = 20  # of one conversation
-MOST_LARGEST = 10  # files as large as one may be, of one person in all conversations: they need no right to add any
+MOST_LARGEST = 10  # of the largest size, for one person in all conversations
 
 
 def are_taken() -> bool:
-    """Tell whether files can be attached at all."""
+    """Tell whether files can be attached."""
     return settings.ATTACHMENT_DAYS > 0
 
 
@@ -81,13 +81,13 @@ def remove_attached(principal: Principal, *, conversation_id: UUID, document_id:
 
 
 def in_its_conversation(principal: Principal, document_id: UUID) -> Principal:
-    """Whoever opens a document by its id is in the conversation that it is a file of, if it is one; another's stays closed to them."""
+    """Return the principal within the conversation that a document is a file of, if any; other people's stay closed."""
     rows = Document.unscoped.filter(pk=document_id, knowledge_base=ATTACHMENTS)
     return principal.in_conversation(rows.values_list("folder_id", flat=True).first())
 
 
 def where_it_is_read(principal: Principal, base_id: UUID, chunk_id: UUID) -> Principal:
-    """Return the same for whoever opens a passage."""
+    """Return the same for a passage."""
     if base_id != ATTACHMENTS:
         return principal
     rows = Chunk.unscoped.filter(knowledge_base_id=base_id, id=chunk_id)
@@ -95,7 +95,7 @@ def where_it_is_read(principal: Principal, base_id: UUID, chunk_id: UUID) -> Pri
 
 
 def end_conversation(by: Principal | None, conversation_id: UUID) -> None:
-    """Delete the files of a conversation with their place; the caller has found it to be theirs. None as `by` is the system."""
+    """Delete the files of a conversation with their place; the caller has checked that it is theirs. `by` is None for the system."""
     place = Folder.unscoped.filter(pk=conversation_id, kind=FolderKind.ATTACHED).first()
     if place is None:
         return
@@ -107,12 +107,12 @@ def end_conversation(by: Principal | None, conversation_id: UUID) -> None:
 
 
 def conversations_with_files() -> list[UUID]:
-    """Ids, for whoever knows which of them are there still."""
+    """Return the ids of conversations with files, so that the caller can find deleted ones."""
     return list(Folder.unscoped.filter(kind=FolderKind.ATTACHED).values_list("pk", flat=True))
 
 
 def throw_away_old(now: datetime | None = None) -> int:
-    """Delete the files that were kept for long enough; how many. Each by itself: one fault keeps one."""
+    """Delete the files past their retention; return how many. Each by itself: a failure keeps only one."""
     before = (now or timezone.now()) - timedelta(days=settings.ATTACHMENT_DAYS)
     old = Document.unscoped.filter(knowledge_base=ATTACHMENTS, folder__kind=FolderKind.ATTACHED, created_at__lt=before)
     return sum(map(_thrown_away, list(old)))
@@ -150,7 +150,7 @@ def _make_place(principal: Principal, conversation_id: UUID) -> None:
 
 
 def _base() -> KnowledgeBase:
-    """Return the one base of all conversations' files, made with the first of them. What it reads in pictures is set as of any base."""
+    """Return the one base of all conversations' files, made with the first of them. Its settings for pictures are those of any base."""
     taken = KnowledgeBase.unscoped.filter(name=NAME).exclude(pk=ATTACHMENTS).exists()
     name = f"{NAME} {ATTACHMENTS}" if taken else NAME
     base, is_new = KnowledgeBase.unscoped.get_or_create(pk=ATTACHMENTS, defaults={"name": name, "graph": Graph.OFF})
@@ -161,7 +161,7 @@ def _base() -> KnowledgeBase:
 
 
 def _name_for(inside: Principal, place: Folder, filename: str, sha256: str) -> tuple[str, bool]:
-    """Return the name that a file gets, and whether it is there already."""
+    """Return the name for a file, and whether the file exists already."""
     path, number, name = PurePath(filename), 1, filename
     known = dict(_newest(Document.objects.permitted(inside, Right.VIEW, folder=place)))
     while known.get(name, sha256) != sha256:

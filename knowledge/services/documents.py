@@ -1,4 +1,4 @@
-"""What else is done to a document: retry, download, open, delete."""
+"""Further actions on a document: retry, download, move, delete."""
 
 from uuid import UUID
 
@@ -51,7 +51,7 @@ def open_original(principal: Principal, *, document_id: UUID) -> DocumentVersion
 
 @transaction.atomic
 def move_document(principal: Principal, *, document_id: UUID, folder_id: UUID) -> Document:
-    """Lay a document, with its exceptions, into another folder of the same knowledge base.
+    """Move a document, with its exceptions, into another folder of the same knowledge base.
 
     Raises NotFound, PermissionDenied (no `change` on the document, no `add` on the folder), InvalidInput (another knowledge
     base), Conflict (the file name is taken there).

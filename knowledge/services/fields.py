@@ -1,4 +1,4 @@
-"""The fields that a base has for its documents, and their values: who may set them, and what fits."""
+"""The fields of a base's documents, and their values: permissions and validation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MOST_FIELDS, MOST_CHOICES = 30, 100
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """A field as it shall be. choices: of one that is a choice, in the order in which they are offered."""
+    """The wanted definition of a field. choices: of one that is a choice, in the order in which they are offered."""
 
     name: str
     kind: FieldKind = FieldKind.TEXT
@@ -91,7 +91,7 @@ def change_metadata(principal: Principal, *, document_id: UUID, values: Mapping[
 def conditions_of(
     principal: Principal, given: Iterable[Mapping[str, Any]], base_ids: Sequence[UUID] = ()
 ) -> tuple[Condition, ...]:
-    """Conditions as people write them, values read as the kind of their field. base_ids: where to look for it; empty for everywhere.
+    """Parse conditions as people write them, values by their field's kind. base_ids: where to find the field; empty for all.
 
     Raises InvalidInput (no field of this name that they see, a value that does not fit, a name that is of two kinds).
     """
@@ -117,7 +117,7 @@ def _fields_in(principal: Principal, base_ids: Sequence[UUID]) -> QuerySet[Docum
 
 
 def _no_field(principal: Principal, name: str, base_ids: Sequence[UUID]) -> str:
-    """Return the same for a field that is missing and one that is not theirs to see."""
+    """Return the same error for a missing field and an invisible one."""
     said = _("There is no field “%(name)s” that you may see.") % {"name": name[:NAME_LENGTH]}
     known = _fields_in(principal, base_ids).order_by("name").values_list("name", flat=True).distinct()[:MOST_FIELDS]
     names = ", ".join(known)
@@ -125,7 +125,7 @@ def _no_field(principal: Principal, name: str, base_ids: Sequence[UUID]) -> str:
 
 
 def _checked(specs: Sequence[FieldSpec]) -> dict[str, FieldSpec]:
-    """By name. Raises InvalidInput."""
+    """Return the checked fields by name. Raises InvalidInput."""
     if len(specs) > MOST_FIELDS:
         raise InvalidInput(_("A knowledge base has at most %(most)s fields.") % {"most": MOST_FIELDS})
     found: dict[str, FieldSpec] = {}

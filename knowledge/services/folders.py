@@ -40,7 +40,7 @@ def create_knowledge_base(
 ) -> KnowledgeBase:
     """Make a knowledge base with its root folder. The caller has checked that `by` may; None sets a system up.
 
-    Whoever makes it holds every right on it, or nobody could go on from there.
+    Its creator gets every right on it, since nobody else could manage it.
 
     Raises InvalidInput (no usable name, no usable sizes of passages), Conflict (the name is taken).
     """
@@ -66,7 +66,7 @@ def create_knowledge_base(
 
 @transaction.atomic
 def change_knowledge_base(by: Principal, base: KnowledgeBase) -> None:
-    """Store another name, description or setting; the admin page has checked that `by` may. Raises InvalidInput (no usable name).
+    """Change a base's name, description or setting; the admin page has checked that `by` may. Raises InvalidInput (no usable name).
 
     Documents with hidden text are read again when hidden text begins to answer, and when it stops; those with pictures when other
     pictures are to be read.
@@ -103,7 +103,7 @@ def create_folder(principal: Principal, *, parent_id: UUID, name: str) -> Folder
 
 @transaction.atomic
 def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
-    """`create_folder` after its checks; None as `by` sets a system up."""
+    """Make a folder after `create_folder`'s checks; `by` is None to set a system up."""
     name = clean_name(name)
     lock_branch(parent.knowledge_base_id)
     _refuse_too_deep(parent, 1)
@@ -121,7 +121,7 @@ def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
 
 @transaction.atomic
 def rename_folder(principal: Principal, *, folder_id: UUID, name: str) -> Folder:
-    """Raises NotFound, PermissionDenied (no `change`), InvalidInput, Conflict."""
+    """Rename a folder. Raises NotFound, PermissionDenied (no `change`), InvalidInput, Conflict."""
     folder = get_visible(Folder, principal, pk=folder_id)
     require(principal, Right.CHANGE, folder)
     return _rename(principal, folder, name)
@@ -129,7 +129,7 @@ def rename_folder(principal: Principal, *, folder_id: UUID, name: str) -> Folder
 
 @transaction.atomic
 def move_folder(principal: Principal, *, folder_id: UUID, parent_id: UUID) -> Folder:
-    """Hang a folder, with everything below it, under another one of the same knowledge base.
+    """Move a folder, with everything below it, into another one of the same knowledge base.
 
     Raises NotFound, PermissionDenied (no `change` on the folder, no `add` on the new parent), InvalidInput (a root folder,
     another knowledge base, a folder below itself), Conflict.
@@ -143,7 +143,7 @@ def move_folder(principal: Principal, *, folder_id: UUID, parent_id: UUID) -> Fo
 
 @transaction.atomic
 def govern_folder(by: Principal, *, folder_id: UUID, name: str, parent_id: UUID | None) -> Folder:
-    """Rename and move for whoever manages the tree; the admin page has checked that. Raises InvalidInput, Conflict."""
+    """Rename and move a folder for its manager, whom the admin page has checked. Raises InvalidInput, Conflict."""
     folder = Folder.unscoped.get(pk=folder_id)
     if folder.name != name:
         folder = _rename(by, folder, name)
@@ -180,7 +180,7 @@ def _move(by: Principal, folder: Folder, parent: Folder) -> Folder:
 
 @transaction.atomic
 def ensure_path(by: Principal | None, folder: Folder, names: tuple[str, ...]) -> Folder:
-    """The folder `names` deep below `folder`, made where it is missing; the caller has checked `add` on `folder`."""
+    """Return the folder at the path `names` below `folder`, made if missing; the caller has checked `add`."""
     for name in names:
         child = Folder.unscoped.filter(parent=folder, name=clean_name(name), kind=FolderKind.FOLDER).first()
         folder = child or add_folder(by, folder, name)
@@ -201,7 +201,7 @@ def clean_name(name: str) -> str:
 
 
 def _refuse_too_deep(parent: Folder, levels: int) -> None:
-    """levels: how many folders shall lie below one another under `parent`."""
+    """Raise InvalidInput for a tree that is too deep. levels: of folders to nest under `parent`."""
     deep = FolderLink.objects.filter(descendant=parent).aggregate(most=Max("depth"))["most"]
     if deep + levels > DEEPEST:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""Rights as a file: read, checked line by line and applied as a whole, or written.
+"""Rights as a file: imported as a whole after checking each line, or exported.
 
 Each line says what one person or group is allowed or denied on one place, or that a place breaks inheritance. Columns: COLUMNS.
 """
@@ -32,7 +32,7 @@ from knowledge.services.folders import root_folder
 from knowledge.services.paths import names_in
 
 COLUMNS = ("knowledge_base", "folder", "document", "effect", "user", "group", "rights", "expires_at", "reason")
-EFFECTS = ("allow", "break", "deny")  # in the order in which they are applied: a manager is there before a break
+EFFECTS = ("allow", "break", "deny")  # in order of application: managers before breaks
 MOST_PROBLEMS = 20  # told at once
 
 
@@ -51,7 +51,7 @@ class Line:
 
 @transaction.atomic
 def import_grants(by: Principal | None, file: Path) -> int:
-    """Apply every line of a CSV file; returns how many there were.
+    """Apply every line of a CSV file; return their number.
 
     Raises InvalidInput, naming each bad line, and then nothing has changed.
     """
@@ -77,7 +77,7 @@ def import_grants(by: Principal | None, file: Path) -> int:
 
 @transaction.atomic
 def export_grants(by: Principal | None, out: IO[str]) -> int:
-    """Write every grant that counts, every denial and every break as CSV, as `import_grants` reads it; returns the lines."""
+    """Write every grant that counts, every denial and every break as CSV, as `import_grants` reads it; return the number of lines."""
     writer = csv.DictWriter(out, COLUMNS, restval="")
     writer.writeheader()
     count = 0
@@ -90,7 +90,7 @@ def export_grants(by: Principal | None, out: IO[str]) -> int:
 
 
 def _read(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Yield the lines of a file as {column: text}. Raises InvalidInput for what is no such file."""
+    """Yield the lines of a file as {column: text}. Raises InvalidInput for another kind of file."""
     if file.suffix.lower() != ".csv":
         raise InvalidInput(_("A grant file ends in .csv; “%(file)s” does not.") % {"file": file.name})
     reader = csv.DictReader(StringIO(read_text(file), newline=""), restkey="", restval="")

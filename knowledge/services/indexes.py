@@ -22,7 +22,7 @@ BUILD_MEMORY = "SET maintenance_work_mem = '1GB'"
 
 
 def tend_indexes(*, patience_s: float = 0) -> list[str]:
-    """Build what is missing for embedding spaces past the limit of exact search; returns the names of the indexes built.
+    """Build missing indexes of embedding spaces past the limit of exact search; return the names of those built.
 
     Runs outside a transaction, for minutes on large collections, without locking anybody out. While another process builds, an index
     that is not valid yet is that one's: it is waited for so long, and then left to it.
@@ -49,7 +49,7 @@ def _built() -> list[str]:
 
 
 def drop_indexes(space_id: int) -> None:
-    """Take away the indexes of one space, and the lexical one of all; `tend_indexes` builds them again where they are needed."""
+    """Drop the indexes of one space, and the lexical one of all; `tend_indexes` builds them again where they are needed."""
     with connection.cursor() as cursor:
         cursor.execute(f"DROP INDEX IF EXISTS chunk_vectors_{space_id:d}, chunk_terms")
 
@@ -68,7 +68,7 @@ def _statements(space: EmbeddingSpace, name: str) -> dict[str, str]:
 
 
 def _build(name: str, statement: str) -> bool:
-    """Tell whether the index had to be built. One that a broken build left invalid is dropped first."""
+    """Build an index if it is missing; return whether it was. One left invalid by a broken build is dropped first."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
         found = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""What is known of a document besides its text: title, owner, when it is reviewed, what holds instead of it; and its versions."""
+"""The metadata of a document (title, owner, review date, successor) and its versions."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -26,7 +26,7 @@ from knowledge.tasks import queue_ingestion
 
 @dataclass(frozen=True)
 class Facts:
-    """What people say of a document. owner: None for whoever added it. superseded_by: None while it holds itself."""
+    """Metadata that people set. owner: None for whoever added it. superseded_by: None without a successor."""
 
     title: str
     owner: User | None = None
@@ -36,7 +36,7 @@ class Facts:
 
 @transaction.atomic
 def change_facts(principal: Principal, *, document_id: UUID, facts: Facts) -> Document:
-    """Store what is known of a document. With another title its passages are indexed again: a search reads the title with each.
+    """Store a document's metadata. A new title is indexed again with the passages.
 
     Raises NotFound, PermissionDenied (no `change`), InvalidInput (no usable title, superseded by itself or in a circle).
     """
@@ -89,7 +89,7 @@ def replace_file(principal: Principal, *, document_id: UUID, file: "File[bytes]"
 
 @transaction.atomic
 def restore_version(principal: Principal, *, document_id: UUID, number: int) -> DocumentVersion:
-    """Bring an older version back: its bytes become the newest version, and nothing of the history is lost.
+    """Restore an older version: its bytes become the newest version, and the history is kept.
 
     Raises NotFound (no such version), PermissionDenied (no `add` or no `change`), InvalidInput (it is the newest, or the same as it).
     """
@@ -106,7 +106,7 @@ def restore_version(principal: Principal, *, document_id: UUID, number: int) -> 
 
 @transaction.atomic
 def approve_version(principal: Principal, *, document_id: UUID, number: int) -> DocumentVersion:
-    """Say that what a version says holds, for whoever reads it or an answer from it.
+    """Approve a version, which is shown with it and with answers from it.
 
     Raises NotFound (no such version), PermissionDenied (no `manage`), InvalidInput (its base wants no approval, it is approved already,
     or its text is not read).

@@ -1,4 +1,4 @@
-"""What is done to a document because its original was renamed or moved, is gone, or came back. The caller has checked who may."""
+"""Changes to a document whose original was renamed, moved, deleted or restored. The caller has checked rights."""
 
 from pathlib import PurePath
 
@@ -21,7 +21,7 @@ TITLE_LENGTH = 300
 
 @transaction.atomic
 def withdraw_document(by: Principal | None, document: Document) -> None:
-    """Take a document out of every answer; it stays, with its versions, and says since when. Doing it again changes nothing."""
+    """Withdraw a document from every answer; it stays, with its versions and the time. Doing it again changes nothing."""
     list(document.versions.select_for_update())  # as publishing does, versions first
     current = Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=document.pk)
     if current.withdrawn_at is not None:
@@ -42,16 +42,16 @@ def restore_document(by: Principal | None, document: Document) -> None:
     current.withdrawn_at = None
     current.save(update_fields=["withdrawn_at", "updated_at"])
     record(by, Action.DOCUMENT_REINSTATED, current)
-    if version.parse_status == ParseStatus.COMPLETED:  # else it is on its way, or its failure stands there
+    if version.parse_status == ParseStatus.COMPLETED:  # else it is in progress or shows its failure
         begin_whole(version)
         queue_ingestion(version)
 
 
 @transaction.atomic
 def place_document(by: Principal | None, document: Document, folder: Folder, filename: str, title: str = "") -> None:
-    """Lay a document into a folder of its base under a file name that is free there, and give it a title. title: "": stays.
+    """Put a document into a folder of its base under a file name that is free there, and give it a title. title: "": stays.
 
-    A title that only said the old file name says the new one. With another title the document is read anew: it stands in its index.
+    A title taken from the old file name follows the new one. A new title reads the document anew, since titles are indexed.
     """
     name = free_name(folder, clean_filename(filename), but=document)
     if document.folder_id != folder.pk:

@@ -1,4 +1,4 @@
-"""How the documents of a base are cut into passages, and in which language they are: settings of the base, with a look at what they do."""
+"""Settings of a base for cutting documents into passages and for their language, with a preview."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -20,7 +20,7 @@ from knowledge.parsers.blocks import SEPARATOR, Block, ParsedDocument
 from knowledge.retrieval.engine import engine
 from knowledge.tasks import cut_on_commit
 
-FEWEST, FEWEST_MOST = 30, 40  # tokens of a passage; of the most it may have
+FEWEST, FEWEST_MOST = 30, 40  # bounds, in tokens: of the target, of the maximum
 PREVIEWED = 60_000  # characters of a document
 
 
@@ -47,12 +47,12 @@ class Preview:
 
 
 def largest_passage() -> int:
-    """Tokens that the embedder sees of a passage, or the setting of the system where somebody wanted more."""
+    """Return the largest size of a passage: the embedder's limit, or the system's setting if that is larger."""
     return max(engine().embedder.max_tokens, settings.CHUNK_MAX_TOKENS)
 
 
 def checked_cutting(cutting: Cutting) -> Cutting:
-    """Raises InvalidInput (outside of the bounds, the most below the target, no such language)."""
+    """Check settings. Raises InvalidInput (outside of the bounds, the most below the target, no such language)."""
     if cutting.language and cutting.language not in Language.values:
         raise InvalidInput(_("There is no such language."))
     if cutting.target is None and cutting.most is None:
@@ -73,7 +73,7 @@ def checked_cutting(cutting: Cutting) -> Cutting:
 
 @transaction.atomic
 def change_cutting(by: Principal, base_id: UUID, cutting: Cutting) -> KnowledgeBase:
-    """Store how the documents of a base are cut. They are cut again in the background, and answer as before until then.
+    """Store how the documents of a base are cut. They are cut again in the background and answer as before until then.
 
     Raises NotFound, InvalidInput.
     """
@@ -86,17 +86,17 @@ def change_cutting(by: Principal, base_id: UUID, cutting: Cutting) -> KnowledgeB
 
 
 def put_cutting(base: KnowledgeBase, cutting: Cutting) -> None:
-    """Set what was checked on a row, which is not saved."""
+    """Set checked settings on a row without saving it."""
     base.chunk_tokens, base.chunk_max_tokens, base.language = cutting.target, cutting.most, cutting.language
 
 
 def cutting_of(base: KnowledgeBase) -> dict[str, int | str | None]:
-    """Return what a base says of it, for the audit log."""
+    """Return the settings of a base, for the audit log."""
     return {"chunk_tokens": base.chunk_tokens, "chunk_max_tokens": base.chunk_max_tokens, "language": base.language}
 
 
 def preview_cutting(by: Principal, base_id: UUID, cutting: Cutting, *, document_id: UUID) -> Preview:
-    """Return the passages that a document would have: of its first PREVIEWED characters. Recorded as opened; nothing is stored.
+    """Return the passages that a document's first PREVIEWED characters would have. Recorded as opened; nothing is stored.
 
     Raises NotFound (also of a document that this person manages and may not read), InvalidInput.
     """

@@ -1,4 +1,4 @@
-"""Folders by their names: where a path leads, and a file that comes with the folders it lies in."""
+"""Folders by path, and uploads with the folders that they come in."""
 
 import re
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ SEPARATOR = re.compile(r"(?<!\\)/")
 
 
 def names_in(path: str) -> tuple[str, ...]:
-    """The folder names of a path below a base, like `A/B`; a `/` in a name is written `\\/`."""
+    """Return the folder names of a path below a base, like `A/B`; a `/` in a name is written `\\/`."""
     return tuple(part.replace("\\/", "/") for part in SEPARATOR.split(path) if part.strip())
 
 
 @transaction.atomic
 def folder_at(principal: Principal, base: KnowledgeBase, path: str) -> Folder:
-    """Return the folder at `path` below a base, for this person to fill; missing ones are made, but none when it is refused.
+    """Return the folder at `path` below a base, for this person to fill; missing ones are created, but none if it fails.
 
     It begins at the deepest folder of the path that they see: who may add to one folder need not see those above it.
     Raises NotFound, PermissionDenied (no `add`), InvalidInput (no path).

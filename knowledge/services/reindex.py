@@ -28,20 +28,20 @@ from knowledge.retrieval.engine import engine
 
 
 def published_versions() -> Sequence[DocumentVersion]:
-    """Return the versions that answer, with what indexing needs of their documents."""
+    """Return the versions that answer, with the facts about their documents that indexing needs."""
     rows = DocumentVersion.unscoped.filter(document__current_version_id=F("pk"))
     return list(rows.select_related("document__folder", "document__knowledge_base"))
 
 
 def count_lacking() -> int:
-    """Return how many published documents the space of the settings does not hold: a search does not find them."""
+    """Return how many published documents are missing in the space of the settings, where a search misses them."""
     indexed = ChunkIndex.unscoped.filter(version_id=OuterRef("pk"), space__name=engine().space)
     published = DocumentVersion.unscoped.filter(document__current_version_id=F("pk"))
     return published.filter(~Exists(indexed)).count()
 
 
 def reindex_version(version: DocumentVersion) -> int:
-    """Index one published version in the space of the settings; returns how many passages it lacked there."""
+    """Index one published version in the space of the settings; return how many passages were missing."""
     with_engine = engine()
     _there, missing = passages_to_index(version, with_engine)
     for batch in batches(missing):
@@ -52,7 +52,7 @@ def reindex_version(version: DocumentVersion) -> int:
 
 
 def outdated_versions(base: KnowledgeBase | None = None) -> QuerySet[DocumentVersion]:
-    """Return the versions that would be read otherwise today, answering ones and older ones; of one base, or of all.
+    """Return the versions that would be parsed differently today, answering and older ones, of one base or of all.
 
     Of all also those that older parsers read: after an upgrade, and not where somebody changes a base.
     """
@@ -65,7 +65,7 @@ def outdated_versions(base: KnowledgeBase | None = None) -> QuerySet[DocumentVer
 
 
 def _reads_its_pictures() -> Q:
-    """As many pictures of the version were read as its base wants."""
+    """Return a filter for versions with as many pictures read as their base wants."""
     counts = {
         Recognition.OFF: 0,
         Recognition.BARE: F("bare_pictures"),
@@ -79,7 +79,7 @@ def _reads_its_pictures() -> Q:
 
 @transaction.atomic
 def begin_rereading(version_id: UUID) -> bool:
-    """Take one outdated version out of every answer and let its ingestion begin again; whether there was anything to do.
+    """Withdraw an outdated version from answers and restart its ingestion; return whether there was anything to do.
 
     It answers again when it is published. One that cannot be read any more stays out: what its older reading held must not answer.
     """
@@ -92,8 +92,8 @@ def begin_rereading(version_id: UUID) -> bool:
 
 @transaction.atomic
 def begin_indexing(version_id: UUID) -> bool:
-    """Take an answering version out of every answer and let its passages be indexed again, under what the document is called by now;
-    whether there was anything to do.
+    """Withdraw an answering version and index its passages again, under the document's present title; return whether there was anything to
+    do.
     """
     rows = DocumentVersion.unscoped.select_for_update(of=("self",))
     version = rows.filter(pk=version_id, parse_status=ParseStatus.COMPLETED).first()
@@ -104,12 +104,12 @@ def begin_indexing(version_id: UUID) -> bool:
 
 
 def begin_whole(version: DocumentVersion) -> None:
-    """Let a version of a document be read from its file, and answer when it is published; runs inside the caller's transaction."""
+    """Restart a version's ingestion from its file, to answer when it is published; runs inside the caller's transaction."""
     _begin_again(version, StageName.values)
 
 
 def _begin_again(version: DocumentVersion, stages: Sequence[str]) -> None:
-    """Nothing of the version answers until it is published anew."""
+    """Withdraw the version's passages until it is published again."""
     document = (
         Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=version.document_id)
     )

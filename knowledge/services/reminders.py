@@ -21,13 +21,13 @@ from knowledge.selectors import reviews_of
 
 logger = logging.getLogger(__name__)
 AHEAD = timedelta(days=7)  # the next mail comes in a week
-LANGUAGES = ("zh-hans", "en")  # both: nobody's is known where they are not signed in
+LANGUAGES = ("zh-hans", "en")  # both: a recipient's language is unknown
 
 
 def remind_of_reviews() -> int:
-    """Send one mail to each owner of documents whose day of review has passed or comes within a week; returns how many went out.
+    """Send one mail to each owner of documents whose day of review has passed or comes within a week; return how many were sent.
 
-    What an owner may not see any more, or has no address for, reminds nobody. One that is refused stops no other.
+    Documents an owner may no longer see, and owners without an address, are skipped. A refused mail stops no other.
     """
     if not settings.MAIL_IS_SET_UP:
         return 0
@@ -36,7 +36,7 @@ def remind_of_reviews() -> int:
         for person, count in _due():
             try:
                 EmailMessage(*_text(person, count), to=[person.email], connection=connection).send()
-            except OSError as error:  # smtplib's faults are some, too
+            except OSError as error:  # smtplib's errors are subclasses
                 logger.warning("reminder not sent", extra={"user_id": person.pk, "why": str(error)})
                 continue
             record(None, Action.REVIEW_REMINDED, person, detail={"documents": count})
@@ -56,7 +56,7 @@ def _due() -> Iterator[tuple[User, int]]:
 
 
 def _text(person: User, count: int) -> tuple[str, str]:
-    """Subject and text, in both languages."""
+    """Return subject and text, in both languages."""
     query = urlencode({"state": "review-soon", "owner": person.get_username()})
     address = f"{settings.SITE_URL}{reverse('find')}?{query}"
     subjects, texts = [], []

@@ -1,4 +1,4 @@
-"""The end of a document: its rows, its files and its images, and a line in the audit log that counts what is left of them."""
+"""Deletion of a document: rows, files and images, and an audit entry that counts what is left of them."""
 
 import logging
 from collections.abc import Callable
@@ -26,7 +26,7 @@ Files = list[tuple[UUID, Storage, list[str]]]
 
 @transaction.atomic
 def remove_document(by: Principal | None, document: Document, *, only: Q | None = None) -> bool:
-    """Delete a document after the checks of whoever asks; `by` is None for the system. Whether it was still there.
+    """Delete a document whose deletion the caller has checked; `by` None: the system. Return whether it existed.
 
     only: asked again under the lock; where it does not hold any more, the document stays.
     Locks as publishing does, versions first: one of the two sees the other's work.
@@ -45,7 +45,7 @@ def _remove(by: Principal | None, document: Document) -> None:
     gone, nodes = copy(document), _own_nodes(document)
     withdraw(document)
     forget(document)
-    SourceItem.unscoped.filter(document=document).update(is_left_out=True)  # else it came back, without its exceptions
+    SourceItem.unscoped.filter(document=document).update(is_left_out=True)  # else recreated without exceptions
     document.delete()
     for node in nodes:
         node.delete()
@@ -59,7 +59,7 @@ def _own_nodes(document: Document) -> list[Folder]:
 
 
 def _delete_files(by: Principal | None, document: Document, files: Files) -> None:
-    """The original, the blocks and the page images of each version; and a line in the audit log of what is left, counted afterwards."""
+    """Delete original, blocks and page images of each version; then audit what is left."""
     for version_id, storage, names in files:
         for name in filter(None, names):
             _try(partial(storage.delete, name))
@@ -70,7 +70,7 @@ def _delete_files(by: Principal | None, document: Document, files: Files) -> Non
 
 
 def _try(delete: Callable[[], object]) -> None:
-    """One file that does not go keeps no other; it is counted as left."""
+    """Try a deletion; a file that fails does not stop the others and is counted as left."""
     try:
         delete()
     except Exception:

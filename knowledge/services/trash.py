@@ -1,4 +1,4 @@
-"""The trash: a document there is in no list, search or answer, for anybody, and can be put back as it was until its time is over.
+"""The trash: a document in it is in no list, search or answer, and can be restored until its time is over.
 
 Its rights are read from a node of its own that takes over nothing from above and on which nothing is given: what hides it is what
 hides everything else.
@@ -27,12 +27,12 @@ from knowledge.services.tree import link_new, lock_tree, mark_cuts
 
 logger = logging.getLogger(__name__)
 
-KEPT = timedelta(days=30)  # in the trash, as people know it from their mail
+KEPT = timedelta(days=30)  # as in mail programs
 
 
 @transaction.atomic
 def trash_document(principal: Principal, *, document_id: UUID) -> Document:
-    """Put a document into the trash. Raises NotFound (it is there already, too), PermissionDenied (no `change`)."""
+    """Put a document into the trash. Raises NotFound (also for one already there), PermissionDenied (no `change`)."""
     document = get_visible(Document, principal, pk=document_id)
     require(principal, Right.CHANGE, document)
     lock_tree(document.knowledge_base_id)
@@ -48,7 +48,7 @@ def trash_document(principal: Principal, *, document_id: UUID) -> Document:
 
 
 def in_trash(principal: Principal) -> QuerySet[Document]:
-    """Return what this person may put back: they could see and change it where it was, by the rights of today. The latest first."""
+    """Return the documents this person may restore: by today's rights they could change them at their old place. Latest first."""
     rows = Document.unscoped.filter(trashed_at__isnull=False)
     for right in (Right.VIEW, Right.CHANGE):
         rows = rows.filter(trashed_from_id__in=folder_ids_with(principal, right))
@@ -90,7 +90,7 @@ def erase_document(principal: Principal, *, document_id: UUID) -> None:
 
 
 def empty_trash() -> int:
-    """Delete what has been in the trash for longer than KEPT; returns how many documents. Each by itself: one fault keeps one."""
+    """Delete what has been in the trash for longer than KEPT; return how many documents. Each by itself: a failure keeps only one."""
     over = Q(trashed_at__lt=timezone.now() - KEPT)
     removed = 0
     for document in list(Document.unscoped.filter(over)):

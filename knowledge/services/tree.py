@@ -22,13 +22,13 @@ WHERE l.id = new.id AND l.is_cut <> new.is_cut
 
 
 def lock_tree(knowledge_base_id: UUID) -> None:
-    """One change of a tree at a time: of two at once, each could miss what the other one moves, adds or cuts."""
+    """Lock a tree for one change at a time: two at once could miss each other's moves, additions or cuts."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"tree:{knowledge_base_id}"])
 
 
 def lock_branch(knowledge_base_id: UUID) -> None:
-    """Several may add folders at once, and none while a tree is changed."""
+    """Lock a tree for adding folders: several may at once, but none while the tree is changed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [f"tree:{knowledge_base_id}"])
 
@@ -48,12 +48,12 @@ def link_new(folder: Folder, parent: Folder | None) -> None:
 
 
 def is_below(folder: Folder, other: Folder) -> bool:
-    """Does `folder` lie below `other`, or is it the same one?"""
+    """Tell whether `folder` lies below `other` or is the same one."""
     return FolderLink.objects.filter(ancestor=other, descendant=folder).exists()
 
 
 def hang(folder: Folder, parent: Folder) -> None:
-    """Hang a folder with everything below it under another one; the caller holds `lock_tree`."""
+    """Move a folder with everything below it under another one; the caller holds `lock_tree`."""
     moved = list(FolderLink.objects.filter(ancestor=folder).values_list("descendant_id", "depth"))
     above = list(FolderLink.objects.filter(descendant=parent).values_list("ancestor_id", "depth"))
     inside = [pk for pk, _depth in moved]
@@ -69,6 +69,6 @@ def hang(folder: Folder, parent: Folder) -> None:
 
 
 def mark_cuts(folder: Folder) -> None:
-    """Make the cuts of the links to a folder, and to what lies below it, right again; the caller holds `lock_tree`."""
+    """Correct the cuts of the links to a folder and to those below it; the caller holds `lock_tree`."""
     with connection.cursor() as cursor:
         cursor.execute(_CUT, [folder.pk])

@@ -38,7 +38,7 @@ class UploadOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class Upload:
-    """What became of one file."""
+    """The result of uploading one file."""
 
     document: Document
     version: DocumentVersion
@@ -47,7 +47,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class IncomingFile:
-    """A file on its way in. title: "" takes the document's own, or one from its file name. language: "" detects it.
+    """A file to add. title: "" takes the document's own, or one from its file name. language: "" detects it.
 
     queue: `bulk` for an import; "" for a person who waits.
     """
@@ -87,15 +87,15 @@ def folder_to_fill(principal: Principal, folder_id: UUID) -> Folder:
 
 
 def documents_by_name(principal: Principal, folder: Folder) -> dict[str, Document]:
-    """Return what this person sees directly in the folder, for `add_document` of many files: the rights are read once."""
+    """Return the visible documents directly in the folder, for `add_document` of many files: rights are read once."""
     seen = Document.objects.visible_to(principal).filter(folder=folder).order_by("-created_at")
-    return {document.filename: document for document in seen}  # of two with one name the first
+    return {document.filename: document for document in seen}  # the first of two with the same name
 
 
 def add_document(
     by: Principal | None, folder: Folder, incoming: IncomingFile, *, known: Mapping[str, Document] | None = None
 ) -> Upload:
-    """`upload_document` after its checks of rights; None as `by` sets a system up. known: from `documents_by_name`, else looked up.
+    """Add a document after `upload_document`'s checks; `by` is None to set a system up. known: of `documents_by_name`.
 
     Raises PermissionDenied (the document of this name has exceptions, or is another's), InvalidInput, StorageFull.
     """
@@ -141,7 +141,7 @@ def clean_filename(filename: str) -> str:
 
 
 def check_acceptable(name: str, size_bytes: int) -> None:
-    """Raises InvalidInput for what can be refused before a byte is read: type, size, emptiness."""
+    """Raise InvalidInput for a file that can be refused before a byte is read: type, size, emptiness."""
     load()
     suffix = PurePath(name).suffix.lower()
     if suffix in SAVED_AS:
@@ -209,7 +209,7 @@ def _store(
 
 
 def _require_replacing(by: Principal, document: Document) -> None:
-    """Raises PermissionDenied where the document is not theirs alone and they may not change it."""
+    """Raise PermissionDenied unless the document is theirs alone or they may change it."""
     is_theirs = not document.versions.exclude(uploaded_by_id=by.user_id).exists()
     if not is_theirs and not can(by, Right.CHANGE, document):
         raise PermissionDenied(
@@ -222,13 +222,13 @@ def _require_replacing(by: Principal, document: Document) -> None:
 
 
 def _known(by: Principal | None, folder: Folder, name: str) -> Document | None:
-    """Return the document of this name that this person sees in the folder; one that is hidden from them is not there for them."""
+    """Return the document of this name that this person sees in the folder; hidden ones do not count."""
     seen = Document.unscoped.filter(trashed_at=None) if by is None else Document.objects.visible_to(by)
     return seen.filter(folder=folder, filename=name).order_by("created_at").first()
 
 
 def sha256_of(file: "File[bytes]") -> str:
-    """Of the whole file, in hexadecimal digits."""
+    """Return the whole file's SHA-256 in hexadecimal digits."""
     digest = hashlib.sha256()
     for part in file.chunks():
         digest.update(part)

@@ -1,1 +1,1 @@
-"""Sources that stay fresh: what is out there becomes documents here, through the services that uploads go through."""
+"""Sources that stay fresh: pages and files of other systems become documents here, through the services of uploads."""

@@ -1,4 +1,4 @@
-"""What a kind of source implements. One kind is one file in `connectors/`, registered there by its name."""
+"""The interface of a kind of source. One kind is one file in `connectors/`, registered there by its name."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +16,7 @@ from copilot_site.lib.registry import Registry, load_modules
 
 
 class Unreadable(InvalidInput):
-    """Something out there cannot be read; the text says why in one sentence."""
+    """Something in the source cannot be read; the text says why in one sentence."""
 
 
 class Passing(Unreadable):
@@ -25,9 +25,9 @@ class Passing(Unreadable):
 
 @dataclass(frozen=True)
 class Item:
-    """A page or file out there.
+    """A page or file in the source.
 
-    id: how it is known out there as long as it exists. path: folders and file name below the folder that is filled, by `/`; its
+    id: its stable id in the source. path: folders and file name below the folder that is filled, by `/`; its
     ending says the type. version: changes when it changes. was: the id that it had before, where the connector knows that it moved.
     title: "" leaves it to the document. memory: what the connector wants to be told of it next time.
     """
@@ -48,7 +48,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Missed:
-    """Something that is out there, and could not be looked at. is_branch: whatever begins with this id is in the dark."""
+    """An item of the source that could not be read. is_branch: everything whose id begins with this is unknown."""
 
     id: str
     why: str
@@ -57,7 +57,7 @@ class Missed:
 
 @dataclass(frozen=True)
 class Known:
-    """What was read of an item last time."""
+    """The state of an item as it was last read."""
 
     version: str
     memory: Mapping[str, Any]
@@ -65,7 +65,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Content:
-    """What an item says. sections: headings with the anchors that lead to them out there."""
+    """The content of an item. sections: headings with their anchors in the source."""
 
     data: bytes
     title: str = ""
@@ -79,7 +79,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Access:
-    """Who may see what is below a path out there: names of people and groups as they are called here. prefix: "" is everything."""
+    """The readers of what is below a path of the source: names of people and groups here. prefix: "" is everything."""
 
     prefix: str
     users: frozenset[str] = frozenset()
@@ -88,7 +88,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a connector is given beside its settings.
+    """The context of a connector's run, beside its settings.
 
     secret: in the clear. known: by id. state: what it left there last time. pace: called before each request, waits. cache: a name
     of its own for a folder that may be lost.
@@ -108,24 +108,24 @@ class Settings(BaseModel):
 
     @property
     def address(self) -> str:
-        """Return what a secret is for: it is forgotten when this changes. "" where there is none."""
+        """Return the address a secret is for: a change of it drops the secret. "" where there is none."""
         return ""
 
 
 def asked(label: Any, about: Any = "", *, default: Any = ..., choices: Any = None, **limits: Any) -> Any:
-    """A field of Settings with its words, in the reader's language. choices: {value: words}. limits: as pydantic's Field takes them."""
+    """Return a field of Settings with label and help. choices: {value: words}. limits: as for Field."""
     extra: Any = {"label": label, "about": about, "choices": choices or {}}
     return Field(default, json_schema_extra=extra, **limits)
 
 
 def words_of(field: FieldInfo) -> tuple[Any, Any]:
-    """Label and help of a field that `asked` made."""
+    """Return label and help of a field made by `asked`."""
     extra: Any = field.json_schema_extra
     return extra["label"], extra["about"]
 
 
 class Connector(ABC):
-    """How one kind of source is read. Made for one run.
+    """The reader of one kind of source, made for one run.
 
     label, about: for people. noun: what a citation calls an item of it. secret_label: what its secret is, "" where it takes none.
     wants: its Settings. takes_rights: whether `rights` can say something. ids_are_paths: whatever is renamed has another id, so
@@ -143,35 +143,35 @@ class Connector(ABC):
 
     @abstractmethod
     def __init__(self, settings: Any, reading: Reading) -> None:
-        """settings: of `wants`. Raises Unreadable."""
+        """Prepare to read a source. settings: of `wants`. Raises Unreadable."""
 
     @abstractmethod
     def listing(self) -> Iterator[Item | Missed]:
-        """Yield all that is out there. Raises Unreadable where that cannot be told."""
+        """Yield all items of the source. Raises Unreadable where they cannot be listed completely."""
 
     @abstractmethod
     def fetch(self, item: Item) -> Content:
-        """Return what an item says, of those that `listing` gave; of the latest one at least. Raises Unreadable."""
+        """Return the content of an item from `listing`; at least the latest item must work. Raises Unreadable."""
 
     def rights(self) -> list[Access] | None:
-        """Return who may see what, asked before `listing`; None where this source does not say. Raises Unreadable where it is unsure."""
+        """Return the source's access rules, called before `listing`; None without any. Raises Unreadable where they are unclear."""
         return None
 
     def close(self) -> None:  # noqa: B027  # most have nothing open
-        """Let go of connections and files."""
+        """Close connections and files."""
 
 
 connectors: Registry[type[Connector]] = Registry("kind of source")
 
 
 def _fold(frozen: Item | Content, *names: str) -> None:
-    """What others wrote there is one line, as it will be stored: the next run sees no difference."""
+    """Fold texts to one line, as they will be stored, so that the next run sees no difference."""
     for name in names:
         object.__setattr__(frozen, name, one_line(getattr(frozen, name)))
 
 
 def load() -> None:
-    """Have every kind registered."""
+    """Register every kind."""
     load_modules("knowledge.sources.connectors")
 
 

@@ -43,7 +43,7 @@ class Feishu:
         return data if isinstance(data, dict) else {}
 
     def pages(self, path: str, name: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield the objects of a list that is called `name`. A page may be empty, and others follow. Raises as `ask`."""
+        """Yield the objects of a list called `name`. An empty page may be followed by others. Raises as `ask`."""
         first = {"page_size": PAGE, **query}
 
         def following(said: dict[str, Any]) -> dict[str, Any] | None:
@@ -61,7 +61,7 @@ class Feishu:
         self._sign_in.close()
 
     def _answered(self, call: Callable[[], Answer]) -> dict[str, Any]:
-        """Raises Refused for an error, Passing where calls come too often for long."""
+        """Return the answer. Raises Refused for an error, Passing where the rate limit persists."""
         for _attempt in range(TRIES):
             answer = call()
             said = read_object(answer, "Feishu")
@@ -85,7 +85,7 @@ class Feishu:
 
 
 def _wait(answer: Answer) -> None:
-    """As long as the answer says. Raises Passing for what is too long."""
+    """Wait as long as the answer says. Raises Passing if that is too long."""
     text = answer.headers.get("x-ogw-ratelimit-reset", "1")
     seconds = int(text) if text.isdecimal() else LONGEST_WAIT_S + 1
     if seconds > LONGEST_WAIT_S:

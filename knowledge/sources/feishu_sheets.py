@@ -32,7 +32,7 @@ def read_spreadsheet(api: Feishu, token: str, *, title: str) -> str:
 
 
 def _is_seen(sheet: dict[str, Any]) -> bool:
-    """Tell whether it is one of cells (others hold a Base) that is not hidden."""
+    """Tell whether it is a visible sheet of cells (others hold a Base)."""
     return sheet.get("resource_type", "sheet") == "sheet" and not sheet.get("hidden")
 
 
@@ -58,7 +58,7 @@ def _letters(column: int) -> str:
 
 
 def _text(value: Any) -> str:
-    """Of a cell, which may hold parts: links, mentions, choices."""
+    """Return the text of a cell, which may hold parts: links, mentions, choices."""
     if isinstance(value, list):
         return "".join(map(_text, value))
     if isinstance(value, dict):
@@ -70,7 +70,7 @@ def _text(value: Any) -> str:
 
 
 def _table(rows: list[list[str]]) -> str:
-    """The first row names the columns. What is empty below or beside all else is left out."""
+    """Return a table whose first row is the header, without empty rows and columns at its end."""
     width = max(
         (len(row) - next((at for at, text in enumerate(reversed(row)) if text), len(row)) for row in rows), default=0
     )

@@ -1,4 +1,4 @@
-"""What sources of files share: which files are documents, where they may lie on this machine, and how headings become anchors."""
+"""Shared code of file sources: the files to read, permitted local folders, and anchors of headings."""
 
 import re
 from abc import abstractmethod
@@ -35,7 +35,7 @@ def read_types(*, takes_pictures: bool) -> frozenset[str]:
 
 
 class Choice:
-    """Which paths of a source become documents: of a type that is read, not hidden, not left out by one of the patterns.
+    """The choice of a source's paths that become documents: of a type that is read, not hidden, not left out by one of the patterns.
 
     takes_pictures: scans in a share are documents; pictures beside pages are parts of them.
     """
@@ -44,12 +44,12 @@ class Choice:
         self._types, self._leave_out = read_types(takes_pictures=takes_pictures), list(leave_out)
 
     def takes(self, path: str) -> bool:
-        """path: by `/`, below the source's top."""
+        """Tell whether a file is read. path: by `/`, below the source's top."""
         parts = PurePosixPath(path)
         return parts.suffix.lower() in self._types and not self.leaves(path)
 
     def leaves(self, path: str) -> bool:
-        """Tell whether a file, or a folder with all in it, is left alone."""
+        """Tell whether a file, or a folder with all in it, is skipped."""
         if any(_LEFT_ALONE.match(part) for part in path.split("/")):
             return True
         return any(
@@ -58,14 +58,14 @@ class Choice:
 
 
 def require_not_too_large(path: str, size: int) -> None:
-    """Before a file is fetched. size: bytes, as it is listed. Raises Unreadable."""
+    """Raise Unreadable for a file too large to fetch. size: bytes, as listed."""
     if size > settings.UPLOAD_MAX_BYTES:
         said = _("%(path)s has more than %(most)s MB.")
         raise Unreadable(said % {"path": path, "most": settings.UPLOAD_MAX_BYTES // 1_000_000})
 
 
 def gone(path: str) -> Unreadable:
-    """Return the error for a file that was listed and is there no more."""
+    """Return the error for a file deleted since the listing."""
     return Unreadable(_("%(path)s is not there any more.") % {"path": path})
 
 
@@ -91,13 +91,13 @@ class HttpFiles(HttpConnector):
         return read_rules(self._got(FILE))
 
     def _got(self, path: str) -> bytes | None:
-        """Return what a file holds; None where it is not there."""
+        """Return a file's content; None where it does not exist."""
         answer = self._client.get(self._address(path))
         return answer.body if answer.status == 200 else None
 
 
 def local_folder(text: str) -> Path:
-    """A folder of this machine that the operator opened to sources. Raises Unreadable for any other, and for one that is not there."""
+    """Return a local folder that the operator opened to sources. Raises Unreadable for any other or missing one."""
     try:
         return within(SILENCE_S, lambda: _local_folder(text))
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
@@ -118,12 +118,12 @@ def _local_folder(text: str) -> Path:
 
 
 def cache_folder(name: str) -> Path:
-    """Return where what was fetched for one source lies, until `remove_cache`."""
+    """Return the cache folder of one source, kept until `remove_cache`."""
     return Path(settings.SOURCE_CACHE) / PurePosixPath(name).name
 
 
 def remove_cache(name: str) -> None:
-    """What is not there, or held by somebody, is left."""
+    """Remove a source's cache; missing files and files in use are left."""
     rmtree(cache_folder(name), ignore_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""The form of a source: when it is read, and what its kind asks for."""
+"""The form of a source: its schedule and the settings of its kind."""
 
 from collections.abc import Iterable
 from typing import Any, get_args, get_origin
@@ -84,7 +84,7 @@ class SourceForm(forms.ModelForm[Source]):
 
     @property
     def parts(self) -> list[tuple[str, list[forms.BoundField], bool]]:
-        """Return the fields as they are read: a heading, its fields, and whether they are folded away until somebody wants them."""
+        """Return the fields in groups: a heading, its fields, and whether the group is collapsed at first."""
         when = ("is_active", "every_minutes", "at", "quiet_from", "quiet_until", "most_per_minute")
         parts = (
             (_("What is read"), ("name", *(f"set_{name}" for name in self._settings), "secret"), False),

@@ -1,4 +1,4 @@
-"""How sources speak HTTP: to what `outgoing.pages` allows, as often as their pace lets them, never for long and never for much."""
+"""The HTTP client of sources: addresses that `outgoing.pages` allows, at the source's pace, with limits of time and size."""
 
 import time
 from base64 import b64encode
@@ -77,7 +77,7 @@ class Client:
     def request(
         self, method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes | None = None
     ) -> Answer:
-        """Return the answer, after redirects of a GET; 304 and 404 are answers. Raises Unreadable, Passing for what may go in a moment."""
+        """Return the answer, after redirects of a GET; 304 and 404 are answers. Raises Unreadable, Passing for a temporary failure."""
         for attempt in (1, 2):
             answer = self._follow(method, url, headers or {}, body)
             wait = _wait(answer) if answer.status in {429, 503} and attempt == 1 else None
@@ -133,13 +133,13 @@ class Client:
                 raise Unreadable(_("%(url)s has no certificate that is trusted here.") % {"url": shown(url)}) from error
             if not self._session.is_late:
                 raise Passing(_("%(url)s does not answer.") % {"url": shown(url)}) from error
-        if self._session.is_late:  # its connection was ended, as one is by which an answer of no said length comes
+        if self._session.is_late:  # its connection was closed, like after an answer without a length
             raise Passing(_("%(url)s does not come to an end.") % {"url": shown(url)})
         return answer
 
 
 class HttpConnector(Connector):
-    """A source that is read through one client, which `connect` opens."""
+    """A connector with one client, which `connect` opens."""
 
     def connect(self, url: str, reading: Reading, **options: Any) -> None:
         """Open the client for a server. options: as Client takes them. Raises AddressRefused."""
@@ -151,13 +151,13 @@ class HttpConnector(Connector):
 
 
 def origin_of(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port. Raises AddressRefused."""
+    """Return scheme, host and port. Raises AddressRefused."""
     host, port = parsed_url(url)
     return urlsplit(url).scheme, host, port
 
 
 def site_of(url: str) -> str:
-    """Return the server that an address is of, as a secret is kept for it: https://wiki.example.com:443."""
+    """Return the server of an address, for which a secret is stored: https://wiki.example.com:443."""
     scheme, host, port = origin_of(url)
     return f"{scheme}://{host}:{port}"
 
@@ -169,7 +169,7 @@ def basic(username: str, secret: str) -> dict[str, str]:
 
 
 def plausible(url: str) -> str:
-    """Return the address again, for a field of a source's settings. Raises ValueError for what is none."""
+    """Return the address again, for a field of a source's settings. Raises ValueError for an invalid one."""
     try:
         origin_of(url)
     except AddressRefused as error:
@@ -188,7 +188,7 @@ RootOrNone = Annotated[str, AfterValidator(lambda url: plausible(url).rstrip("/"
 
 
 def require_safe(url: str, *, has_secret: bool) -> None:
-    """Raises AddressRefused where an address does not resolve to what is allowed, or a secret would be sent in the clear to anybody."""
+    """Raise AddressRefused where an address resolves to a forbidden one, or a secret would be sent in the clear."""
     target = checked_url(url, pages())
     inside = Policy(tuple(entry for entry in pages().entries if entry != PUBLIC))
     is_named = all(inside.allows(target.host, ip_address(address)) for address in target.addresses)
@@ -197,12 +197,12 @@ def require_safe(url: str, *, has_secret: bool) -> None:
 
 
 def shown(url: str) -> str:
-    """Return an address as it may stand in a sentence: without its query, which may hold a key."""
+    """Return an address for a sentence: without its query, which may hold a key."""
     return url.partition("?")[0][:300]
 
 
 def date_of(text: str | None) -> Any:
-    """Return an HTTP date as an aware time; None for what is none."""
+    """Return an HTTP date as an aware time; None for an invalid one."""
     try:
         found = parsedate_to_datetime(text or "")
     except (TypeError, ValueError):
@@ -211,7 +211,7 @@ def date_of(text: str | None) -> Any:
 
 
 def _target(answer: Answer) -> str:
-    """Return where a redirect leads; "" for what is none. Raises Unreadable."""
+    """Return where a redirect leads; "" without one. Raises Unreadable."""
     said = answer.headers.get("Location", "") if answer.status in REDIRECTS else ""
     try:
         return urljoin(answer.url, said.encode("latin-1").decode()) if said else ""  # many servers send UTF-8 as it is
@@ -220,7 +220,7 @@ def _target(answer: Answer) -> str:
 
 
 def _body(response: requests.Response, url: str) -> bytes:
-    """Raises Unreadable for what is too much."""
+    """Read an answer's body. Raises Unreadable for one too large."""
     parts, size = [], 0
     while part := response.raw.read1(PART, decode_content=True):
         parts.append(part)
@@ -244,7 +244,7 @@ def _judged(answer: Answer) -> Answer:
 
 
 def _wait(answer: Answer) -> float | None:
-    """Seconds that the other side asks for; None for too many of them."""
+    """Return the seconds that the server asks to wait; None for too many."""
     text = answer.headers.get("Retry-After", "1")
     seconds = int(text) if text.isdigit() else LONGEST_WAIT_S + 1
     return seconds if seconds <= LONGEST_WAIT_S else None

@@ -23,7 +23,7 @@ KEPT_FORMAT = 1  # of the file beside the source; another one is read anew
 
 
 class NotThere(Unreadable):
-    """Graph knows nothing at this address, or no longer what it answered before."""
+    """Graph has nothing at this address, or no longer has it."""
 
 
 class Graph:
@@ -39,7 +39,7 @@ class Graph:
         self._sign_in = Client(login, pace=pace, follows_elsewhere=False)
 
     def ask(self, path: str) -> dict[str, Any]:
-        """path: below the version, or the whole address that an answer named. Raises NotThere, Unreadable."""
+        """Get an answer. path: below the version, or an answer's whole address. Raises NotThere, Unreadable."""
         return self.answered(path)[0]
 
     def answered(self, path: str, *, prefer: str = "") -> tuple[dict[str, Any], str]:
@@ -58,7 +58,7 @@ class Graph:
             yield from listed(said, "value")
 
     def download(self, url: str) -> Answer:
-        """Return what lies at an address of `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
+        """Return the content at a `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
         return self._client.get(url)
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class Drive:
 
 
 def read_drive(graph: Graph, drive_id: str, *, cache: str, is_whole: bool) -> Drive:
-    """Return a drive as it is now. cache: as Reading has it. is_whole: from the start; else what changed since it was read last.
+    """Return a drive as it is now. cache: as Reading has it. is_whole: from the start; else by the changes since it was read last.
 
     Raises Unreadable.
     """
@@ -149,7 +149,7 @@ def _changed(graph: Graph, drive_id: str, before: Drive | None) -> Drive:
 
 
 def _take(items: dict[str, DriveItem], said: dict[str, Any]) -> None:
-    """The last of several mentions counts."""
+    """Apply one change; the last of several for an item counts."""
     name = str(said.get("id") or "")
     if "deleted" in said:
         items.pop(name, None)
@@ -169,7 +169,7 @@ def _take(items: dict[str, DriveItem], said: dict[str, Any]) -> None:
 
 
 def _kept(file: Path, drive_id: str) -> Drive | None:
-    """Return what was kept of this drive; None for anything else."""
+    """Return the cached state of this drive; None for anything else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         said = json.loads(file.read_text())
         if (said["format"], said["drive"]) == (KEPT_FORMAT, drive_id) and said["link"]:
@@ -179,7 +179,7 @@ def _kept(file: Path, drive_id: str) -> Drive | None:
 
 
 def _keep(file: Path, drive_id: str, drive: Drive) -> None:
-    """As a whole or not at all: another run may read it."""
+    """Store the cache atomically: another run may read it."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     said = {"format": KEPT_FORMAT, "drive": drive_id, "link": drive.link}
     new = file.with_suffix(".new")

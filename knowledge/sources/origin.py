@@ -1,4 +1,4 @@
-"""Where a document comes from: its address, author and time out there, for the page and for citations."""
+"""The origin of a document: its address, author and time in its source, for pages and citations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from knowledge.sources.reading import kind_of
 
 @dataclass(frozen=True)
 class Origin:
-    """noun: what it is out there, such as a wiki page. path: without its folders for whoever does not see the folder here.
+    """noun: its kind in the source, such as a wiki page. path: without folders for people who do not see the folder here.
 
     url: of the cited heading where it can be linked to, "" where there is none.
-    checked_at: when it was last seen out there as it is here. gone_at: since when it is missed.
+    checked_at: when it last matched the source. gone_at: since when it is missed.
     """
 
     source: str
@@ -30,7 +30,7 @@ class Origin:
 
 
 def origin_of(principal: Principal, document: Document, heading_path: Sequence[str] = ()) -> Origin | None:
-    """None for a document that no source brought, or that this person may not see."""
+    """Return a document's origin; None without a source, or if hidden from this person."""
     rows = SourceItem.objects.visible_to(principal).filter(document=document).select_related("source")
     row = rows.first()
     if row is None:

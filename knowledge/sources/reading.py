@@ -1,4 +1,4 @@
-"""A source is read: tried before it is saved, and by runs."""
+"""Reading of sources: the trial before saving, and runs."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ MOST_COUNTED = 2_000  # pages that a try counts; finding out more takes as long 
 
 @dataclass(frozen=True)
 class Preview:
-    """What would come. count: pages, at least so many where is_more. problems: what could not be looked at, as sentences."""
+    """The result of a trial. count: pages, at least so many where is_more. problems: sentences about unreadable items."""
 
     count: int
     is_more: bool
@@ -41,20 +41,20 @@ class Preview:
 
 
 def kind_of(name: str) -> type[Connector]:
-    """Raises UnknownName."""
+    """Return a kind of source by name. Raises UnknownName."""
     load()
     return connectors.get(name)
 
 
 def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
-    """Return the settings of a kind of source. Raises InvalidInput, which names what is wrong by the words of the form."""
+    """Return the settings of a kind of source. Raises InvalidInput, with the labels of the form."""
     wanted = kind_of(kind).wants
     try:
         checked: Settings = wanted.model_validate(dict(given))
     except ValidationError as error:
         first = min(
             error.errors(), key=lambda each: each["type"] != "extra_forbidden"
-        )  # a misspelt name explains a missing one
+        )  # a misspelt name comes first: it explains a missing one
         why = str(first.get("ctx", {}).get("error", ""))
         if not first["loc"]:
             raise InvalidInput(why) from error
@@ -68,7 +68,7 @@ def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
 
 
 def preview(source: Source, *, secret: str) -> Preview:
-    """Return what a source that need not be stored would bring. Raises InvalidInput, Unreadable."""
+    """Return what a source, stored or not, would bring. Raises InvalidInput, Unreadable."""
     cache = f"try-{uuid4()}"
     try:
         connector = _connector(source, Reading(secret, pace=Pace(source.most_per_minute), cache=cache))
@@ -98,9 +98,9 @@ def _previewed(connector: Connector) -> Preview:
 
 
 def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = None) -> SourceRun | None:
-    """Read a source until its folder is as it is out there; None while another run is under way.
+    """Read a source until its folder matches it; None while another run is under way.
 
-    What goes wrong stands in the run. by: whoever asked for it.
+    Failures are recorded in the run. by: whoever asked for it.
     """
     source = Source.unscoped.select_related("folder").get(pk=source_id)
     run = begin(source, trigger, by=by)
@@ -162,7 +162,7 @@ def _connector(source: Source, reading: Reading) -> Connector:
 
 @transaction.atomic
 def _plan(source: Source) -> None:
-    """After a run: when the next one begins by itself."""
+    """Set the time of the next scheduled run."""
     current = Source.unscoped.select_for_update().get(pk=source.pk)
     at = next_time(current, timezone.now(), failures=failures_in_a_row(current))
     Source.unscoped.filter(pk=source.pk).update(next_at=at)
@@ -174,7 +174,7 @@ def sealed_secret(secret: str, address: str) -> str:
 
 
 def opened_secret(source: Source) -> str:
-    """Raises InvalidInput for one that was stored for another address or under another secret of the site."""
+    """Return a secret in the clear. Raises InvalidInput if sealed for another address or by another site secret."""
     address = checked_settings(source.kind, source.settings).address
     try:
         return unseal(source.encrypted_secret, purpose=_purpose(address), secrets=[django_settings.SECRET_KEY])
@@ -192,7 +192,7 @@ MOST = {"id": 1_000, "path": 1_000, "url": 2_048}  # characters, as SourceItem h
 
 
 def taken_in(each: Item | Missed) -> Item | Missed:
-    """Return an item with its path in NFC, as rules are read; one that could not be stored is missed, and the others come all the same."""
+    """Return an item with its path in NFC, as rules are read; one that cannot be stored is missed, without stopping the others."""
     if isinstance(each, Missed):
         return each
     for name, most in MOST.items():

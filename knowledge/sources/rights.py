@@ -1,6 +1,6 @@
-"""Rights come along: who may see something out there is granted to view it here, by grants of the source that end there and here.
+"""Synchronised rights: readers in the source are granted the right to view here, by grants that end when theirs do.
 
-The folder of the source takes over no right to view from above, and no folder with a rule of its own does: what was narrow out there
+The folder of the source takes over no right to view from above, and no folder with a rule of its own does: what was restricted there
 does not become wide here. Whatever else is granted above (to manage, to change) is granted on them, too, once.
 """
 
@@ -30,7 +30,7 @@ _NOT_TAKEN_OVER = {Right.VIEW, Right.DOWNLOAD}
 
 
 def said_rights(source: Source, connector: Connector) -> list[Access]:
-    """Return what the source says, nothing where rights do not come along. Raises Unreadable where it is not sure."""
+    """Return the source's access rules, none where rights are not synchronised. Raises Unreadable if unclear."""
     said = connector.rights() if source.takes_rights else []
     if said is None:
         raise Unreadable(_("This source does not say who may see what: let rights not come along, and give them here."))
@@ -39,7 +39,7 @@ def said_rights(source: Source, connector: Connector) -> list[Access]:
 
 
 def require_met(said: Iterable[Access], listed: Iterable[Item | Missed]) -> None:
-    """Raises Unreadable for a rule below which nothing is: it may be misspelt, and would leave open what it means."""
+    """Raise Unreadable for a rule that matches nothing: it may be misspelt and leave the intended folder open."""
     folders, dark = set[str](), list[str]()
     for each in listed:
         path = folder_path(each.path if isinstance(each, Item) else each.id)
@@ -58,7 +58,7 @@ def require_met(said: Iterable[Access], listed: Iterable[Item | Missed]) -> None
 
 
 def take_rights(run: SourceRun, source: Source, said: list[Access]) -> dict[str, list[str]]:
-    """Before anything is brought: who may see what is where it will lie. {path: ids of the folders that this source closed for it}.
+    """Apply access rules before importing items. Return {path: ids of the folders that this source closed for it}.
 
     Raises Unreadable where a folder that a rule closes does not hold what it should: what is granted stays then.
     """
@@ -69,7 +69,7 @@ def take_rights(run: SourceRun, source: Source, said: list[Access]) -> dict[str,
 
 
 def end_rights(source: Source) -> None:
-    """When a source is deleted: its grants end; folders that it closed stay closed."""
+    """End the grants of a deleted source; folders that it closed stay closed."""
     settle(_origin(source), Right.VIEW, [], on=Folder)
 
 
@@ -80,24 +80,22 @@ def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, li
     closed: dict[str, list[str]] = {}
     for access in said:
         folders = [ensure_path(None, source.folder, tuple(access.prefix.split("/")) if access.prefix else ())]
-        folders += _others(
-            source, before.get(access.prefix, []), folders[0]
-        )  # renamed here, and still holding what it held
+        folders += _others(source, before.get(access.prefix, []), folders[0])  # renamed here, with the same content
         newly = {str(folder.pk) for folder in folders if _close(folder)}
         ruled[access.prefix] = folders
         ids = {str(folder.pk) for folder in folders}
-        closed[access.prefix] = sorted(ids & (newly | ours))  # what a person closed is theirs to open
+        closed[access.prefix] = sorted(ids & (newly | ours))  # closed by a person, so only a person opens it
         wanted += [(folder, holder) for holder in _holders(run, access) for folder in folders]
     _require_inside(source, ruled)
     held = {str(folder.pk) for folders in ruled.values() for folder in folders}
     settle(_origin(source), Right.VIEW, wanted, on=Folder)
     for folder in _others(source, ours - held) if said else ():
-        restore_inheritance(None, folder)  # out there it is as open as what it lies in
+        restore_inheritance(None, folder)  # in the source it is as open as its parent
     return closed if said else before
 
 
 def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
-    """Raises Unreadable for a document below a rule's path that lies elsewhere here: the rule would not reach it."""
+    """Raise Unreadable for a document of a rule's path that was moved elsewhere here, out of the rule's reach."""
     inside = {
         prefix: set(FolderLink.objects.filter(ancestor__in=folders).values_list("descendant_id", flat=True))
         for prefix, folders in ruled.items()
@@ -106,7 +104,7 @@ def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
     rows = SourceItem.unscoped.filter(source=source).exclude(document=None)
     for path, folder_id in rows.values_list("path", "document__folder_id"):
         prefix = next((each for each in _above(folder_path(path)) if each in inside), None)
-        is_moving = path != normalize("NFC", path)  # this run lays it where its path says
+        is_moving = path != normalize("NFC", path)  # this run moves it to its path
         if prefix is not None and folder_id not in inside[prefix] and not is_moving:
             said = _(
                 "“%(path)s” lies outside the folder here that the rule for “%(below)s” closes: move it there;"
@@ -121,13 +119,13 @@ def _above(path: str) -> list[str]:
 
 
 def _others(source: Source, ids: Iterable[str], but: Folder | None = None) -> list[Folder]:
-    """Return those of the folders that are still there."""
+    """Return the folders that still exist."""
     rows = Folder.unscoped.filter(pk__in=list(ids), knowledge_base_id=source.folder.knowledge_base_id)
     return list(rows.exclude(pk=but.pk) if but else rows)
 
 
 def _close(folder: Folder) -> bool:
-    """Let a folder take over nothing; who manages it, and whoever may add and change, keeps that. Whether it was open."""
+    """Stop a folder's inheritance; rights to manage, add and change are kept. Return whether it was open."""
     current = Folder.unscoped.get(pk=folder.pk)
     if not current.inherits:
         return False
@@ -139,7 +137,7 @@ def _close(folder: Folder) -> bool:
 
 
 def _holders(run: SourceRun, access: Access) -> Iterable[Holder]:
-    """Return the people and groups that are known here by name; nobody is let in by a name that is not."""
+    """Return the people and groups with these names here; unknown names grant nothing."""
     users = {user.username: user for user in User.objects.filter(username__in=access.users)}
     groups = {group.name: group for group in Group.objects.filter(name__in=access.groups)}
     for name in sorted(access.users - users.keys()):
@@ -150,7 +148,7 @@ def _holders(run: SourceRun, access: Access) -> Iterable[Holder]:
 
 
 def _refuse_files(said: Iterable[Access]) -> None:
-    """A rule is for a folder. Raises Unreadable for one that names a file, which it would leave open."""
+    """Raise Unreadable for a rule that names a file: rules are for folders and would leave the file open."""
     load()
     for access in said:
         if access.prefix.lower().endswith(tuple(accepted_extensions())):

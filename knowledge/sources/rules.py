@@ -1,4 +1,4 @@
-"""Rights as a source of files says them: a file of rules at its top, which names people and groups as they are called here.
+"""Access rules of a source of files: a file at its top, which names people and groups as they are called here.
 
 rights:
   - below: ""            # everything
@@ -40,17 +40,17 @@ class _Rules(BaseModel):
 
 
 def folder_path(path: str) -> str:
-    """Return a path as the folders here are called that it becomes, in NFC: rules and what they speak of are compared by it."""
+    """Return a path in the names that its folders get here, in NFC; rules are compared by it."""
     return "/".join(name for part in normalize("NFC", path).split("/") if (name := tidy_line(part)))
 
 
 def prefixes_of(folders: Sequence[str]) -> list[str]:
-    """Return the paths of folders that lie in one another, from the top, "" first."""
+    """Return the paths of nested folders, from the top, "" first."""
     return [folder_path("/".join(folders[:count])) for count in range(len(folders) + 1)]
 
 
 def read_rules(data: bytes | None) -> list[Access]:
-    """data: of the file; None where there is none. Raises Unreadable for anything that is not sure."""
+    """Parse rules. data: of the file; None without one. Raises Unreadable for anything ambiguous."""
     if data is not None and len(data) > MOST_BYTES:
         raise Unreadable(_("%(file)s is larger than 1 MB.") % {"file": FILE})
     if data is None:
@@ -75,7 +75,7 @@ def read_rules(data: bytes | None) -> list[Access]:
 
 @dataclass(frozen=True)
 class Readers:
-    """Sign-in names and names of groups. Of one who is not known here nothing is said."""
+    """Sign-in names and names of groups. Unknown names are ignored."""
 
     users: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
@@ -90,7 +90,7 @@ class Readers:
 
 
 def _pairs(lines: list[str]) -> list[str]:
-    """Raises ValueError for a line that is none."""
+    """Check lines of pairs. Raises ValueError for an invalid line."""
     if any("=" not in each for each in lines):
         raise ValueError(_("write each as a name there, = and a name here"))
     return lines
@@ -101,19 +101,19 @@ Pairs = Annotated[list[str], AfterValidator(_pairs)]
 
 
 def group_here(lines: list[str], *names: Any) -> str | None:
-    """What a group is called here by such lines, known there by one of these names: "" for nobody; None where nothing is said of it."""
+    """Return the group here for one of its names in the source: "" for nobody; None if the lines do not mention it."""
     pairs = [each.partition("=") for each in lines]
     known = {there.strip().casefold(): here.strip() for there, _sign, here in pairs}
     return next((known[str(each).casefold()] for each in names if str(each or "").casefold() in known), None)
 
 
 def usernames_with(addresses: Iterable[str]) -> frozenset[str]:
-    """Return the sign-in names of those with one of these e-mail addresses; nobody by one that nobody has, or two have."""
+    """Return the sign-in names of those with one of these e-mail addresses; unknown and shared addresses give nobody."""
     wanted = {folded(address) for address in addresses}
     found = accounts_with(wanted, User.objects.all())
     return frozenset(user.username for address, user in found.items() if address in wanted)
 
 
 def username_with(address: str) -> str:
-    """Likewise of one; "" for nobody."""
+    """Return the same for one address; "" for nobody."""
     return next(iter(usernames_with([address])), "")

@@ -1,4 +1,4 @@
-"""Runs of sources and their lease: one at a time, and whoever lost it writes nothing more."""
+"""Runs of sources and their lease: one run at a time; a run that lost it writes nothing more."""
 
 import time
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Overtaken(Exception):
 
 @transaction.atomic
 def begin(source: Source, trigger: Trigger, *, by: Principal | None = None) -> SourceRun | None:
-    """Return a run that holds the source; None while another one does. by: who asked for it, None for the schedule."""
+    """Start a run that holds the source; None while another one does. by: who asked for it, None for the schedule."""
     Source.unscoped.select_for_update().get(pk=source.pk)
     running = SourceRun.objects.filter(source=source, state=RunState.RUNNING).first()
     if running is not None:
@@ -42,7 +42,7 @@ def begin(source: Source, trigger: Trigger, *, by: Principal | None = None) -> S
 
 
 def keep(run: SourceRun) -> None:
-    """Store how far a run is, and keep its lease. Raises Overtaken."""
+    """Store a run's progress, and keep its lease. Raises Overtaken."""
     counts = {name: getattr(run, name) for name in COUNTS}
     held = SourceRun.objects.filter(pk=run.pk, state=RunState.RUNNING)
     if not held.update(lease_expires_at=timezone.now() + LEASE, problems=run.problems, **counts):
@@ -50,7 +50,7 @@ def keep(run: SourceRun) -> None:
 
 
 def paced(run: SourceRun, pace: Callable[[], None]) -> Callable[[], None]:
-    """Return a pace that keeps the run's lease, too: who may see what takes a request for each of thousands of pages. Raises Overtaken."""
+    """Return a pace that also keeps the run's lease: reading rights takes a request for each of thousands of pages. Raises Overtaken."""
     told_at = time.monotonic()
 
     def wait() -> None:
@@ -77,13 +77,13 @@ def note(run: SourceRun, what: str, why: str) -> None:
 
 
 def storable(text: str) -> str:
-    """Return a text of another system as the database takes it: without zero bytes and halves of characters."""
+    """Return a foreign text that the database accepts: without NUL characters and lone surrogates."""
     return text.encode("utf-8", "replace").decode().replace("\x00", "?")
 
 
 @transaction.atomic
 def finish(run: SourceRun, *, problem: str = "") -> None:
-    """End a run: done, in part where something failed, failed where nothing was found out. Raises Overtaken."""
+    """End a run: done, in part where something failed, failed where nothing was read. Raises Overtaken."""
     require_held(run)
     run.problem = storable(problem)[:500]
     touched = run.added + run.changed + run.moved + run.unchanged + run.withdrawn
@@ -107,7 +107,7 @@ def _close(run: SourceRun, state: RunState) -> None:
 
 
 def failures_in_a_row(source: Source) -> int:
-    """Return how many of the newest runs did not end well."""
+    """Return how many of the newest runs failed, in a row."""
     states = (
         SourceRun.objects.filter(source=source).order_by("-started_at", F("pk").desc()).values_list("state", flat=True)
     )

@@ -1,4 +1,4 @@
-"""When a source is read next, and how fast."""
+"""The schedule of sources, and their pace."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ MOST_IN_A_ROW = 3  # of those; then it waits for its turn
 
 
 def next_time(source: Source, now: datetime, *, failures: int = 0) -> datetime | None:
-    """When a run begins by itself after `now`; None for a source that is read by hand alone. failures: of the newest runs, in a row."""
+    """Return the time of the next scheduled run after `now`; None for a source read only by hand. failures: in a row."""
     if not source.is_active or source.every_minutes == Every.NEVER:
         return None
     regular = now + timedelta(minutes=source.every_minutes)
@@ -26,7 +26,7 @@ def next_time(source: Source, now: datetime, *, failures: int = 0) -> datetime |
 
 
 def is_quiet(source: Source, now: datetime) -> bool:
-    """Tell whether no run begins by itself at this time of the day."""
+    """Tell whether it is quiet time, without scheduled runs."""
     if source.quiet_from is None or source.quiet_until is None or source.quiet_from == source.quiet_until:
         return False
     here = timezone.localtime(now).time()

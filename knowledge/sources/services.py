@@ -1,4 +1,4 @@
-"""Sources of documents as they are set up: whose it is to say where they are, and what is recorded.
+"""Set-up of sources of documents: who may connect them, and what is audited.
 
 The right is `knowledge.connect_source`, a superuser's by default. Whoever manages the folder sees a source there and has it read.
 """
@@ -37,12 +37,12 @@ HOOK_PURPOSE = "copilot source webhook"
 
 
 def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Tell whether somebody may say where sources are: superusers and holders of `knowledge.connect_source`."""
+    """Tell whether somebody may connect sources: superusers and holders of `knowledge.connect_source`."""
     return isinstance(user, User) and user.is_active and user.has_perm("knowledge.connect_source")
 
 
 def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> QuerySet[Source]:
-    """The sources this person looks after: those whose folder they manage, and all for whoever may say where they are."""
+    """Return the sources this person manages: those whose folder they manage, or all if they may connect sources."""
     rows = Source.unscoped.all() if may_connect(user) else governed(Source, principal)
     return rows.select_related("folder__knowledge_base")
 
@@ -54,13 +54,13 @@ def newest_runs(sources: Iterable[Source]) -> dict[UUID, SourceRun]:
 
 
 def failing_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> int:
-    """Return how many of the sources that this person looks after were not read, or not all of them, when they were read last."""
+    """Return how many sources that this person manages failed, wholly or in part, in their last run."""
     runs = newest_runs(seen_sources(principal, user).filter(is_active=True))
     return sum(run.state in (RunState.FAILED, RunState.PARTIAL) for run in runs.values())
 
 
 def get_source(principal: Principal, user: AbstractBaseUser | AnonymousUser, source_id: UUID) -> Source:
-    """Raises NotFound, the same for missing and not theirs."""
+    """Return a source that this person manages. Raises NotFound, the same for missing and not theirs."""
     if not may_connect(user) or principal.folder_id is not None:
         return get_governed(Source, principal, pk=source_id)
     source = seen_sources(principal, user).filter(pk=source_id).first()
@@ -70,7 +70,7 @@ def get_source(principal: Principal, user: AbstractBaseUser | AnonymousUser, sou
 
 
 def named_pages(principal: Principal, user: AbstractBaseUser | AnonymousUser, source: Source) -> QuerySet[SourceItem]:
-    """Return the pages of a source whose names this person may be told: all for whoever may say where it is, else those of documents that
+    """Return the pages of a source whose names this person may see: all if they may connect sources, else those of documents that
     they may read or govern.
     """
     rows = SourceItem.unscoped.filter(source=source)
@@ -83,7 +83,7 @@ def named_pages(principal: Principal, user: AbstractBaseUser | AnonymousUser, so
 def named_problems(
     principal: Principal, user: AbstractBaseUser | AnonymousUser, run: SourceRun
 ) -> list[dict[str, str]]:
-    """Return what failed in a run, as this person may be told: pages that they may not see are counted."""
+    """Return a run's failures for this person: pages that they may not see are only counted."""
     if may_connect(user) and principal.folder_id is None:
         return list(run.problems)
     names = {each["what"] for each in run.problems}
@@ -107,7 +107,7 @@ def try_source(by: User | AnonymousUser, source: Source, *, secret: str = "") ->
 
 @transaction.atomic
 def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str = "", forget: bool = False) -> bool:
-    """Store a source. secret: a new one; "": the stored one stays as long as the address does. forget: empty it. by: None for the system.
+    """Store a source. secret: a new one; "": keep the stored one while the address stays. forget: empty it. by: None for the system.
 
     Returns whether a stored secret was emptied, because it was for another address: it must be entered again.
     Raises PermissionDenied, NotFound (a folder that they do not manage), InvalidInput (settings), Conflict (the name is taken, another
@@ -160,7 +160,7 @@ def delete_source(by: User | AnonymousUser, source: Source, *, withdraw: bool) -
 
 @transaction.atomic
 def make_hook_secret(by: User | AnonymousUser, source: Source) -> str:
-    """A new secret that signs calls of the source's webhook, shown once; the one before counts no more. Raises as `delete_source`."""
+    """Return a new secret for calls of the source's webhook, shown once; the previous one becomes invalid. Raises as `delete_source`."""
     principal = _require_filling(by, source)
     secret = secrets.token_urlsafe(32)
     purpose = f"{HOOK_PURPOSE} {source.pk}"
@@ -193,7 +193,7 @@ def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token
 
 
 def _address(source: Source) -> tuple[str, str]:
-    """Return what a secret is for; settings that today's version cannot read lead nowhere."""
+    """Return the address a secret is for; "" for settings that this version cannot read."""
     try:
         return source.kind, checked_settings(source.kind, source.settings).address
     except InvalidInput:
@@ -206,7 +206,7 @@ def _require_connecting(by: User | AnonymousUser) -> None:
 
 
 def _require_filling(by: User | AnonymousUser, source: Source) -> Principal:
-    """Raises PermissionDenied (they may not connect), NotFound (they do not manage the folder)."""
+    """Check that somebody may fill a folder. Raises PermissionDenied (no right to connect), NotFound (folder not managed)."""
     _require_connecting(by)
     principal = Principal.of(by)
     get_governed(Folder, principal, pk=source.folder_id)
@@ -214,7 +214,7 @@ def _require_filling(by: User | AnonymousUser, source: Source) -> Principal:
 
 
 def _refuse_overlap(source: Source) -> None:
-    """One folder is filled by one source: two would move each other's documents."""
+    """Refuse a folder filled by another source: two would move each other's documents."""
     if Source.unscoped.filter(name=source.name).exclude(pk=source.pk).exists():
         raise Conflict(_("There is a source called “%(name)s” already.") % {"name": source.name})
     others = Source.unscoped.filter(folder=source.folder).exclude(pk=source.pk)

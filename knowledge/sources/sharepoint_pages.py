@@ -1,4 +1,4 @@
-"""The modern pages of a site of SharePoint, by Microsoft Graph v1.0: which there are, and what one says.
+"""The modern pages of a site of SharePoint, by Microsoft Graph v1.0: their list and their content.
 
 learn.microsoft.com/graph: sitePage, canvasLayout, webPart (textWebPart, standardWebPart), publicationFacet.
 """
@@ -33,18 +33,18 @@ class Page:
 
 
 def pages_of(graph: Graph, site: str) -> dict[str, Page]:
-    """Return the pages of a site, by `place_of` their addresses."""
+    """Return the pages of a site, by their `place_of` keys."""
     found = graph.pages(f"sites/{site}/pages/{KIND}?$select={SELECT}")
     return {place_of(str(each.get("webUrl") or "")): _page(each) for each in found}
 
 
 def place_of(url: str) -> str:
-    """Return the path of an address, which is the same for a page and for its file, however each is written."""
+    """Return the normalised path of an address, the same for a page and for its file."""
     return unquote(urlsplit(url).path).casefold()
 
 
 def read_page(graph: Graph, site: str, page_id: str) -> Content:
-    """Return what a published page says. Raises NotThere, Unreadable."""
+    """Return the content of a published page. Raises NotThere, Unreadable."""
     said = graph.ask(f"sites/{site}/pages/{quote(page_id, safe='')}/{KIND}?$expand=canvasLayout")
     page = _page(said)
     if not page.is_published:
@@ -78,7 +78,7 @@ def _parts(canvas: Any) -> Iterator[str]:
 
 
 def _part(part: Mapping[str, Any]) -> str:
-    """Text as it is; of another web part what SharePoint's own search reads of it."""
+    """Return a web part's text; of parts other than text, what SharePoint's own search reads."""
     if isinstance(part.get("innerHtml"), str):
         return f"<div>{part['innerHtml']}</div>"
     made = dug(part, "data", "serverProcessedContent")

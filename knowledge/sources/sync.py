@@ -1,4 +1,4 @@
-"""From what is out there to documents here: each item of a listing is brought in, moved, left as it is, or missed."""
+"""Synchronisation of a source: each listed item is imported, moved, left unchanged, or missed."""
 
 import hashlib
 import time
@@ -27,7 +27,7 @@ from knowledge.sources.runs import keep, note, require_held, storable
 log = structlog.get_logger(__name__)
 
 PROGRESS_S = 2.0
-WAITS_S = (1.0, 5.0)  # before something that may pass is tried again
+WAITS_S = (1.0, 5.0)  # before a temporary failure is retried
 BATCH = 500
 
 
@@ -35,7 +35,7 @@ BATCH = 500
 class Keeper:
     """One run at work. sleep: waits seconds.
 
-    items: what was read before, by id. seen: ids that are out there. dark: beginnings of ids of which nobody can say.
+    items: those of earlier runs, by id. seen: ids in the source. dark: prefixes of ids whose state is unknown.
     stored: versions of the transaction under way.
     """
 
@@ -51,7 +51,7 @@ class Keeper:
     told_at: float = 0.0
 
     def keep_all(self, listing: Iterable[Item | Missed]) -> None:
-        """Take in all that is out there, then miss what is not. listing: of `taken_in`.
+        """Import all listed items, then process missing ones. listing: of `taken_in`.
 
         Raises Unreadable where the listing ends early, Overtaken.
         """
@@ -67,7 +67,7 @@ class Keeper:
                 self._try(each)
             self._tell()
         self._refuse_emptiness(later)
-        for item in later:  # what is new under one name may be what is gone under another
+        for item in later:  # a new name may be a rename of a missing one
             self._try(item)
             self._tell()
         for row in self._gone():
@@ -91,14 +91,14 @@ class Keeper:
         self._fail(missed.id, missed.id, missed.why)
 
     def _try(self, item: Item) -> None:
-        """Bring one item in; what fails is noted and tried again by the next run."""
+        """Import one item; a failure is recorded and tried again by the next run."""
         try:
             self._bring(item)
         except StorageFull:
             raise
         except CopilotError as error:
             self._fail(item.id, item.path, str(error))
-        except (ValueError, KeyError, DataError):  # an answer that nobody thought of costs itself alone
+        except (ValueError, KeyError, DataError):  # an unexpected answer affects this item alone
             log.warning("source.item_failed", source=str(self.source.pk), item=item.id, exc_info=True)
             self._fail(item.id, item.path, _("It cannot be stored as it is: the log of the worker says why."))
 
@@ -130,7 +130,7 @@ class Keeper:
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """Yield a transaction; what fails in it leaves no file behind."""
+        """Yield a transaction; a failure in it leaves no file behind."""
         self.stored = []
         try:
             with transaction.atomic():
@@ -146,7 +146,7 @@ class Keeper:
         setattr(self.run, outcome, getattr(self.run, outcome) + 1)
 
     def _written(self, row: SourceItem, item: Item, content: Content, sha256: str) -> str:
-        """Store what an item says as a document. The name of what the run counts it as."""
+        """Store an item's content as a document. Return the name of the run's counter for it."""
         title = item.title or content.title
         *folders, filename = PurePosixPath(item.path).parts
         document = row.document
@@ -167,7 +167,7 @@ class Keeper:
         return "unchanged" if upload.outcome is UploadOutcome.UNCHANGED else "changed"
 
     def _keep_out(self, row: SourceItem, item: Item) -> None:
-        """What was deleted for good here stays away, and what is in the trash stays as it is; only its id out there is followed."""
+        """Keep deleted documents out and trashed ones unchanged; only the item's id in the source is updated."""
         with transaction.atomic():
             require_held(self.run)
             self.items.pop(row.original_id, None)
@@ -183,14 +183,14 @@ class Keeper:
         return upload
 
     def _left_alone(self, row: SourceItem, item: Item) -> None:
-        """An item that says what it said: perhaps it was moved, or is there again."""
+        """Process an unchanged item, which may have been moved, or be back."""
         said = (item.id, item.path, item.url or row.url, item.author or row.author, item.title or row.title)
         if row.gone_at is None and said == (row.original_id, row.path, row.url, row.author, row.title):
             self._count(row, "unchanged")
             return
         with transaction.atomic():
             require_held(self.run)
-            assert row.document is not None  # the caller looked
+            assert row.document is not None  # checked by the caller
             was_back = self._is_back(row, row.document)
             has_moved = self._place(row, row.document, item, item.title)
             self._described(row, item, None)
@@ -198,7 +198,7 @@ class Keeper:
         self._count(row, "moved" if has_moved else "added" if was_back else "unchanged")
 
     def _place(self, row: SourceItem, document: Document, item: Item, title: str) -> bool:
-        """Follow a new path or title; whoever moved the document here has it stay where it lies. Whether it was moved."""
+        """Follow a new path or title, unless the document was moved here by hand. Return whether it was moved."""
         has_moved = row.path != item.path
         title = title if title != row.title else ""
         if not has_moved and not title:
@@ -220,8 +220,8 @@ class Keeper:
         return was_withdrawn
 
     def _described(self, row: SourceItem, item: Item, content: Content | None) -> None:
-        """What stands beside a document: its address, author and time out there."""
-        self.items.pop(row.original_id, None)  # it may have another id by now
+        """Set the facts about a document's origin: its address, author and time in the source."""
+        self.items.pop(row.original_id, None)  # its id may have changed
         row.original_id, row.path = item.id, item.path
         row.title = (item.title or (content.title if content else "") or row.title)[:300]
         row.url, row.author = (
@@ -234,7 +234,7 @@ class Keeper:
             row.sections = [list(each) for each in content.sections]
 
     def _renamed(self, item: Item) -> SourceItem | None:
-        """Return the row of what had another id before, where the connector says which."""
+        """Return the row of an item under its previous id, where the connector knows that."""
         return self.items.get(item.was) if item.was and item.was not in self.seen else None
 
     def _fetch(self, item: Item) -> Content:
@@ -258,7 +258,7 @@ class Keeper:
                 yield row
 
     def _refuse_emptiness(self, later: list[Item]) -> None:
-        """An unmounted share looks like an empty one: nobody means to withdraw everything."""
+        """Refuse an empty listing: an unmounted share looks like an empty one."""
         here = [row for row in self.items.values() if row.gone_at is None]
         if here and not self.seen and not self.dark:
             raise Unreadable(
@@ -269,7 +269,7 @@ class Keeper:
             )
 
     def _miss(self, row: SourceItem) -> None:
-        """What is gone out there answers until its grace is over."""
+        """Process missing items: their documents answer until the grace period is over."""
         now = timezone.now()
         grace = timedelta(hours=self.source.grace_hours)
         with transaction.atomic():
@@ -300,12 +300,12 @@ def _is_kept_out(row: SourceItem) -> bool:
 
 
 def _is_as_brought(row: SourceItem, document: Document) -> bool:
-    """Is what the document says now what the source brought, and not what a person put in its place?"""
+    """Tell whether the document's present content is the source's, not a person's replacement."""
     newest = document.versions.order_by("-number").first()
     return newest is not None and newest.uploaded_by_id is None and newest.sha256 == row.sha256
 
 
 def items_of(source: Source) -> dict[str, SourceItem]:
-    """Return what was read of a source before, by id."""
+    """Return the items of earlier runs of a source, by id."""
     rows = SourceItem.unscoped.filter(source=source).select_related("document__folder")
     return {row.original_id: row for row in rows}

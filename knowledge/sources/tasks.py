@@ -1,4 +1,4 @@
-"""What workers do for sources. Ids in; how far a run is stands on its row."""
+"""Tasks for sources. Arguments are ids; a run's progress is on its row."""
 
 from uuid import UUID
 
@@ -20,7 +20,7 @@ QUEUE = "bulk"
 
 @shared_task(name="knowledge.run_source")
 def run_source(source_id: str, trigger: str, user_id: int = 0) -> None:
-    """user_id: of whoever asked for it, 0 for nobody; one who is gone meanwhile is named no more."""
+    """Read a source. user_id: of whoever asked for it, 0 for nobody; deleted people count as nobody."""
     if not Source.unscoped.filter(pk=source_id).exists():
         return
     try:
@@ -29,13 +29,13 @@ def run_source(source_id: str, trigger: str, user_id: int = 0) -> None:
         by = None
     if read_source(UUID(source_id), Trigger(trigger), by=by) is None:
         log.info("source.busy", source=source_id)
-        if trigger == Trigger.WEBHOOK:  # what it told of may have come too late for the run under way
+        if trigger == Trigger.WEBHOOK:  # the change may be too late for the running run
             Source.unscoped.filter(pk=source_id).update(next_at=timezone.now() + SOON)
 
 
 @shared_task(name="knowledge.run_due_sources")
 def run_due_sources() -> None:
-    """Send what is due. Each is planned anew before it is sent: a lost message costs one turn, and nothing is sent twice."""
+    """Queue due sources. Each is rescheduled before it is sent: a lost message costs one turn; nothing is sent twice."""
     now = timezone.now()
     due = Source.unscoped.filter(Q(next_at__lte=now), is_active=True).order_by(F("next_at"))
     for source in due:
@@ -46,6 +46,6 @@ def run_due_sources() -> None:
 
 
 def queue_run(source: Source, trigger: Trigger, *, by: Principal | None = None) -> None:
-    """Have a worker read a source when the transaction commits."""
+    """Queue the reading of a source when the transaction commits."""
     args = (str(source.pk), str(trigger), by.user_id if by else 0)
     transaction.on_commit(lambda: run_source.apply_async(args=args, queue=QUEUE), robust=True)

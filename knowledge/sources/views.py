@@ -91,7 +91,7 @@ def new_source(request: HttpRequest, by: Principal, kind: str) -> HttpResponseBa
 
 
 def _made(request: HttpRequest, by: Principal, form: SourceForm) -> HttpResponse:
-    """Show the page of the new source, whose first run is on its way. Raises CopilotError; no folder is left behind then."""
+    """Create a source, start its first run and show its page. Raises CopilotError, leaving no folder behind."""
     with transaction.atomic():
         top = root_folder(form.cleaned_data["base"])
         form.instance.folder = ensure_path(by, top, names_in(form.cleaned_data["path"]))
@@ -105,7 +105,7 @@ def _made(request: HttpRequest, by: Principal, form: SourceForm) -> HttpResponse
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def one_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
-    """Show a source with its runs. Whoever may say where it is changes it here."""
+    """Show a source with its runs, editable for whoever may connect sources."""
     source = get_source(by, request.user, kept_id)
     may = may_connect(request.user)
     if request.method == "POST" and not may:
@@ -158,7 +158,7 @@ def _shown(
 @require_POST
 @admin_page
 def run_now(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
-    """For whoever looks after the source or its folder."""
+    """Start a run, for whoever manages the source or its folder."""
     source = get_source(by, request.user, kept_id)
     queue_run(source, Trigger.HAND, by=by)
     messages.success(request, _("The run is on its way; this page shows how far it is."))
@@ -168,7 +168,7 @@ def run_now(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseB
 @require_POST
 @admin_page
 def new_hook(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
-    """Show a secret for the webhook, shown on the page that follows and never again."""
+    """Make a secret for the webhook, shown on the next page and never again."""
     source = get_source(by, request.user, kept_id)
     secret = make_hook_secret(_person(request), source)
     messages.warning(request, _("The secret of the webhook, shown this once: %(secret)s") % {"secret": secret})
@@ -178,7 +178,7 @@ def new_hook(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponse
 @require_POST
 @admin_page
 def remove_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
-    """`withdraw`: its documents answer no more; else they stay as they are."""
+    """Delete a source; with `withdraw` its documents answer no more, else they stay as they are."""
     source = get_source(by, request.user, kept_id)
     delete_source(_person(request), source, withdraw="withdraw" in request.POST)
     messages.success(request, _("The source “%(name)s” is deleted.") % {"name": source.name})
@@ -188,7 +188,7 @@ def remove_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpRes
 @csrf_exempt  # it is signed, and no browser sends it
 @require_POST
 def hook(request: HttpRequest, kept_id: UUID) -> HttpResponse:
-    """Something changed out there: read the source soon. What the call says is not read, only whether its signature is right."""
+    """Receive the news of a change and read the source soon. Only the call's signature is checked; its body is ignored."""
     names = ("X-Hub-Signature-256", "X-Gitea-Signature", "X-Copilot-Signature")
     signatures = [request.headers.get(name, "") for name in names]
     body = hook_body(request)

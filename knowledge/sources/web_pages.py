@@ -1,4 +1,4 @@
-"""A web page taken apart: what it says, without navigation and what nobody sees, and where it leads."""
+"""Parsing of a web page: its content, without navigation and hidden text, and its links."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from knowledge.sources.base import Content, Unreadable
 
 MOST_BYTES = 5_000_000  # of HTML
 MOST_LINKS = 5_000  # of one page
-LEAST_TEXT = 25  # characters; a page with less, and with scripts, says nothing to whoever runs none
+LEAST_TEXT = 25  # characters; a page with less, and with scripts, needs a browser
 _CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
 _HEADINGS = "//h1|//h2|//h3|//h4|//h5|//h6"
 
@@ -38,7 +38,7 @@ class Page:
 
 
 def read_page(body: bytes, url: str, content_type: str = "") -> Page:
-    """Raises Unreadable for what is no page."""
+    """Parse a page. Raises Unreadable for other content."""
     if len(body) > MOST_BYTES:
         raise Unreadable(_("The page has more than %(most)s MB of HTML.") % {"most": MOST_BYTES // 1_000_000})
     try:
@@ -91,7 +91,7 @@ def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
 
 
 def _drop_unseen(tree: Any) -> None:
-    """Take what cannot be seen out of a page. What is struck out stays; scripts and styles are left alone."""
+    """Remove hidden content from a page. Struck-out text stays; scripts and styles are left alone."""
     looks = Looks(tree)
 
     def look_at(element: Any, above: Look) -> None:
@@ -128,7 +128,7 @@ def _absolute(base: str, href: str) -> str:
 
 
 def _sections(tree: Any) -> Iterator[tuple[str, str]]:
-    """Each heading with the anchor on it, in it, or on the section that it opens."""
+    """Return each heading with the anchor on it, in it, or on the section that it opens."""
     for heading in tree.xpath(_HEADINGS):
         inside = heading.xpath("string((.//@id | .//a/@name)[1])")
         around = heading.getparent().get("id", "") if heading.getparent() is not None else ""

@@ -1,4 +1,4 @@
-"""What connectors of wikis share: the HTML of a page as a document, with the sections that can be linked to."""
+"""Shared code of wiki connectors: a page's HTML as a document, with the sections that can be linked to."""
 
 from html import escape
 from typing import Any
@@ -29,12 +29,12 @@ def document_of(title: str, body: str) -> bytes:
 
 
 def unknown_page(page_id: Any) -> Missed:
-    """Return the page of a listing that lacks what is said of the others."""
+    """Return a missed page whose listing lacks its data."""
     return Missed(str(page_id), _("The wiki does not say what this page is now."))
 
 
 def refused(why: Any) -> Unreadable:
-    """Return the error for what a wiki does not do, in its words."""
+    """Return the error for a wiki's refusal, in its words."""
     return Unreadable(_("The wiki refuses: %(why)s") % {"why": str(why)[:300]})
 
 

@@ -1,4 +1,4 @@
-"""What templates need to know about requests for access."""
+"""Template tags about requests for access."""
 
 from django import template
 from django.http import HttpRequest

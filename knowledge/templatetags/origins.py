@@ -1,4 +1,4 @@
-"""What templates need to know about where documents come from."""
+"""Template tags about the origins of documents."""
 
 from django import template
 from django.http import HttpRequest
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag
 def looks_after_sources(request: HttpRequest) -> bool:
-    """Tell whether there is a source for this person to look after; whoever may make the first one has one to make."""
+    """Tell whether this person manages a source, or may create one."""
     return may_connect(request.user) or seen_sources(Principal.of(request.user), request.user).exists()

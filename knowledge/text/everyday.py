@@ -1,4 +1,4 @@
-"""How often ordinary English and Chinese say a word: the lists of the package wordfreq, read from its files.
+"""Frequencies of words in ordinary English and Chinese: the lists of the package wordfreq, read from its files.
 
 The package is not imported: to find its own folder it looks through the source of everything that is loaded, which takes a second of
 every process of this product, and it brings three packages for texts that nobody here gives it.
@@ -15,7 +15,7 @@ import msgpack
 
 @cache
 def everyday_rates(language: str) -> dict[str, float]:
-    """{word: share of all words said}, 0 … 1, of those said at least once in a million. Read once; do not change it.
+    """Return {word: share of all words said}, 0 … 1, of those above one in a million. Read once; do not change it.
 
     language: en or zh. The file has a header, then lists of words, each a hundredth of a power of ten rarer than the one before.
     Source: Speer, wordfreq 3.1, 2023 (zenodo.org/records/7199437). Raises ModuleNotFoundError where the package is missing.
@@ -24,7 +24,7 @@ def everyday_rates(language: str) -> dict[str, float]:
 
 
 def is_rare_english(words: Iterable[str]) -> bool:
-    """Return whether the longer English list, of 320,000 words and many of their slips, has one of these. It is read anew each time: a
+    """Return whether the longer English list (320,000 words, misspellings included) has one of these. It is read anew each time: a
     third of a second, where keeping it would take 40 MB. Raises ModuleNotFoundError where the package is missing.
     """
     wanted = set(words)

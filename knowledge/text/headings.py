@@ -8,5 +8,5 @@ _NUMBER = re.compile(
 
 
 def without_number(heading: str) -> str:
-    """Return what a heading says, without its number; a number that it says later stays."""
+    """Return a heading without its leading number; later numbers stay."""
     return _NUMBER.sub("", heading, count=1).strip()

@@ -13,7 +13,7 @@ SAMPLE = 20_000  # characters
 
 
 def language_of(text: str) -> str:
-    """`zh`, `ja`, `ko` or `en`; "" for a text without letters."""
+    """Return `zh`, `ja`, `ko` or `en`; "" for a text without letters."""
     sample = text[:SAMPLE]
     letters = len(_LETTER.findall(sample))
     if not letters:

@@ -1,4 +1,4 @@
-"""Text as a file says it, for people (`cleaned`), and the one spelling of it that searching and comparing use (`normalise`)."""
+"""Text of files, cleaned for people (`cleaned`), and normalised for searching and comparing (`normalise`)."""
 
 import re
 import unicodedata
@@ -86,13 +86,13 @@ def _settled(text: str, form: Callable[[str], str]) -> str:
 
 
 def _folded(text: str) -> str:
-    """NFKC outside punctuation. It puts marks in order, so that something else may stand beside a joiner afterwards."""
+    """Apply NFKC outside punctuation. It puts marks in order, so that a joiner may get new neighbours."""
     text = _LOWERED.sub("_", _RAISED.sub("^", _FRACTION.sub(" ", text)))
     return _OUTSIDE_PUNCTUATION.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text).replace("⁄", "/")
 
 
 def _kept(run: re.Match[str]) -> str:
-    """Of a run of invisible characters those that shape what stands beside them: joiners and variants of letters and emoji."""
+    """Return, of invisible characters, those that shape their neighbours: joiners and variants of letters and emoji."""
     before, after = run.string[run.start() - 1 : run.start()], run.string[run.end() : run.end() + 1]
     if _JOINED_SCRIPT.match(before):
         is_variant = _MONGOLIAN.match(before) and run[0][0] in "\u180b\u180c\u180d\u180e\u180f"
@@ -104,7 +104,7 @@ def _kept(run: re.Match[str]) -> str:
 
 
 def _is_symbol(char: str) -> bool:
-    """Tell whether an emoji may begin with it: a symbol that NFKC leaves alone."""
+    """Tell whether an emoji may begin with this character: a symbol that NFKC leaves unchanged."""
     return (
         char != ""
         and ord(char) >= _FIRST_SYMBOL

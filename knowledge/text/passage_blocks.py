@@ -1,4 +1,4 @@
-"""What a passage is made of: the kinds and places of its blocks, stored beside its text."""
+"""The blocks of a passage: their kinds and places, stored beside its text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class PassageBlock:
     repeated: int = 0
 
     def names_in(self, text: str) -> list[str]:
-        """The names of a table's columns; [] where it has none."""
+        """Return the names of a table's columns; [] where it has none."""
         return cells_in(text[self.start : self.end].split("\n", 1)[0]) if self.is_headed else []
 
 
@@ -36,12 +36,12 @@ _DEFAULTS = {name: each.default for name, each in PassageBlock.__dataclass_field
 
 
 def to_json(blocks: Sequence[PassageBlock]) -> list[dict[str, Any]]:
-    """Leave out what is as usual."""
+    """Return the block as JSON, without default values."""
     return [{name: value for name in _DEFAULTS if (value := getattr(each, name)) != _DEFAULTS[name]} for each in blocks]
 
 
 def from_json(value: Sequence[dict[str, Any]]) -> tuple[PassageBlock, ...]:
-    """Read what `to_json` gave."""
+    """Read the output of `to_json`."""
     return tuple(
         PassageBlock(**{**each, "links": tuple((start, end, to) for start, end, to in each.get("links", ()))})
         for each in value

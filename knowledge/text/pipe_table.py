@@ -1,4 +1,4 @@
-"""Tables in plain text: one row a line, cells between bars. What is written here is read here again, cell for cell."""
+"""Tables in plain text: one row a line, cells between bars. Tables written here can be read back cell by cell."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def pipe_table(rows: Sequence[Sequence[str]], *, is_headed: bool = True) -> str:
 
 
 def cells_in(line: str) -> list[str]:
-    """Read the cells of a row, also of one that somebody else wrote (`a|b`)."""
+    """Read the cells of a row, also one of another form (`a|b`)."""
     line = line.strip().removeprefix("|")
     line = line if line.endswith("\\|") else line.removesuffix("|")
     return [cell.strip().replace("\\|", "|") for cell in _BAR.split(line)]
@@ -45,7 +45,7 @@ def cell_spans(line: str) -> list[tuple[int, int]]:
 
 
 def said_row(names: Sequence[str], cells: Sequence[str]) -> str:
-    """Say a row with the names of its columns: "Name: value; Name: value". Two cells without names are a key and its value."""
+    """Write a row as text with its column names: "Name: value; Name: value". Two cells without names are a key and its value."""
     if not names and len(cells) == 2 and all(cells):
         return ": ".join(cells)
     named = zip(names or [""] * len(cells), cells, strict=False)

@@ -89,12 +89,12 @@ def term_id(term: str) -> int:
 
 
 def document_terms(text: str) -> dict[int, int]:
-    """{term id: occurrences} of a text; their sum is the text's lexical length."""
+    """Return {term id: occurrences} of a text; their sum is the text's lexical length."""
     return dict(Counter(map(term_id, terms(text))))
 
 
 def lexical_weights(tf: Mapping[int, int], length: int, average_length: float) -> dict[int, float]:
-    """{term id: saturated frequency}, each in (0, 2.2): the chunk's half of BM25.
+    """Return {term id: saturated frequency}, each in (0, 2.2): the chunk's half of BM25.
 
     length, average_length: in terms, of this chunk and of the corpus (> 0).
     Source: Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009.
@@ -108,7 +108,7 @@ def lexical_weights(tf: Mapping[int, int], length: int, average_length: float) -
 def query_weights(
     query_terms: Iterable[int], document_frequencies: Mapping[int, float], documents: int
 ) -> dict[int, float]:
-    """{term id: share of the question's idf}: the question's half of BM25, on a scale of its own.
+    """Return {term id: share of the question's idf}: the question's half of BM25, on a scale of its own.
 
     document_frequencies: of the terms that occur; one that is missing occurs nowhere. It stays in the sum and is left
     out of the result, so a question of unknown words scores near 0 everywhere. A repeated term counts each time.
@@ -125,5 +125,5 @@ def query_weights(
 
 
 def sparse(weights: Mapping[int, float]) -> SparseVector:
-    """Term weights as pgvector takes them; its dimensions count from 0 here and from 1 in SQL."""
+    """Return term weights for pgvector; its dimensions count from 0 here and from 1 in SQL."""
     return SparseVector(dict(weights), TERM_SPACE + 1)

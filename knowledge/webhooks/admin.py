@@ -62,7 +62,7 @@ class WebhookAdmin(admin.ModelAdmin[Webhook]):
             messages.warning(request, _("The secret of the webhook, shown this once: %(secret)s") % {"secret": secret})
 
     def response_add(self, request: HttpRequest, obj: Webhook, post_url_continue: str | None = None) -> HttpResponse:
-        """A new one is shown with its secret, and with what tries it."""
+        """Show a new webhook with its secret and a way to try it."""
         if "_addanother" in request.POST:
             return super().response_add(request, obj, post_url_continue)
         messages.success(request, _("“%(name)s” is saved.") % {"name": obj.name})
@@ -85,7 +85,7 @@ class WebhookAdmin(admin.ModelAdmin[Webhook]):
 
     @admin.action(description=_("Try the chosen webhooks"), permissions=["change"])
     def try_it(self, request: HttpRequest, queryset: Any) -> None:
-        """A message of the event `ping`, sent at once."""
+        """Send a message of the event `ping` at once."""
         for row in queryset:
             delivery = put_down(row, WebhookEvent.PING, reverse("admin:index"), {})
             record(Principal.of(request.user), Action.WEBHOOK_CHANGED, row, detail={"tried": str(delivery.pk)})

@@ -1,4 +1,4 @@
-"""What happened, put down for every webhook that wants to know, in the transaction in which it happens."""
+"""Events, recorded for every subscribed webhook in the transaction in which they happen."""
 
 from django.urls import reverse
 from django.utils import timezone
@@ -7,20 +7,20 @@ from knowledge.models import Document, Webhook, WebhookDelivery, WebhookEvent
 
 
 def announce(event: WebhookEvent, path: str, **ids: str | int) -> None:
-    """Tell the active webhooks of this event when the transaction commits. path: where people look at it. ids: never content."""
+    """Tell the active webhooks of this event when the transaction commits. path: of its page. ids: never content."""
     for webhook in Webhook.objects.filter(is_active=True, events__contains=[str(event)]):
         put_down(webhook, event, path, ids)
 
 
 def announce_document(event: WebhookEvent, document: Document, **more: str | int) -> None:
     if document.is_attached:
-        return  # of a conversation, which is no other system's
+        return  # of a conversation, which is private
     ids = {"knowledge_base_id": str(document.knowledge_base_id), "document_id": str(document.pk)}
     announce(event, reverse("document", args=[document.pk]), **ids, **more)
 
 
 def put_down(webhook: Webhook, event: WebhookEvent, path: str, ids: dict[str, str | int]) -> WebhookDelivery:
-    """One delivery, which a worker sends when the transaction commits."""
+    """Record one delivery, which a worker sends when the transaction commits."""
     from knowledge.webhooks.tasks import (
         queue_delivery,  # the worker's side needs the HTTP client, which most processes never do
     )

@@ -43,26 +43,26 @@ def send(delivery_id: UUID) -> WebhookDelivery | None:
 
 
 def signature(secret: str, delivery_id: str, timestamp: int, body: bytes) -> str:
-    """secret: `whsec_` and Base64."""
+    """Return a message's signature. secret: `whsec_` and Base64."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = hmac.new(key, f"{delivery_id}.{timestamp}.".encode() + body, hashlib.sha256).digest()
     return f"v1,{base64.b64encode(signed).decode()}"
 
 
 def due() -> list[WebhookDelivery]:
-    """Return what was not sent and should have been by now, the oldest first."""
+    """Return overdue deliveries, oldest first."""
     waiting = WebhookDelivery.objects.filter(state=DeliveryState.WAITING, next_at__lte=timezone.now())
     return list(waiting.order_by("next_at")[:500])
 
 
 def forget_old() -> int:
-    """Delete what the log keeps no longer; how many."""
+    """Delete expired deliveries from the log; return how many."""
     return WebhookDelivery.objects.filter(created_at__lte=timezone.now() - KEPT).delete()[0]
 
 
 @transaction.atomic
 def _claimed(delivery_id: UUID) -> WebhookDelivery | None:
-    """Counted before it is sent, and not due again before it must have ended: a worker that dies loses one attempt."""
+    """Claim a delivery: the attempt is counted and the next one scheduled, so a dying worker loses one attempt."""
     rows = WebhookDelivery.objects.select_for_update(of=("self",), skip_locked=True).select_related("webhook")
     row = rows.filter(pk=delivery_id, state=DeliveryState.WAITING, next_at__lte=timezone.now()).first()
     if row is not None:
@@ -73,7 +73,7 @@ def _claimed(delivery_id: UUID) -> WebhookDelivery | None:
 
 
 def _posted(delivery: WebhookDelivery) -> tuple[int | None, str]:
-    """Status, and what went wrong; a redirect is not followed, and what the answer says is not read."""
+    """Return the status and the problem; redirects are not followed, and the answer's body is not read."""
     if not delivery.webhook.is_active:
         return None, _("The webhook was switched off.")
     url, body, now = delivery.webhook.url, json.dumps(delivery.payload).encode(), int(time.time())

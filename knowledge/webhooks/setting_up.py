@@ -1,4 +1,4 @@
-"""Webhooks as an administrator sets them up: where to, for what, and the secret that signs what is sent."""
+"""Webhooks as an administrator sets them up: their address, their events, and the secret that signs messages."""
 
 import base64
 import secrets
@@ -29,8 +29,8 @@ def save_webhook(
 ) -> str:
     """Store a webhook. renew: with another secret. site: of this product, without a slash at its end.
 
-    Returns its secret where it is new, to be shown once, else "". Raises InvalidInput: an address that is none or not allowed, an event
-    that is none.
+    Returns its secret where it is new, to be shown once, else "". Raises InvalidInput: an invalid or forbidden address, an event
+    that does not exist.
     """
     require_plausible(parsed_url(row.url)[0], services_at(row.url))
     if not row.events or set(row.events) - {*WebhookEvent.values} | {WebhookEvent.PING} & set(row.events):
@@ -48,13 +48,13 @@ def save_webhook(
 
 @transaction.atomic
 def delete_webhook(by: Principal, row: Webhook) -> None:
-    """With its log."""
+    """Delete a webhook with its log."""
     record(by, Action.WEBHOOK_CHANGED, row, detail={"deleted": True})
     row.delete()
 
 
 def opened_secret(row: Webhook) -> str:
-    """Raises SecretLost."""
+    """Return a webhook's secret. Raises SecretLost."""
     try:
         return unseal(row.encrypted_secret, purpose=_purpose(row), secrets=[settings.SECRET_KEY])
     except SealBroken:

@@ -1,4 +1,4 @@
-"""What workers do for webhooks. Ids in; how far a delivery is stands on its row."""
+"""Tasks for webhooks. Arguments are ids; a delivery's state is on its row."""
 
 from uuid import UUID
 
@@ -13,19 +13,19 @@ QUEUE = "maintenance"
 
 @shared_task(name="knowledge.send_webhook")
 def send_webhook(delivery_id: str) -> None:
-    """One attempt; the next one, if there has to be one, is sent by beat."""
+    """Make one attempt; beat queues the next one if needed."""
     send(UUID(delivery_id))
 
 
 @shared_task(name="knowledge.send_due_webhooks")
 def send_due_webhooks() -> None:
-    """Send again what failed or whose message was lost, when its time has come; forget what is too old."""
+    """Send due deliveries that failed or whose message was lost; delete those that are too old."""
     for delivery in due():
         send_webhook.apply_async(args=(str(delivery.pk),), queue=QUEUE)
     forget_old()
 
 
 def queue_delivery(delivery: WebhookDelivery) -> None:
-    """Have a worker send it when the transaction commits."""
+    """Queue a delivery when the transaction commits."""
     args = (str(delivery.pk),)
     transaction.on_commit(lambda: send_webhook.apply_async(args=args, queue=QUEUE), robust=True)

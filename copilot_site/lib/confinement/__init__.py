@@ -1,4 +1,4 @@
-"""Running code that nobody vouches for: what it reads, writes, reaches and costs is bounded by the kernel, or it does not run.
+"""Running untrusted code: the kernel limits its files, network and resources, or it does not run.
 
 `running.run_confined` starts a script; `child` is the process that shuts itself in and then becomes the script; each layer is a file:
 `namespaces` (files, network, processes, names of its own), `landlock` (files again), `seccomp` (what may be asked of the kernel),

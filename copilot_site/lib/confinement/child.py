@@ -56,7 +56,7 @@ def _shut_in(plan: Plan) -> None:
 
 
 def _prove() -> None:
-    """Raises CannotConfine where what must be out of reach is not."""
+    """Check the confinement. Raises CannotConfine where something forbidden is within reach."""
     for path in ("/etc/passwd", "/proc/self/environ"):
         with suppress(OSError), Path(path).open("rb"):
             raise CannotConfine(f"{path} can be read")

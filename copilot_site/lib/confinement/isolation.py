@@ -1,4 +1,4 @@
-"""How this machine can isolate: each way is tried with a real script, the best first, and what does not hold is not used."""
+"""The isolation that this machine offers: each way is tried with a real script, best first; failing ones are not used."""
 
 import os
 import shutil
@@ -28,12 +28,12 @@ _ENOUGH = "print('inside', flush=True)"
 
 @cache
 def isolation() -> Isolation | None:
-    """The best that holds here; None where none does, and nothing may run. Tried once in a process, in about 0.2 s."""
+    """Return the best isolation that works here; None without any: nothing may run. Tried once, in about 0.2 s."""
     return next(filter(_holds, _candidates()), None)
 
 
 def why_none() -> str:
-    """What this machine lacks, in one sentence for the operator."""
+    """Return what this machine lacks, in one sentence for the operator."""
     if not seccomp.is_known_machine():
         return "Scripts are confined by Linux on x86_64 or aarch64 alone."
     return (
@@ -74,7 +74,7 @@ def _holds(candidate: Isolation) -> bool:
 
 @contextmanager
 def scratch(within: Isolation) -> Iterator[Path]:
-    """A folder that is thrown away, with `in` (read only inside), `out` and `tmp` (may be written), `root` (for namespaces)."""
+    """Yield a temporary folder with `in` (read only inside), `out` and `tmp` (may be written), `root` (for namespaces)."""
     folder = Path(mkdtemp(prefix="confined-", dir=os.path.realpath(gettempdir())))
     try:
         folder.chmod(0o711)
@@ -89,7 +89,7 @@ def scratch(within: Isolation) -> Iterator[Path]:
 
 
 def plan_in(folder: Path, script: Path, arguments: tuple[str, ...], within: Isolation, limits: Limits) -> Plan:
-    """folder: from `scratch`; script: below its `in`."""
+    """Return a plan. folder: from `scratch`; script: below its `in`."""
     return Plan(
         script=str(script),
         arguments=arguments,
@@ -103,20 +103,20 @@ def plan_in(folder: Path, script: Path, arguments: tuple[str, ...], within: Isol
 
 @cache
 def _search_path() -> tuple[str, ...]:
-    """Python's own modules and the installed libraries; never the product's code, settings or data."""
+    """Return the paths of Python's modules and the installed libraries; never the product's code, settings or data."""
     found = [sysconfig.get_path("stdlib"), str(sysconfig.get_config_var("DESTSHARED"))]
     found += [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     return tuple(path for path in dict.fromkeys(map(os.path.realpath, found)) if Path(path).exists())
 
 
 def command(plan: Plan) -> list[str]:
-    """What starts the process of a plan."""
+    """Return the command that starts the process of a plan."""
     python = [sys.executable, "-I", "-S", "-B", "-c", _BOOT, _LIBRARY, plan.to_json()]
     return [*_bubblewrap(plan), *python] if plan.isolation.namespaces is Namespaces.BUBBLEWRAP else python
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """All that a script finds in it: nothing of ours. Threads share memory and do not multiply: what counts is address space."""
+    """Return a script's whole environment, with nothing of ours. Threads are limited, as each takes address space."""
     place = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": str(folder / "tmp"), "TMPDIR": str(folder / "tmp")}
     return {**place, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 

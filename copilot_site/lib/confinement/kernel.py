@@ -14,12 +14,12 @@ class CannotConfine(Exception):
 
 
 def called(name: str, *arguments: object) -> int:
-    """A function of the C library. Raises CannotConfine."""
+    """Return a function of the C library. Raises CannotConfine."""
     return _checked(getattr(_libc, name)(*map(_as_c, arguments)), name)
 
 
 def syscall(number: int, name: str, *arguments: object) -> int:
-    """By its number, where the C library has no function. Raises CannotConfine."""
+    """Make a system call by number, where the C library has no function. Raises CannotConfine."""
     return _checked(_libc.syscall(ctypes.c_long(number), *map(_as_c, arguments)), name)
 
 
@@ -28,7 +28,7 @@ def prctl(option: int, value: int = 0) -> None:
 
 
 def drop_capabilities() -> None:
-    """All of them, for good: nothing that is started later gets any."""
+    """Drop all capabilities for good, also for programs started later."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     called("capset", struct.pack("Ii", _CAPABILITIES_3, 0), bytes(24))
 

@@ -13,12 +13,12 @@ _EXECUTE, _SPECIAL = 1 << 0, sum(1 << bit for bit in (6, 9, 10, 11, 12))  # devi
 _CHANGES = sum(1 << bit for bit in (4, 5, 7, 8))  # remove and make folders and files
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE
 _TCP, _SCOPES = 0b11, 0b11  # bind, connect; abstract sockets, signals
-HOLDS_ALONE = 3  # before it, a file that may be read may be cut to nothing
+HOLDS_ALONE = 3  # older kernels allow truncating a readable file
 _FIRST_WITH_TCP, _FIRST_WITH_SCOPES = 4, 6
 
 
 def version() -> int:
-    """Of the kernel's interface; 0 where there is none."""
+    """Return the version of the kernel's interface; 0 without one."""
     try:
         return syscall(_CREATE, "landlock", 0, 0, 1)
     except CannotConfine:
@@ -26,7 +26,7 @@ def version() -> int:
 
 
 def restrict(abi: int, *, readable: Iterable[str], writable: Iterable[str], devices: Iterable[str]) -> None:
-    """From here on this process has no other file, no TCP, and signals nobody outside. Raises CannotConfine, OSError."""
+    """Restrict this process to these files, without TCP and signals to others. Raises CannotConfine, OSError."""
     handled = _handled(abi)
     attributes = struct.pack("QQQ", handled, _TCP * (abi >= _FIRST_WITH_TCP), _SCOPES * (abi >= _FIRST_WITH_SCOPES))
     attributes = attributes[: 24 if abi >= _FIRST_WITH_SCOPES else 16 if abi >= _FIRST_WITH_TCP else 8]
@@ -43,7 +43,7 @@ def restrict(abi: int, *, readable: Iterable[str], writable: Iterable[str], devi
 
 
 def _handled(abi: int) -> int:
-    """All rights that this version knows: what is not allowed again is taken away."""
+    """Return all rights that this version knows: those not allowed again are removed."""
     bits = {1: 13, 2: 14, 3: 15, 4: 15}.get(abi, 16)
     return (1 << bits) - 1
 

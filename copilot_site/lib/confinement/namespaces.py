@@ -1,4 +1,4 @@
-"""Files, network, processes and names of its own for this process, without being root: what it is not given is not there.
+"""Separate files, network, processes and names for this process, without being root: it sees only what it is given.
 
 As root it then becomes the owner of the folder it writes, a user who owns nothing else.
 """
@@ -24,8 +24,7 @@ _ONLY_READ, _ATTR_NO_SUID, _ATTR_NO_DEVICES = 0x1, 0x2, 0x4
 
 
 def enter(root: str, *, readable: Sequence[str], writable: Sequence[str], devices: Sequence[str]) -> None:
-    """Go in, and come out of this call as the first process of a world of its own. The process that called waits outside and ends as
-    it ends.
+    """Enter new namespaces; the call returns in their first process. The calling process waits outside and ends with the same status.
 
     root: an empty folder, on which the new files are put together. Raises CannotConfine, OSError.
     """
@@ -49,7 +48,7 @@ def enter(root: str, *, readable: Sequence[str], writable: Sequence[str], device
 
 
 def _furnish(root: str, given: Sequence[str], readable: set[str]) -> None:
-    """A root of its own with these files at their places, and nothing else."""
+    """Set up a new root with only these files at their places."""
     called("mount", b"none", b"/", None, _ALL_BELOW | _PRIVATE, None)
     called("mount", b"tmpfs", root.encode(), b"tmpfs", _NO_SUID | _NO_DEVICES, b"size=1m,mode=755")
     for path in given:

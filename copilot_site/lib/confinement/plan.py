@@ -1,4 +1,4 @@
-"""What a confined process may use, as it is handed to it."""
+"""The plan of a confined process: what it may use."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -9,7 +9,7 @@ MIB = 1024 * 1024
 
 
 class Namespaces(StrEnum):
-    """Who gives the process names, files, network and processes of its own."""
+    """The provider of the process's own names, files, network and processes."""
 
     OWN = "own"  # the process itself
     BUBBLEWRAP = "bubblewrap"  # `bwrap`, where the kernel lets only certain programs
@@ -18,7 +18,7 @@ class Namespaces(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one run, all processes and threads of it together (there is one process). Times in seconds, sizes in bytes.
+    """Limits of one run, for all its threads together (there is one process). Times in seconds, sizes in bytes.
 
     memory_bytes: address space; Python with its libraries has some 100 MiB of it. file_bytes: of any one file; folder_bytes and files:
     of all that is written, folders counted as files. output_bytes: of stdout, and as much of stderr.
@@ -37,7 +37,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Isolation:
-    """What holds a process. landlock: version of its interface, 0 where there is none."""
+    """The layers that confine a process. landlock: version of its interface, 0 where there is none."""
 
     namespaces: Namespaces
     landlock: int
@@ -62,7 +62,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
-        """Raises ValueError, KeyError, TypeError for what is none."""
+        """Read a plan. Raises ValueError, KeyError, TypeError for an invalid one."""
         given: dict[str, Any] = json.loads(text)
         isolation = Isolation(Namespaces(given["isolation"]["namespaces"]), given["isolation"]["landlock"])
         paths = {name: tuple(given[name]) for name in ("arguments", "search_path", "readable", "writable")}

@@ -1,4 +1,4 @@
-"""What a script leaves in its folders: looked at while it runs, thrown away afterwards, however deep, however many, however locked."""
+"""A script's files: checked while it runs, and deleted afterwards, whatever their depth, number and permissions."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from .plan import Limits
 
 
 def is_too_much(folders: tuple[Path, ...], limits: Limits) -> bool:
-    """Whether more was written than may be: a folder counts as a file, and one that cannot be looked into as too much."""
+    """Tell whether more was written than allowed: a folder counts as a file, and an unreadable one as too much."""
     found = size = 0
     try:
         for folder in folders:
@@ -19,14 +19,14 @@ def is_too_much(folders: tuple[Path, ...], limits: Limits) -> bool:
                 found, size = found + 1, size + _size(path)
                 if found > limits.files or size > limits.folder_bytes:
                     return True
-    except OSError:  # its rights, or a path longer than the kernel takes: nobody would see what lies there
+    except OSError:  # no rights, or too long a path: its content would go unseen
         return True
     return False
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """Regular files that can be read, by their path below the folder; links and whatever else are none, and folders that are links are
-    not entered. For a folder that is not too much.
+    """Return readable regular files by path below the folder, without links, special files and linked folders. For a folder that
+    is not too much.
     """
     found = {}
     for name, path in _entries(folder):
@@ -37,7 +37,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 
 def throw_away(folder: Path) -> None:
-    """Delete a folder, after its processes. Each folder in it is moved to its top before it is emptied, so that no path is too long."""
+    """Delete a folder, after its processes ended. Its folders are moved to the top before they are emptied, so that no path is too long."""
     number, pending = count(), [folder]
     for place in pending:  # grows while it is walked
         with suppress(OSError):
@@ -58,7 +58,7 @@ def throw_away(folder: Path) -> None:
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, Path]]:
-    """All that lies below a folder, each before what lies in it. Raises OSError for a folder that cannot be looked into."""
+    """Yield all entries below a folder, parents first. Raises OSError for an unreadable folder."""
     pending = [folder]
     while pending:
         with (
@@ -73,7 +73,7 @@ def _entries(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _size(path: Path) -> int:
-    """In bytes, of a file."""
+    """Return the size of a file in bytes."""
     try:
         found = path.lstat()
     except FileNotFoundError:

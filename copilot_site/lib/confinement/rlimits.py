@@ -1,4 +1,4 @@
-"""Limits of time and space of this process, which nothing in it can raise again."""
+"""Limits of time and space of this process, which it cannot raise again."""
 
 import ctypes
 import os
@@ -11,13 +11,13 @@ from .kernel import PR_SET_PDEATHSIG
 
 
 def die_with_parent() -> None:
-    """Linux only; elsewhere limits of time end it."""
+    """Make this process die with its parent. Linux only; elsewhere limits of time end it."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def limit(*, cpu_s: int, memory_bytes: int, file_bytes: int, open_files: int) -> None:
-    """memory_bytes: address space. No core dumps, no locked memory."""
+    """Set limits, without core dumps and locked memory. memory_bytes: address space."""
     for number in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK):
         resource.setrlimit(number, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, open_files))
@@ -27,7 +27,7 @@ def limit(*, cpu_s: int, memory_bytes: int, file_bytes: int, open_files: int) ->
 
 
 def address_space_bytes() -> int:
-    """What this process maps already; 0 where /proc does not tell."""
+    """Return the address space in use by this process; 0 without /proc."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
     except OSError:
@@ -36,7 +36,7 @@ def address_space_bytes() -> int:
 
 
 def nowhere_to_read_or_write() -> None:
-    """stdin, stdout and stderr lead to nothing."""
+    """Connect stdin, stdout and stderr to /dev/null."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)

@@ -1,4 +1,4 @@
-"""Run a script confined as this machine can, and take out what it made."""
+"""Run a script confined as this machine can, and collect its files."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ _KILLED = {-signal.SIGXCPU, -signal.SIGKILL, 128 + signal.SIGXCPU, 128 + signal.
 
 
 class Stopped(StrEnum):
-    """Why a script was stopped, or did not run."""
+    """The reason why a script was stopped, or did not run."""
 
     TIME = "time"
     OUTPUT = "output"
@@ -34,7 +34,7 @@ class Stopped(StrEnum):
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of it. status: 0 where it ended well. output, errors: as UTF-8, what is no text replaced. files: what it left, by path;
+    """The result of a run. status: 0 for success. output, errors: as UTF-8, what is no text replaced. files: what it left, by path;
     none where it was stopped. stopped: None where it ended by itself.
     """
 
@@ -46,12 +46,12 @@ class Ran:
 
 
 class _SaysTooMuch(Exception):
-    """More came through a pipe than is taken."""
+    """The output is larger than allowed."""
 
 
 @dataclass
 class _Said:
-    """What came through the pipes so far."""
+    """The output so far."""
 
     output: bytearray
     errors: bytearray
@@ -72,7 +72,7 @@ async def run_confined(
 ) -> Ran:
     """Run `script`, one of `files`: they lie read-only in a folder `in`, beside the one where it starts and may write.
 
-    Waits while AT_ONCE others run. Nothing stays but what is returned; killed when cancelled. Raises OSError where no process starts.
+    Waits while AT_ONCE others run. Nothing else is kept; killed when cancelled. Raises OSError where no process starts.
     """
     limits = limits or Limits()
     async with _place():
@@ -81,7 +81,7 @@ async def run_confined(
 
 @asynccontextmanager
 async def _place() -> AsyncIterator[None]:
-    """One of the places of this process, as soon as one is free."""
+    """Hold one of this process's places, as soon as one is free."""
     while not _places.acquire(blocking=False):  # noqa: ASYNC110 - places are shared by event loops
         await asyncio.sleep(_LOOK_S)
     try:
@@ -123,7 +123,7 @@ async def _run(
 
 
 async def _drained(pipe: asyncio.StreamReader | None) -> None:
-    """To its end: asyncio takes a process for ended only when its pipes are."""
+    """Read a pipe to its end: asyncio treats a process as ended only once its pipes are."""
     while pipe is not None and await pipe.read(65_536):
         pass
 
@@ -153,7 +153,7 @@ async def _watched(process: Process, folder: Path, limits: Limits, stdin: bytes)
 
 
 async def _ending(process: Process, said: _Said, stdin: bytes, most: int) -> int | None:
-    """The exit status; None where it says more than is taken."""
+    """Return the exit status; None where the output is too large."""
     is_too_much = False
     try:
         async with asyncio.TaskGroup() as pipes:
@@ -182,7 +182,7 @@ async def _write(pipe: asyncio.StreamWriter | None, data: bytes) -> None:
 
 
 async def _too_much_written(folder: Path, limits: Limits) -> None:
-    """Ends when more is written than may be."""
+    """Wait until more is written than allowed."""
     while not is_too_much(_written(folder), limits):  # noqa: ASYNC110 - nobody tells when a file grows
         await asyncio.sleep(_LOOK_S)
 

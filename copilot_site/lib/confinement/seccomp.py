@@ -1,4 +1,4 @@
-"""What a confined process may ask of the kernel: an allow-list, as a program of the classic BPF machine.
+"""The system calls of a confined process: an allow-list, as a program of the classic BPF machine.
 
 No sockets, no program, no further process, no change of rights, owners or times of files, no signal to others, and none of the calls
 that kernels were taken over by. Numbers are those of the kernel's unistd.h. Source: the kernel's userspace-api/seccomp_filter.
@@ -41,7 +41,7 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
 _CLONE, _CLONE3, _IOCTL, _PRCTL, _PRLIMIT, _TGKILL = (56, 220), (435, 435), (16, 29), (157, 167), (302, 261), (234, 131)
 _FCNTL = (72, 25)
 _CLONE_THREAD = 0x00010000
-# Of fcntl: copies, flags and locks; not whom a file signals, which is a way to kill
+# Of fcntl: copies, flags and locks; not the receiver of a file's signals, which is a way to kill
 _OWN_FILES = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030)
 _HARMLESS_IOCTLS = (0x5401, 0x5450, 0x5451)  # TCGETS (is it a terminal?), FIONCLEX, FIOCLEX
 _PR_SET_NAME = 15
@@ -58,7 +58,7 @@ def is_known_machine() -> bool:
 
 
 def restrict() -> None:
-    """From here on this process, and every thread that it starts, has these calls and no others. Raises CannotConfine."""
+    """Restrict this process, and every thread that it starts, to these calls. Raises CannotConfine."""
     code = b"".join(struct.pack("=HBBI", *each) for each in _program(platform.machine(), os.getpid()))
     kept = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(kept))
@@ -67,7 +67,7 @@ def restrict() -> None:
 
 
 def _program(machine: str, pid: int) -> list[_Instruction]:
-    """pid: the process may end itself by a signal, and nobody else."""
+    """Return the filter. pid: the process may signal itself, and nobody else."""
     arch, column = _MACHINES[machine]
     numbers = [number for pair in _NUMBERS.values() if (number := pair[column]) is not None]
     program = [(_LOAD, 0, 0, _ARCH), (_IS, 1, 0, arch), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
@@ -84,14 +84,14 @@ def _program(machine: str, pid: int) -> list[_Instruction]:
 
 
 def _when(number: int, argument: int, tests: Sequence[_Instruction]) -> list[_Instruction]:
-    """Allowed where the low half of an argument passes one of the tests."""
+    """Allow a call where the low half of an argument passes one of the tests."""
     inner = [step for test in tests for step in (test, (_RETURN, 0, 0, _ALLOW))]
     inner = [(_LOAD, 0, 0, _ARGUMENTS + 8 * argument), *inner, (_RETURN, 0, 0, _REFUSE)]
     return [(_IS, 0, len(inner), number), *inner]
 
 
 def _only_asks(number: int) -> list[_Instruction]:
-    """prlimit of oneself that sets nothing: no process (argument 0), no new limit (argument 2)."""
+    """Allow prlimit only to read one's own limits: no process (argument 0), no new limit (argument 2)."""
     halves = [_ARGUMENTS, _ARGUMENTS + 16, _ARGUMENTS + 20]
     inner: list[_Instruction] = []
     for place in halves:

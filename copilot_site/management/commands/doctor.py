@@ -18,7 +18,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """How to print."""
+        """Add the options of the output."""
         parser.add_argument("--json", action="store_true", help="A list of objects instead of lines.")
 
     def handle(self, **options: Any) -> None:

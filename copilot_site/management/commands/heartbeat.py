@@ -1,4 +1,4 @@
-"""Does beat beat? For the health check of its container: exit code 1 when the last heartbeat is too old."""
+"""The check of beat's heartbeat, for its container: exit code 1 when the last heartbeat is too old."""
 
 import sys
 from typing import Any

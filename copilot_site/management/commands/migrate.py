@@ -14,7 +14,7 @@ class Command(migrate.Command):
     """Django's, as the owner; a database of another version is refused before anything is changed."""
 
     def execute(self, *args: Any, **options: Any) -> Any:
-        """Its checks ask the database, too."""
+        """Run the command, whose checks also ask the database, as the owner."""
         with as_owner():
             with one_sentence():
                 make_role()

@@ -28,13 +28,13 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which parts, and where."""
+        """Add the options for parts and addresses."""
         parser.add_argument("--services-only", action="store_true", help="Only the embedded PostgreSQL and Valkey.")
         parser.add_argument("--demo", action="store_true", help="Fill the database with the demo company.")
         parser.add_argument("--port", type=int, default=load_config().port, help="Port of the web server (or PORT=).")
 
     def handle(self, *, services_only: bool, demo: bool, port: int, **_: Any) -> None:
-        """Returns only with `services_only`."""
+        """Start everything; return only with `services_only`."""
         if services_only:
             self._hold_services(Supervisor(settings.HOME.root / "processes.json"))
             return
@@ -55,7 +55,7 @@ class Command(BaseCommand):
             supervisor.keep(services.parts(settings.HOME))
 
     def _prepare(self, *, demo: bool) -> None:
-        """Everything that must be true before a process may start; each step is quick when it is already done."""
+        """Prepare everything that processes need before they start; each step is quick when already done."""
         for found in (doctor.postgres(), doctor.connections(), doctor.pgvector(), doctor.broker()):
             if not found.ok:
                 raise CommandError(f"{found.name}: {found.detail}. {found.mend}")

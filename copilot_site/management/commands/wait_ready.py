@@ -1,4 +1,4 @@
-"""Wait until a system that starts can be used, and say where it is: what `up` runs, a person may, too."""
+"""Wait until a system that starts can be used, and say where it is: `up` runs it, and people can."""
 
 import urllib.error
 import urllib.request
@@ -22,12 +22,12 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where the web server is."""
+        """Add the address of the web server."""
         parser.add_argument("url", help="Address of the web server, without a path.")
         parser.add_argument("--demo", action="store_true", help="Print who can sign in to the demo company.")
 
     def handle(self, *, url: str, demo: bool, **_: Any) -> None:
-        """Exit code 1 with a sentence where a part does not answer."""
+        """Wait until ready; exit code 1 with a sentence where a part does not answer."""
         parts = {
             "The web server": lambda: status_of(f"{url}/readyz") == 200,
             "Beat": lambda: cache.get(HEARTBEAT_KEY) is not None,
@@ -49,7 +49,7 @@ class Command(BaseCommand):
 
 
 def status_of(url: str) -> int | None:
-    """HTTP status of an address of our own; None where nobody answers."""
+    """Return the HTTP status of an address of our own; None without an answer."""
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - always http://<our host>
             return int(answer.status)

@@ -51,7 +51,7 @@ class Command(BaseCommand):
                 self._wait(names)
 
     def _bring(self, principal: Principal, path: Path, files: list[Path], top: Folder) -> dict[UUID, str]:
-        """Upload the files; the path below `path` of each version that is there now."""
+        """Upload the files; return the path below `path` of each stored version."""
         outcomes: Counter[str] = Counter()
         refused: list[tuple[str, str]] = []
         names: dict[UUID, str] = {}
@@ -86,7 +86,7 @@ class Command(BaseCommand):
         return names
 
     def _wait(self, names: dict[UUID, str]) -> None:
-        """Until every version is completed or failed."""
+        """Wait until every version is completed or failed."""
         bar = progress(list(names), desc="read and index", unit="document")
         with bar:
             counts = complete(list(names), queue="bulk", done=lambda count: bar.update(count - int(bar.n)))
@@ -112,13 +112,13 @@ def _base(principal: Principal, name: str, *, create: bool) -> KnowledgeBase:
 
 
 def _to_fill(principal: Principal, folder: Folder) -> tuple[Folder, dict[str, Document]]:
-    """The folder, once this person may add to it, and what they see in it."""
+    """Return the folder, checked that this person may add to it, and what they see in it."""
     folder = folder_to_fill(principal, folder.pk)
     return folder, documents_by_name(principal, folder)
 
 
 def _files_of(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:
-    """Regular files below `path`, sorted, and the folders that could not be entered, with the reason.
+    """Return regular files below `path`, sorted, and the folders that could not be entered, with the reason.
 
     Hidden ones and links are left out. Raises InvalidInput where there is nothing to import.
     """
@@ -140,7 +140,7 @@ def _walk(path: Path, closed: list[OSError]) -> Iterator[Path]:
 
 
 def in_unicode(name: str) -> str:
-    """Return a name on disk as text: UTF-8, or GB 2312, which Chinese archives from Windows leave behind. Raises InvalidInput."""
+    """Return a name on disk as text: UTF-8, or GB 2312, as in Chinese archives from Windows. Raises InvalidInput."""
     try:
         return os.fsencode(name).decode()
     except UnicodeDecodeError:
@@ -154,7 +154,7 @@ def in_unicode(name: str) -> str:
 
 
 def shown(path: Path) -> str:
-    """Return a path that every terminal can print: bytes that are no text become a mark, line ends a space."""
+    """Return a path that every terminal can print: invalid bytes become a mark, line ends a space."""
     name = os.fsencode(path).decode(errors="replace")
     return "".join(c if c.isprintable() else " " for c in name)
 
@@ -167,7 +167,7 @@ def _refuse_twin(other: str | None) -> None:
 
 
 def _opened(path: Path, top: Path) -> "File[bytes]":
-    """Raises InvalidInput for a file that this process may not read, that is gone, or that became a link out of the folder or a pipe."""
+    """Open a file. Raises InvalidInput if it is unreadable, gone, or became a link out of the folder or a pipe."""
     try:
         return File(os.fdopen(open_regular(path, top=top.resolve()), "rb"))
     except OSError as error:

@@ -138,7 +138,7 @@ class Command(BaseCommand):
 
 
 def _settings(kind: str, given: list[str]) -> dict[str, Any]:
-    """{name: value} of `NAME=VALUE`s, as the kind reads them. Raises InvalidInput."""
+    """Return {name: value} of `NAME=VALUE`s, as the kind reads them. Raises InvalidInput."""
     fields = kind_of(kind).wants.model_fields
     found: dict[str, Any] = {}
     for text in given:

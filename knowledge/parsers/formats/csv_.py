@@ -29,7 +29,7 @@ _DAY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
 
 
 def decimal_mark(cells: Iterable[str]) -> str:
-    """Return "." or ",": the sign before the decimals in all cells that can be read in one way only; "" where these tell nothing."""
+    """Return "." or ",": the decimal mark of all unambiguous cells; "" where there are none."""
     told = {
         _mark_of(found["digits"].strip())
         for cell in cells
@@ -46,7 +46,7 @@ def _mark_of(digits: str) -> str:
 
 
 def plain_number(cell: str, mark: str) -> str:
-    """Return a number without groups, currency and per cent; "" for what is none, or is plain as it stands.
+    """Return a number without groups, currency and per cent; "" for other text, and for a plain number.
 
     mark: the table's own (`decimal_mark`).
     """
@@ -73,7 +73,7 @@ def _hundredth(plain: str) -> str:
 
 
 def plain_days(cells: Sequence[str]) -> list[str]:
-    """Return the days of a column as 2024-04-03, "" for what is none; all "" where the month may be the first or the second number."""
+    """Return the days of a column as 2024-04-03, "" for other text; all "" if day and month cannot be told apart."""
     found = [_DAY.fullmatch(cell.strip()) for cell in cells]
     days = [(int(each[1]), int(each[3]), int(each[4]), each[2]) for each in found if each]
     is_day_first = any(first > 12 for first, _second, _year, _sign in days) or all(sign == "." for *_, sign in days)
@@ -128,7 +128,7 @@ class CsvParser:
 
 
 def _typed(rows: list[list[str]], usual_mark: str) -> list[list[Cell]]:
-    """Return the rows as cells that know what they hold. usual_mark: of decimals, where the cells themselves do not tell."""
+    """Return the rows as typed cells. usual_mark: the decimal mark where the cells are ambiguous."""
     mark = decimal_mark(cell for row in rows for cell in row) or usual_mark
     columns = [[cell or "" for cell in column] for column in zip_longest(*rows, fillvalue="")]
     days = [plain_days(column) for column in columns]

@@ -1,4 +1,4 @@
-"""DOCX by our own walk over python-docx: styles and numbers say what each paragraph is, what nobody sees is kept apart."""
+"""DOCX by our own walk over python-docx: paragraphs are typed by styles and numbers, hidden text is kept apart."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""HTML by lxml and a walk of our own, what nobody sees kept apart."""
+"""HTML by lxml and a walk of our own, hidden text kept apart."""
 
 import re
 from dataclasses import replace
@@ -42,7 +42,7 @@ class HtmlParser:
 
 
 def decoded_page(data: bytes) -> str:
-    """By the page's own declaration when that holds, else by what the bytes look like."""
+    """Decode a page by its own declaration when that holds, else by guessing from the bytes."""
     declared = _CHARSET.search(data[:_HEAD_BYTES])
     if declared and not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
         name = declared[1].decode("ascii").lower()

@@ -15,7 +15,7 @@ from knowledge.parsers.precheck import check_file_size
 
 @dataclass(frozen=True)
 class ImageParser:
-    """One kind of picture. signatures: how its files begin, one of them; Pillow's name of it is `name` in capitals."""
+    """One kind of picture. signatures: possible first bytes of its files; Pillow's name is `name` in capitals."""
 
     name: str
     mime_types: tuple[str, ...]

@@ -93,7 +93,7 @@ class MarkdownParser:
 
 
 def _front_matter(source: str) -> tuple[str, dict[str, str]]:
-    """Return a source without its front matter, and what that states; what cannot be read is ordinary text."""
+    """Return a source without its front matter, and the latter's values; invalid front matter is ordinary text."""
     import yaml
 
     try:

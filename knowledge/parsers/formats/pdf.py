@@ -111,7 +111,7 @@ def _shows_something(page: pdfium.PdfPage) -> bool:
 
 
 def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Visibility) -> Iterator[Segment]:
-    """Runs of characters on one line without a wide gap, in the order of the file, in points from the top left."""
+    """Return runs of characters on one line without a wide gap, in the order of the file, in points."""
     place = Placement(page)
     current: Segment | None = None
     last = 0  # index of the last character of `current`
@@ -145,21 +145,21 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Vi
 
 
 def _unseen(page: Page) -> Iterator[Block]:
-    """Yield what is not seen of a page, a paragraph for each reason, in the order of the file."""
+    """Yield the hidden text of a page, a paragraph for each reason, in the order of the file."""
     for reason, segments in groupby(page.unseen, key=lambda each: each.hidden):
         if reason:
             yield from hidden_block("\n".join(each.text for each in segments), reason, page=page.number)
 
 
 def _ended(segment: Segment, textpage: pdfium.PdfTextPage, last: int, pending: str) -> Segment:
-    """Bold is what begins and ends bold: a bold word in front of a sentence is no heading."""
+    """Return the segment, bold if it begins and ends bold: a bold word before a sentence makes no heading."""
     segment.is_hyphenated = pending == _HYPHEN
     segment.bold = segment.bold and _font(textpage, last)[1]
     return segment
 
 
 def _font(textpage: pdfium.PdfTextPage, index: int) -> tuple[float, bool]:
-    """Size in points as shown (the text matrix may scale it), and whether the font is bold."""
+    """Return the size in points as shown (the text matrix may scale it), and whether the font is bold."""
     matrix = pdfium_c.FS_MATRIX()
     pdfium_c.FPDFText_GetMatrix(textpage.raw, index, matrix)
     size = pdfium_c.FPDFText_GetFontSize(textpage.raw, index) * ((matrix.c**2 + matrix.d**2) ** 0.5 or 1.0)
@@ -186,7 +186,7 @@ class _RuledTables:
         self._document: Any = None
 
     def on(self, index: int) -> list[Table]:
-        """Tables with at least two rows and two columns, as cell boxes in points from the top left of the page."""
+        """Return tables of at least two rows and two columns, as cell boxes in points from the top left of the page."""
         try:
             if self._document is None:
                 import pdfplumber
@@ -215,7 +215,7 @@ def _moved(box: Sequence[float], x: float, y: float) -> tuple[float, float, floa
 def _links(
     document: pdfium.PdfDocument, page: pdfium.PdfPage, seen: Sequence[Segment]
 ) -> Iterator[tuple[Box, str, str]]:
-    """Yield where words stand that lead to an address outside the document, they, and the address."""
+    """Yield the box of words linked to an address outside the document, the words, and the address."""
     place, start, link = Placement(page), ctypes.c_int(0), pdfium_c.FPDF_LINK()
     while pdfium_c.FPDFLink_Enumerate(page.raw, start, link):
         action = pdfium_c.FPDFLink_GetAction(link)

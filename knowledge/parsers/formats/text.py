@@ -67,7 +67,7 @@ def _is_underlined(line: str, following: str) -> bool:
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:
-    """Neighbouring lines as a paragraph, and what of them is a list of at least two as its items."""
+    """Return neighbouring lines as a paragraph, and lists of at least two among them as items."""
     starts = [place for place, line in enumerate(lines) if _ITEM.match(line)]
     if len(starts) < 2 or not _is_series([lines[place] for place in starts]):
         yield from block("paragraph", "\n".join(lines))
@@ -85,7 +85,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _is_series(lines: Sequence[str]) -> bool:
-    """Tell whether items go on from each other: bullets among them, or numbers that follow each other (2024. was … is none)."""
+    """Tell whether items form a series: with bullets, or with consecutive numbers (2024. was … is none)."""
     numbers = [re.sub(r"\W", "", found[2] or "") for line in lines if (found := _ITEM.match(line))]
     return not all(numbers) or any(_following(before, number) for before, number in pairwise(numbers))
 

@@ -1,4 +1,4 @@
-"""XLSX by calamine: a sheet is a heading and its tables; what the file says of the cells comes from its parts (`xlsx_parts`)."""
+"""XLSX by calamine: a sheet is a heading and its tables; formats and other facts about cells come from its parts (`xlsx_parts`)."""
 
 import re
 from collections import Counter
@@ -62,7 +62,7 @@ class XlsxParser:
 
 
 def _charts_apart(path: Path, sheets: set[str]) -> int:
-    """Count the charts that show something else than cells of these sheets; the others say what is read there."""
+    """Count the charts of other data than cells of these sheets; the data of the others is read there."""
     from lxml import etree
 
     count = 0
@@ -77,7 +77,7 @@ def _charts_apart(path: Path, sheets: set[str]) -> int:
 
 
 def _blocks(sheet: Any, parts: SheetParts) -> list[Block]:
-    """Return the blocks of a sheet; what is hidden in it follows its tables."""
+    """Return the blocks of a sheet; hidden text follows its tables."""
     if sheet.start is None:
         return []
     read = _Sheet(sheet, parts)
@@ -99,7 +99,7 @@ class _Area:
 
 @dataclass
 class _Looks:
-    """How cells stand out, and of which of them the file itself says that they name columns (True) or that none does (False)."""
+    """The emphasis of cells, and whether the file says that they name columns (True) or that none does (False)."""
 
     fills: dict[Cell, str] = field(default_factory=dict)
     stated: dict[Cell, bool] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class _Sheet:
         self._state()
 
     def _at(self, place: tuple[int, int]) -> Cell | None:
-        """Return the cell at a row and column of the sheet that holds something."""
+        """Return the non-empty cell at a row and column of the sheet."""
         r, c = place[0] - self._top, place[1] - self._left
         cell = self._rows[r][c] if 0 <= r < len(self._rows) and 0 <= c < len(self._rows[r]) else EMPTY
         return None if cell is EMPTY else cell
@@ -134,7 +134,7 @@ class _Sheet:
             self._rows[place[0] - self._top][place[1] - self._left] = replace(cell, **said)
 
     def _add_styles(self, values: list[list[Any]]) -> None:
-        """Write the values of cells with a style as these show them, and keep how cells stand out."""
+        """Format the values of styled cells as shown, and keep their emphasis."""
         styled = iter(self._parts.styled)
         for r, c, number in zip(styled, styled, styled, strict=True):
             row, column = r - self._top, c - self._left
@@ -146,7 +146,7 @@ class _Sheet:
                 self._looks.fills[cell] = style.fill
 
     def _merge(self, ranges: Sequence[Any]) -> None:
-        """Put the first cell of a merged range into all of its places: nobody sees what the others may hold."""
+        """Put the first cell of a merged range into all of its places: values of the others are never shown."""
         for (row, column), (last_row, last_column) in ranges:
             first = self._at((row, column)) or EMPTY
             for r in range(max(row - self._top, 0), min(last_row - self._top + 1, len(self._rows))):
@@ -155,7 +155,7 @@ class _Sheet:
                     cells[c] = first
 
     def _state(self) -> None:
-        """Keep what the file says of names: tables and filters have a row of them, tables without any have none."""
+        """Store the header rows that the file states: those of tables and filters; none for tables without header."""
         for ranges, is_name in ((self._parts.headers, True), (self._parts.headless, False)):
             for top, left, bottom, right in ranges:
                 for r in range(top, min(bottom + 1, self._top + len(self._rows))):
@@ -163,7 +163,7 @@ class _Sheet:
                     self._looks.stated |= {cell: is_name for cell in cells if cell}
 
     def taken_out(self) -> list[Block]:
-        """Blank the cells that nobody sees; returns them as blocks, with hidden rows and columns."""
+        """Blank the hidden cells; return them as blocks, with hidden rows and columns."""
         parts, cells = self._parts, dict[HiddenReason, list[str]]()
         for place, reason in parts.cells.items():
             if cell := self._at(place):
@@ -189,7 +189,7 @@ class _Sheet:
         return _Area(rows, numbers)
 
     def blocks_of(self, area: _Area) -> list[Block]:
-        """Return a table with what the file says of its names: by itself, by frozen rows, by bold letters or by a fill."""
+        """Return a table with its header as the file states it: directly, or by frozen rows, bold letters or a fill."""
         stated = [self._looks.stated.get(cell) for row in area.rows[:1] for cell in row if cell is not EMPTY]
         if stated and all(each is False for each in stated):
             return table_blocks(area.rows, header_rows=0)
@@ -204,7 +204,7 @@ class _Sheet:
         return table_blocks([*rows, *area.rows[named + 1 :]])
 
     def _stated_rows(self, area: _Area) -> int:
-        """Return how many rows the names take that the file itself states, with those above them; 0 where it states none."""
+        """Return the number of header rows that the file states, with rows above them; 0 where it states none."""
         for r, row in enumerate(area.rows[: MOST_HEADER_ROWS * 3]):
             said = [cell for cell in row if cell is not EMPTY]
             if said and all(self._looks.stated.get(cell) for cell in said):
@@ -212,7 +212,7 @@ class _Sheet:
         return 0
 
     def _frozen_rows(self, area: _Area) -> int:
-        """Return how many rows stay in view, if they are names: people also freeze what is no header."""
+        """Return the number of frozen rows, if they are names: people also freeze other rows."""
         count = sum(number < self._parts.frozen for number in area.numbers)
         titles = _titles(area.rows)
         may_be = 0 < count - titles <= MOST_HEADER_ROWS and count < len(area.rows)
@@ -220,7 +220,7 @@ class _Sheet:
         return count if may_be and all(map(may_name, said)) else 0
 
     def _filled_rows(self, area: _Area) -> int:
-        """Return how many rows at the top have a fill that no other has; a table with stripes has none."""
+        """Return how many top rows have a fill that no other row has; a table with stripes has none."""
         titles, fills = _titles(area.rows), self._looks.fills
         coloured = [
             {fills.get(cell, "") for cell in row if cell is not EMPTY} if self._may_be_names(row) else {""}
@@ -237,7 +237,7 @@ class _Sheet:
 
 
 def _titles(rows: Sequence[Row]) -> int:
-    """Return how many rows at the top hold one text alone."""
+    """Return how many top rows hold a single text."""
     return next((r for r, row in enumerate(rows) if len({*row} - {EMPTY}) > 1), 0)
 
 
@@ -271,7 +271,7 @@ def _cell(value: Any, style: Style = _PLAIN) -> Cell:
 
 
 def _tables(area: _Area) -> Iterator[_Area]:
-    """Tables of one sheet: apart by blank columns, and by blank rows where a new header follows."""
+    """Yield the tables of a sheet, separated by blank columns, and by blank rows before a new header."""
     for each in _apart_by_rows(area):
         parts = _apart_by_columns(each)
         if len(parts) == 1:
@@ -282,7 +282,7 @@ def _tables(area: _Area) -> Iterator[_Area]:
 
 
 def _apart_by_rows(area: _Area) -> Iterator[_Area]:
-    """Rows between blank rows; what follows a blank row belongs to the same table unless it begins like a header."""
+    """Yield the rows between blank rows; text after a blank row begins a table only if like a header."""
     kept = _Area([], [])
     after_blank = False
     for row, number in zip(area.rows, area.numbers, strict=True):
@@ -299,7 +299,7 @@ def _apart_by_rows(area: _Area) -> Iterator[_Area]:
 
 
 def _apart_by_columns(area: _Area) -> list[_Area]:
-    """Columns between two or more blank ones, or between one where the heights differ; else it is only a spacer."""
+    """Yield columns separated by two blank ones, or by one where the heights differ; else one is only a spacer."""
     width = max(map(len, area.rows))
     columns = [[r for r, row in enumerate(area.rows) if i < len(row) and row[i] is not EMPTY] for i in range(width)]
     filled = [i for i, column in enumerate(columns) if column]
@@ -312,7 +312,7 @@ def _apart_by_columns(area: _Area) -> list[_Area]:
 
 
 def _is_header(row: Row, before: Row) -> bool:
-    """Tell whether a row behind a blank one begins another table: names where the row before held values, or other columns."""
+    """Tell whether a row after a blank one begins another table: names after values, or other columns."""
     filled = [i for i, cell in enumerate(row) if cell is not EMPTY]
     if all(before[i] is EMPTY for i in filled):
         return True

@@ -1,4 +1,4 @@
-"""What a reranker is: it scores the finalists of a search again, with more care than an index can afford."""
+"""The interface of rerankers: they score the finalists of a search again, more carefully than an index can."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, in the two forms that rerankers read.
+    """A question in the two forms that rerankers read.
 
     tokens: (tokens, dimensions) vectors of the question's tokens, each L2-normalised; None where the embedder has none.
     weights: (tokens,) how much each token counts, ≥ 0; None counts all alike.
@@ -52,7 +52,7 @@ class Reranker(Protocol):
     def needs_tokens(self) -> bool: ...
 
     def rerank(self, question: Question, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
-        """New scores, (candidates,), higher is better, in the order of `candidates`; empty in, empty out.
+        """Return new scores, (candidates,), higher is better, in the order of `candidates`; empty in, empty out.
 
         Raises RerankerUnavailable when it cannot answer now; the search then keeps the order it has, and says so.
         """

@@ -17,7 +17,7 @@ CHARACTERS = 16_384  # of one text; cross-encoders read 512 tokens, a few 8,192
 
 
 def _as_it_is(logits: Any) -> Any:
-    """Return what a model says before its own activation, which some have and some have not."""
+    """Return a model's raw output, before the activation that only some models have."""
     return logits
 
 
@@ -44,7 +44,7 @@ class CrossEncoderReranker:
         return self.score(question.text, [candidate.text for candidate in candidates])
 
     def score(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """How well each text answers the query, (n,), higher is better, in the order of `texts`; empty in, empty out."""
+        """Return how well each text answers the query, (n,), higher is better, in the order of `texts`; empty in, empty out."""
         if not texts:
             return np.zeros(0, np.float32)
         asked = readable(query, characters=CHARACTERS)

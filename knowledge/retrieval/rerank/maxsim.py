@@ -20,7 +20,7 @@ LEXICAL_SHARE = np.float32(0.05)  # of the lexical score beside the cover; ADR 0
 
 
 def pack(tokens: Floats) -> bytes:
-    """(tokens, 384) unit vectors → 128 bytes each: dimension d in the low and d + 128 in the high half of byte d."""
+    """Pack (tokens, 384) unit vectors into 128 bytes each: dimension d in the low half of byte d, d + 128 in the high."""
     if not len(tokens):
         return b""
     levels = centred(tokens) @ calibration().rotation
@@ -31,7 +31,7 @@ def pack(tokens: Floats) -> bytes:
 
 
 def maxsim(question: Question, packed: Sequence[bytes]) -> Floats:
-    """How well each passage covers the question's tokens: (passages,), in -1 … 1, higher is better.
+    """Return how well each passage covers the question's tokens: (passages,), in -1 … 1, higher is better.
 
     A token is covered as well as its best cosine in the passage says; the mean over the tokens is by weight, and by how
     far the passages differ in it. Half of the score is the whole passage's, half its best window's, which rewards what
@@ -50,7 +50,7 @@ def maxsim(question: Question, packed: Sequence[bytes]) -> Floats:
 
 
 def _similarities(tokens: Floats, packed: bytes) -> Floats:
-    """Cosines of every packed token with every token of the question: (packed tokens, tokens)."""
+    """Return the cosines of every packed token with every token of the question: (packed tokens, tokens)."""
     asked = (centred(tokens) @ calibration().rotation * calibration().step).T  # steps here: levels stay small integers
     levels = np.frombuffer(packed, np.uint8).reshape(-1, TOKEN_BYTES)
     similar = (levels & 0x0F).astype(np.float32) @ asked[:TOKEN_BYTES]
@@ -60,7 +60,7 @@ def _similarities(tokens: Floats, packed: bytes) -> Floats:
 
 
 def shortfalls(question: Question, packed: Sequence[bytes]) -> Floats:
-    """Return what each passage leaves to the others: (passages,), 0 … about 1.
+    """Return how much each passage leaves uncovered: (passages,), 0 … about 1.
 
     The root of how much better all of them together cover the question's tokens than the passage does. A neighbour of the passage
     that answers says half of the question, and others the rest; a passage that answers is as good as all together, however many
@@ -90,7 +90,7 @@ def _coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Fl
 
 
 def _covers(similar: Floats, lengths: NDArray[np.int_]) -> tuple[Floats, Floats, NDArray[np.int_]]:
-    """How well each passage, (passages, tokens), and each window, (windows, tokens), cover the tokens; whose window each is."""
+    """Return how each passage, (passages, tokens), and window, (windows, tokens), covers the tokens, and each window's passage."""
     blocks = -(-lengths // BLOCK)
     first = np.cumsum(blocks) - blocks  # of each passage, among all blocks
     passage = np.repeat(np.arange(len(lengths)), blocks)
@@ -103,7 +103,7 @@ def _covers(similar: Floats, lengths: NDArray[np.int_]) -> tuple[Floats, Floats,
 
 
 def _telling(covers: Floats, weights: Floats) -> Floats:
-    """Return the weights times the root of each token's spread over the passages, sum 1: what all of them cover alike, such as the
+    """Return the weights times the root of each token's spread over the passages, sum 1: tokens that all cover alike, such as the
     name of the product that a whole manual is about, tells none from another.
 
     covers: (passages, tokens). With one passage, or alike ones, the weights alone.

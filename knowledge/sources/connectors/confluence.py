@@ -71,7 +71,7 @@ class ConfluenceConnector(HttpConnector):
         self._home = ""
 
     def rights(self) -> list[Access]:
-        """Return the space's permission to view, and below each restricted page those who have both."""
+        """Return the readers of the space, and below each restricted page those allowed by both."""
         pages = self._read()
         found = {"": self._space_readers()}
         for page in sorted(pages, key=lambda page: len(page.folders)):
@@ -81,7 +81,7 @@ class ConfluenceConnector(HttpConnector):
         return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
     def listing(self) -> Iterator[Item | Missed]:
-        """Yield all pages; restricted ones are missed where rights do not come along."""
+        """Yield all pages; restricted ones are skipped where rights are not synchronised."""
         takes_rights = self._pages is not None
         pages = self._read()
         yield from self._missed
@@ -101,7 +101,7 @@ class ConfluenceConnector(HttpConnector):
         return Content(document_of(item.title, body), sections=sections_of_html(body))
 
     def _read(self) -> list[_Page]:
-        """Return all pages whose whole way to the top is known: restrictions are inherited on it."""
+        """Return all pages whose ancestors are all known: restrictions are inherited from them."""
         if self._pages is None:
             walked = list(self._walked())
             ids = {page.item.id for page in walked}
@@ -141,7 +141,7 @@ class ConfluenceConnector(HttpConnector):
         return _Page(item, tuple(str(each["id"]) for each in page["ancestors"]), folders, readers)
 
     def _restriction(self, page: Mapping[str, Any]) -> Readers | None:
-        """Return who alone may read a page; None where it has no restriction. Raises Unreadable where not all of them are told."""
+        """Return the only readers of a page; None without a restriction. Raises Unreadable if the list is incomplete."""
         said = {kind: dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
         if any(not isinstance(each, dict) for each in said.values()):
             raise ValueError("no restrictions were told")
@@ -157,7 +157,7 @@ class ConfluenceConnector(HttpConnector):
         return self._readers(found["user"], found["group"]) if found["user"] or found["group"] else None
 
     def _space_readers(self) -> Readers:
-        """Return who may view the space; what is open to everybody out there is granted to nobody here."""
+        """Return the space's readers; access for everybody in Confluence is granted to nobody here."""
         path = f"space/{quote(self._settings.space, safe='')}"
         said = self._ask(path, expand="permissions").get("permissions")  # Cloud
         if not isinstance(said, list):
@@ -174,7 +174,7 @@ class ConfluenceConnector(HttpConnector):
         return Readers(names, frozenset(str(group["name"]) for group in groups if group.get("name")))
 
     def _called_here(self, user: Mapping[str, Any]) -> str:
-        """Data Center names people by their sign-in name, Cloud by their e-mail address; "" for whom neither tells apart here."""
+        """Return a person's name here: by sign-in name (Data Center) or e-mail address (Cloud); "" if not unique."""
         if "userKey" in user and not user.get("username"):
             user = self._ask("user", key=str(user["userKey"]))
         if user.get("username"):
@@ -185,7 +185,7 @@ class ConfluenceConnector(HttpConnector):
         return self._asked_for(f"{path}?{urlencode(given)}" if given else path)
 
     def _asked_for(self, path: str) -> Any:
-        """One call of the API. Raises Unreadable."""
+        """Make one call of the API. Raises Unreadable."""
         url = f"{self._settings.url}rest/api/{path}"
         answer = self._client.get(url)
         if answer.status == 404:
@@ -205,7 +205,7 @@ def _is_viewing(operation: Mapping[str, Any]) -> bool:
 
 
 def _subjects(permission: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
-    """People or groups of one permission, as Cloud lists them or as Data Center names one."""
+    """Yield people or groups of one permission, which Cloud lists and Data Center gives singly."""
     subject = permission.get("subject")
     if isinstance(subject, dict):
         return [subject] if subject.get("type") == kind else []

@@ -44,7 +44,7 @@ class DokuWikiConnector(HttpConnector):
     def __init__(self, settings: DokuWikiSettings, reading: Reading) -> None:
         self._settings = settings
         self.connect(settings.url, reading, headers=basic(settings.username, reading.secret))
-        # a wrong password reads what everybody reads: that would withdraw the rest
+        # a wrong password gives anonymous access, which would withdraw the non-public pages
         if reading.secret and self._call("dokuwiki.login", settings.username, reading.secret) is not True:
             raise other_account(settings.url)
 
@@ -56,7 +56,7 @@ class DokuWikiConnector(HttpConnector):
                 yield unknown_page(page)
 
     def fetch(self, item: Item) -> Content:
-        """Its newest revision, and who wrote that."""
+        """Return the newest revision of a page, and its author."""
         said = str(self._call("wiki.getPageHTML", item.id))
         if not said.strip():
             raise gone(item.id)
@@ -79,7 +79,7 @@ class DokuWikiConnector(HttpConnector):
         )
 
     def _call(self, method: str, *given: Any) -> Any:
-        """Raises Unreadable for what is no answer of a DokuWiki, or a refusal."""
+        """Call the API. Raises Unreadable for a refusal and for an answer of another program."""
         url = f"{self._settings.url}lib/exe/xmlrpc.php"
         body = xmlrpc.client.dumps(given, method, allow_none=True).encode()
         answer = self._client.request("POST", url, headers={"Content-Type": "text/xml"}, body=body)

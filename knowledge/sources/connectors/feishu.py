@@ -86,7 +86,7 @@ class FeishuConnector(base.Connector):
         self._problems: dict[str, Missed] = {}
 
     def rights(self) -> list[Access]:
-        """Return the members of the space, and of each locked page those that it is shared with: nothing is inherited there."""
+        """Return the members of the space, and of each locked page, which inherits nothing, those it is shared with."""
         nodes = self._read()
         needed = {token for node in nodes if node.file for token in (*node.above, node.token)}
         found = {"": self._readers(self._api.pages(f"wiki/v2/spaces/{self._settings.space}/members", "members"))}
@@ -121,7 +121,7 @@ class FeishuConnector(base.Connector):
         self._api.close()
 
     def _read(self) -> list[_Node]:
-        """Return all nodes of the space, those above first."""
+        """Return all nodes of the space, parents first."""
         if self._nodes is None:
             self._nodes = list(self._walked())
         return self._nodes
@@ -138,7 +138,7 @@ class FeishuConnector(base.Connector):
             folders = (*parent.folders, parent.name) if parent.token else ()
             for said in nodes:
                 token, name = str(said.get("node_token") or ""), self._name(said)
-                if names[name.casefold()] > 1:  # what is said of one folder is not said of another of the same name
+                if names[name.casefold()] > 1:  # a rule for one folder must not apply to another of its name
                     name = f"{name} ({token[-6:]})"
                 if token and token not in entered:
                     entered.add(token)
@@ -147,7 +147,7 @@ class FeishuConnector(base.Connector):
                     waiting.extend([node] if said.get("has_child") else [])
 
     def _name(self, said: Mapping[str, Any]) -> str:
-        """As a folder, of which a rule may speak: report.pdf → report (pdf)."""
+        """Return a node's name as a folder, for rules: report.pdf → report (pdf)."""
         path = PurePosixPath(name_of(said.get("title")))
         return f"{path.stem} ({path.suffix[1:]})" if self._choice.takes(f"x{path.suffix}") else path.name
 
@@ -172,7 +172,7 @@ class FeishuConnector(base.Connector):
         )
 
     def _is_locked(self, node: _Node) -> bool:
-        """Raises Unreadable where that is not told."""
+        """Tell whether a page is locked. Raises Unreadable where that is unknown."""
         said = self._api.ask(f"drive/v2/permissions/{quote(node.token, safe='')}/public", type="wiki")
         found = dug(said, "permission_public", "lock_switch")
         if not isinstance(found, bool):
@@ -180,7 +180,7 @@ class FeishuConnector(base.Connector):
         return found
 
     def _shared_with(self, node: _Node) -> list[dict[str, Any]]:
-        """Return those with whom a page and what is below it is shared."""
+        """Return those with whom a page and its children are shared."""
         said = self._api.ask(f"drive/v1/permissions/{quote(node.token, safe='')}/members", type="wiki")
         return [
             each
@@ -189,7 +189,7 @@ class FeishuConnector(base.Connector):
         ]
 
     def _readers(self, members: Iterable[Mapping[str, Any]]) -> Readers:
-        """People by their e-mail addresses; departments and chats by what the settings say of them."""
+        """Return readers: people by e-mail address, departments and chats by the settings' mapping."""
         addresses, groups, ids = set[str](), set[str](), dict[str, set[str]]()
         for member in members:
             kind, member_id = str(member.get("member_type") or ""), str(member.get("member_id") or "")
@@ -206,7 +206,7 @@ class FeishuConnector(base.Connector):
         return Readers(usernames_with(addresses), frozenset(groups))
 
     def _addresses(self, kind: str, ids: list[str]) -> set[str]:
-        """Return the e-mail addresses of people, that of the company first; nobody's where the application may not look them up."""
+        """Return people's e-mail addresses, the company's first; none where the application may not look them up."""
         found = set[str]()
         for start in range(0, len(ids), PAGE):
             part = ids[start : start + PAGE]

@@ -42,7 +42,7 @@ class FolderConnector(base.Connector):
         self._pace = reading.pace
 
     def listing(self) -> Iterator[Item | Missed]:
-        """In lots with a deadline each: the share may go away meanwhile."""
+        """Yield files in batches with a deadline each: the share may become unavailable."""
         found = self._walked()
         try:
             while lot := within(SILENCE_S, lambda: list(islice(found, LOT))):
@@ -59,7 +59,7 @@ class FolderConnector(base.Connector):
         return read_rules(self._read(FILE, most_bytes=MOST_BYTES) if is_there else None)
 
     def _read(self, path: str, *, most_bytes: int) -> bytes:
-        """Raises Unreadable."""
+        """Read a file. Raises Unreadable."""
         try:
             return read_regular(self._top / path, top=self._top, most_bytes=most_bytes)
         except OSError as error:
@@ -79,7 +79,7 @@ class FolderConnector(base.Connector):
         yield from self._missed(closed)
 
     def _item(self, path: str) -> Item | Missed:
-        """Of a link, what it leads to; whether that lies in the folder is looked at when it is opened."""
+        """Return an item; of a link its target, which is checked to be in the folder when it is opened."""
         try:
             found = (self._top / path).stat()
         except OSError as error:

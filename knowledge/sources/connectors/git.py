@@ -20,7 +20,7 @@ from knowledge.sources.http import Address, require_safe
 from knowledge.sources.rules import FILE, read_rules
 
 MOST_BYTES = 1_000_000_000  # of what is fetched at once
-MOST_COMMITS = 20_000  # that are looked through for who changed a file last
+MOST_COMMITS = 20_000  # searched for the last change of a file
 SILENCE_S = 60.0
 Repository = Any  # dulwich's, which is loaded where it is used
 _REGULAR = {0o100644, 0o100755}
@@ -94,7 +94,7 @@ class GitConnector(base.Connector):
         return Content(data, sections=sections_of(item.path, data))
 
     def rights(self) -> list[Access]:
-        """Of the folder that is read."""
+        """Return the access rules of the folder that is read."""
         from dulwich.object_store import tree_lookup_path
 
         store = self._repo.object_store
@@ -121,7 +121,7 @@ class GitConnector(base.Connector):
         self._repo.close()
 
     def _files(self, head: bytes) -> dict[str, str]:
-        """{path below `below`: id of its content} of the documents in a commit."""
+        """Return {path below `below`: id of its content} of the documents in a commit."""
         from dulwich.object_store import iter_tree_contents
 
         found = {}
@@ -135,13 +135,13 @@ class GitConnector(base.Connector):
         return found
 
     def _inside(self, path: str) -> str:
-        """Return the path below `below`; "" for what does not lie there."""
+        """Return the path below `below`; "" for other paths."""
         if not self._below:
             return path
         return path.removeprefix(f"{self._below}/") if path.startswith(f"{self._below}/") else ""
 
     def _moved(self) -> dict[str, str]:
-        """{new path: old path} since the commit that was read last, as far as it is there."""
+        """Return {new path: old path} since the commit read last, if that is still available."""
         from dulwich.diff_tree import CHANGE_RENAME, RenameDetector, tree_changes
 
         before = str(self._reading.state.get("head", "")).encode()
@@ -159,7 +159,7 @@ class GitConnector(base.Connector):
         }
 
     def _last_changes(self, wanted: set[str]) -> dict[str, tuple[str, datetime]]:
-        """{path: (author, time)} of the last commit that changed it; what is older than MOST_COMMITS is not told."""
+        """Return {path: (author, time)} of the last commit that changed it, within MOST_COMMITS."""
         found: dict[str, tuple[str, datetime]] = {}
         for entry in islice(self._repo.get_walker(include=[self._head]), MOST_COMMITS):
             author = entry.commit.author.decode("utf-8", "replace").partition(" <")[0]
@@ -181,15 +181,13 @@ class GitConnector(base.Connector):
 
 
 def _page_title(path: str) -> str:
-    """As a wiki shows it: Deploy-Rules.md → Deploy Rules. Gitea escapes what a name may not hold, and marks one whose dashes are
-    dashes: a-b.-.md → a-b.
-    """
+    """Return a page's title: Deploy-Rules.md → Deploy Rules. Gitea escapes characters and marks real dashes: a-b.-.md → a-b."""
     stem = PurePosixPath(path).stem
     return unquote(stem.removesuffix(".-") if stem.endswith(".-") else stem.replace("-", " "))
 
 
 def _fetched(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
-    """Return the repository, with what is new fetched, and the commit to read."""
+    """Return the repository, with new objects fetched, and the commit to read."""
     from dulwich.client import HttpGitClient, HTTPUnauthorized
     from dulwich.errors import GitProtocolError, NotGitRepository
 
@@ -220,7 +218,7 @@ def _fetched(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes
 
 
 def _take(client: Any, repo: Repository, head: bytes) -> None:
-    """Fetch one commit with what it needs. Raises Unreadable for more than MOST_BYTES."""
+    """Fetch one commit with its objects. Raises Unreadable for more than MOST_BYTES."""
     file, commit, abort = repo.object_store.add_pack()
     size = 0
 
@@ -237,11 +235,11 @@ def _take(client: Any, repo: Repository, head: bytes) -> None:
         abort()
         raise
     commit()
-    repo.refs[b"refs/heads/read"] = head  # what the next fetch need not bring again
+    repo.refs[b"refs/heads/read"] = head  # not fetched again next time
 
 
 def _chosen(refs: Mapping[bytes, Any], symrefs: Mapping[bytes, bytes], branch: str) -> bytes:
-    """Return the commit of the branch, or of the one that HEAD names. Raises Unreadable."""
+    """Return the commit of the branch, or of HEAD's branch. Raises Unreadable."""
     name = f"refs/heads/{branch}".encode() if branch else symrefs.get(b"HEAD", b"HEAD")
     found = refs.get(name) or (None if branch else refs.get(b"HEAD"))
     if not found:

@@ -65,7 +65,7 @@ class MediaWikiConnector(HttpConnector):
                 yield from map(_listed, listed(answer, "query", "pages"))
 
     def fetch(self, item: Item) -> Content:
-        """Exactly the revision that was listed."""
+        """Return exactly the revision that was listed."""
         said = self._ask(
             action="parse",
             oldid=item.version,
@@ -78,14 +78,14 @@ class MediaWikiConnector(HttpConnector):
         return Content(document_of(item.title, f"<h1>{escape(item.title)}</h1>{said['text']}"), sections=sections)
 
     def _sign_in(self, username: str, secret: str) -> None:
-        """The session's cookies hold the sign-in. Raises Unreadable."""
+        """Sign in; the session's cookies hold the sign-in. Raises Unreadable."""
         token = self._ask(action="query", meta="tokens", type="login")["query"]["tokens"]["logintoken"]
         said = self._ask(is_told=True, action="login", lgname=username, lgpassword=secret, lgtoken=token)
         if said["login"]["result"] != "Success":
             raise other_account(self._settings.url)
 
     def _ask(self, *, is_told: bool = False, **given: Any) -> Any:
-        """One call of the API. is_told: by POST, so that what is given stands in no log. Raises Unreadable."""
+        """Make one call of the API. is_told: by POST, so that parameters are in no log. Raises Unreadable."""
         query = urlencode({**given, "format": "json", "formatversion": 2})
         url = self._settings.url
         if is_told:
@@ -105,7 +105,7 @@ def _following(query: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | Non
 
 
 def _listed(page: Mapping[str, Any]) -> Item | Missed:
-    """Return a page, missed where the wiki does not say of it what it says of others, such as of one with a hidden revision."""
+    """Return a page, or a missed one where the wiki withholds its data, such as for a hidden revision."""
     try:
         return _item(page)
     except (LookupError, ValueError):

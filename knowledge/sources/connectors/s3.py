@@ -94,7 +94,7 @@ class S3Connector(HttpFiles):
         return f"{self._settings.url}/{self._settings.bucket}/{key}".rstrip("/" if not path else "")
 
     def _listed(self, query: Mapping[str, str]) -> Any:
-        """Raises Unreadable for what is no list of a bucket."""
+        """Return a list of objects. Raises Unreadable for another answer."""
         url = f"{self._address()}?{urlencode(sorted(query.items()), quote_via=quote)}"
         answer = self._client.get(url)
         if answer.status == 404:
@@ -108,7 +108,7 @@ class S3Connector(HttpFiles):
         return page
 
     def _signed(self, method: str, url: str) -> Mapping[str, str]:
-        """Headers that sign a request without a body; none for an open bucket."""
+        """Return the headers that sign a request without a body; none for an open bucket."""
         if not self._secret:
             return {}
         return signature(

@@ -23,7 +23,7 @@ from knowledge.sources.rules import Pairs, Readers, folder_path, group_here, use
 from knowledge.sources.sharepoint_pages import Page, edited, pages_of, place_of, read_page
 
 DEEPEST = 200  # folders below one another: a path has 400 characters
-_READING = {"read", "write", "owner"}  # roles that Graph's documentation names; of others nobody is sure
+_READING = {"read", "write", "owner"}  # documented roles of Graph; others are ambiguous
 
 
 class SharePointSettings(base.Settings):
@@ -110,15 +110,15 @@ class SharePointConnector(base.Connector):
         )
         self._drive: Drive | None = None
         self._drive_id, self._top, self._site_id = "", "", ""
-        self._pages: dict[str, Page] = {}  # of the site, where they are what is read
-        self._apart: dict[str, str] = {}  # the folder of its own that a file lies in, by its id
+        self._pages: dict[str, Page] = {}  # the site's, if pages are read
+        self._apart: dict[str, str] = {}  # a file's own folder, by the file's id
         self._problems: dict[str, Missed] = {}
         self._members: dict[str, frozenset[str]] = {}
         self._names: dict[str, str] = {}
 
     def rights(self) -> list[Access]:
-        """Of the folder, and of each folder and file below it whom other people may read. Asked anew by each run: Graph tells of a
-        change of permissions only those who may change them, too.
+        """Return readers of the folder, and of each item below with others. Asked anew by each run: Graph reports changes
+        of permissions only to those who may change them.
         """
         drive = self._read(is_whole=True)
         beside = {(each.parent, each.name.casefold()) for each in drive.items.values() if each.is_folder}
@@ -173,7 +173,7 @@ class SharePointConnector(base.Connector):
         return self._drive
 
     def _find(self) -> None:
-        """The drive and the folder in it. Raises Unreadable where there is none that this application may read."""
+        """Return the drive and the folder in it. Raises Unreadable where there is none that it may read."""
         if self._drive_id:
             return
         wanted = self._settings
@@ -199,7 +199,7 @@ class SharePointConnector(base.Connector):
         return str(drives[self._settings.library.casefold()]["id"])
 
     def _library_of_pages(self, site: str) -> str:
-        """Likewise, of the one that the site's pages lie in."""
+        """Return the same for the library of the site's pages."""
         self._site_id, self._pages = site, pages_of(self._graph, site)
         for page in self._pages.values():
             return str(self._graph.ask(f"sites/{site}/lists/{quote(page.library, safe='')}/drive")["id"])
@@ -213,7 +213,7 @@ class SharePointConnector(base.Connector):
         return page is not None and page.is_published and not self._choice.leaves(path)
 
     def _missed_pages(self, drive: Drive) -> Iterator[Missed]:
-        """Those that were published and are edited now, of which stays what was read; and those of which nobody knows who may read them."""
+        """Yield missed pages: published ones now in edit, whose last text stays; and pages of unknown readers."""
         files = {place_of(item.url): item for item in drive.items.values()}
         for place, page in self._pages.items():
             if place not in files:
@@ -223,7 +223,7 @@ class SharePointConnector(base.Connector):
                 yield Missed(files[place].id, edited(page))
 
     def _ways(self, drive: Drive) -> Iterator[list[DriveItem]]:
-        """For each document below the folder: what it lies in from there on, and itself."""
+        """Yield for each document below the folder the path of items from there down to it."""
         for item in drive.items.values():
             if item.is_folder:
                 continue
@@ -251,14 +251,14 @@ class SharePointConnector(base.Connector):
         return replace(item, path=path, version=page.version, title=page.title, memory={"page": page.id})
 
     def _readers_now(self, item: DriveItem) -> Readers:
-        """Nobody for what is gone since it was listed."""
+        """Return an item's readers; nobody if it was deleted since the listing."""
         try:
             return self._readers(item.id)
         except NotThere:
             return Readers()
 
     def _readers(self, item_id: str) -> Readers:
-        """Whom its permissions let read, those from above included. A link for everybody who has it lets nobody in here."""
+        """Return the readers by its permissions, inherited ones included. A link for anyone grants nothing here."""
         users, groups = set[str](), set[str]()
         for said in self._graph.pages(f"drives/{self._drive_id}/items/{quote(item_id, safe='')}/permissions"):
             for each in _identities(said):
@@ -273,7 +273,7 @@ class SharePointConnector(base.Connector):
         return Readers(frozenset(users), frozenset(groups))
 
     def _people_of(self, identity: Mapping[str, Any]) -> frozenset[str]:
-        """Return the people of a group, by their e-mail addresses. SharePoint does not tell programs who is in a group of its own."""
+        """Return the people of a group, by their e-mail addresses. SharePoint does not reveal the members of its own groups."""
         name = str(dug(identity, "siteGroup", "displayName") or dug(identity, "group", "displayName") or "")
         group_id = "" if identity.get("siteGroup") else str(dug(identity, "group", "id") or "")
         if not group_id:
@@ -292,7 +292,7 @@ class SharePointConnector(base.Connector):
         return self._members[group_id]
 
     def _called_here(self, identity: Mapping[str, Any]) -> str:
-        """By the e-mail address, which is looked up where it is not told; "" for whom it does not tell apart here."""
+        """Return a person's name here, by e-mail address, which is looked up if missing; "" if not unique."""
         address = str(dug(identity, "user", "email") or dug(identity, "siteUser", "email") or "")
         user_id = str(dug(identity, "user", "id") or "")
         key = address or user_id
@@ -301,7 +301,7 @@ class SharePointConnector(base.Connector):
         return self._names[key]
 
     def _address_of(self, user_id: str) -> str:
-        """ "" for somebody who left, and where this application may look up nobody."""
+        """Return an e-mail address; "" for somebody who left, and where the application may not look people up."""
         if not user_id:
             return ""
         try:
@@ -313,7 +313,7 @@ class SharePointConnector(base.Connector):
 
 
 def _identities(permission: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Whom a permission names that lets read today; nobody for a link that is good for whoever has it."""
+    """Return the identities of a permission that grants reading today; none for a link for anyone who has it."""
     roles, ends = permission.get("roles"), parse_datetime(str(permission.get("expirationDateTime") or ""))
     has_ended = ends is not None and ends.year > 1 and ends.astimezone(UTC) <= datetime.now(UTC)
     if has_ended or not isinstance(roles, list) or not _READING.intersection(map(str, roles)):

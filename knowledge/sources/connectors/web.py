@@ -1,4 +1,4 @@
-"""Web pages: a list of addresses, those of a sitemap, or what is found from a start page within a prefix."""
+"""Web pages: a list of addresses, those of a sitemap, or pages linked from a start page within a prefix."""
 
 import gzip
 import hashlib
@@ -113,7 +113,7 @@ class WebConnector(HttpConnector):
             raise Unreadable(gettext("%(path)s did not say what it said before.") % {"path": item.path}) from None
 
     def _addresses(self) -> Iterator[tuple[str, int]]:
-        """Addresses with how many links may still be followed from them; those that pages add come in between."""
+        """Yield addresses with the remaining link depth; addresses found on pages are added meanwhile."""
         way, depth = self._settings.way, self._settings.depth if self._settings.way == "start" else 0
         first = self._listed() if way == "sitemap" else iter(self._settings.addresses)
         self._queue = deque((url, depth) for url in first)
@@ -147,7 +147,7 @@ class WebConnector(HttpConnector):
             yield Missed(url, str(error))
             if "links" in memory:
                 self._follow(memory["links"], depth)
-            elif depth > 0:  # nobody knows what it would have led to
+            elif depth > 0:  # its links are unknown
                 said = gettext("What %(url)s leads to is not known now: what was read from there before stays.")
                 yield Missed(self._settings.below, said % {"url": url}, is_branch=True)
 
@@ -191,7 +191,7 @@ class WebConnector(HttpConnector):
         return self._settings.takes_files and _suffix(link) in self._types
 
     def _name(self, page: Page, url: str) -> str:
-        """Return the canonical address, as far as it is one of the same site."""
+        """Return the canonical address if it is on the same site."""
         if page.canonical and self._is_below(page.canonical) and origin_of(page.canonical) == origin_of(url):
             return page.canonical
         return url
@@ -209,7 +209,7 @@ class WebConnector(HttpConnector):
             return self._client.get(url, headers=headers)
 
     def _may_read(self, url: str) -> bool:
-        """Return what the site's robots.txt says; one that cannot be read now closes the site (RFC 9309)."""
+        """Tell whether the site's robots.txt allows it; an unreadable one closes the site (RFC 9309)."""
         origin = origin_of(url)
         if origin in self._closed:
             raise self._closed[origin]
@@ -232,7 +232,7 @@ class WebConnector(HttpConnector):
         self._delay()
 
     def _listed(self) -> Iterator[str]:
-        """Yield the pages of the sitemaps and of those that they name. Raises Unreadable."""
+        """Yield the pages of the sitemaps and of nested ones. Raises Unreadable."""
         maps, read, count = deque(self._settings.addresses), set[str](), 0
         while maps:
             url = maps.popleft()
@@ -252,7 +252,7 @@ class WebConnector(HttpConnector):
 
 
 def _read_sitemap(answer: Answer) -> tuple[bool, list[str]]:
-    """Tell whether it lists sitemaps, and the addresses. Raises Unreadable for what is no sitemap."""
+    """Return whether it lists sitemaps, and the addresses. Raises Unreadable for another document."""
     try:
         body = answer.body
         if body[:2] == b"\x1f\x8b":
@@ -289,7 +289,7 @@ def _suffix(url: str) -> str:
 
 
 def _path(url: str, below: str, types: frozenset[str]) -> str:
-    """`https://host/docs/a/page?x=1` below `https://host/docs/` → `a/page-1b2c3d.html`."""
+    """Return the path of an item: `https://host/docs/a/page?x=1` below `https://host/docs/` → `a/page-1b2c3d.html`."""
     parts = urlsplit(url)
     path = unquote(url.split("?", maxsplit=1)[0].removeprefix(below.split("?", maxsplit=1)[0])).strip("/") or "index"
     names = [name for name in path.split("/") if name not in {"", ".", ".."}] or ["index"]

@@ -91,7 +91,7 @@ class WebDavConnector(HttpFiles):
         return urljoin(self._settings.url, quote(path))
 
     def _entries(self, folder: str) -> list[_Entry]:
-        """Return what lies directly in a folder. Raises Unreadable."""
+        """Return the entries directly in a folder. Raises Unreadable."""
         url = self._address(f"{folder}/" if folder else "")
         headers = {"Depth": "1", "Content-Type": "application/xml; charset=utf-8"}
         answer = self._client.request("PROPFIND", url, headers=headers, body=_ASKED)
@@ -105,7 +105,7 @@ class WebDavConnector(HttpFiles):
         return [entry for entry in found if entry is not None and entry.path != folder]
 
     def _entry(self, response: Any) -> _Entry | None:
-        """None for what lies elsewhere: a server may name anything."""
+        """Return an entry; None for one outside the folder, which a server may name, too."""
         try:
             href = unquote(urlsplit(urljoin(self._settings.url, response.findtext(f"{_DAV}href", "").strip())).path)
         except ValueError:
