@@ -11,8 +11,8 @@ class Tree:
     """Models of the tree.
 
     base: has a root folder without parent. folder: has `knowledge_base`, `parent`, `name`, `inherits` and, for files
-    of a conversation, whose id it shares, its `owner`. link: their closure with `ancestor`, `descendant` and `is_cut`, as
-    `knowledge.models.folders` explains it.
+    of a conversation, whose id it shares, its `owner`. link: their closure with `ancestor`, `descendant` and `is_cut`;
+    see `knowledge.models.folders`.
     """
 
     base: type[Any]

@@ -1,7 +1,7 @@
 """Check a data source's account for missing and excessive rights, each with the statement that fixes it.
 
-A source's account reads the tables and builds sandboxes (`sandbox/setup.py`); it owns nothing else, has no power over the
-server, and is a member of no role that has. The sandboxes' roles are checked the same way.
+A source's account reads the tables and builds sandboxes (`sandbox/setup.py`); it owns nothing else, has no power over
+the server, and is a member of no role that has. The sandboxes' roles are checked the same way.
 """
 
 from collections.abc import Collection, Iterator

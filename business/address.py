@@ -43,7 +43,7 @@ class Address:
         return self.tls is None
 
     def keywords(self) -> dict[str, Any]:
-        """Return arguments for `psycopg.connect`. Resolves the host, and so may wait. Raises AddressRefused for one that is not allowed."""
+        """Return arguments for `psycopg.connect`; resolving the host may block. Raises AddressRefused if forbidden."""
         return {
             "host": self.host,
             "port": self.port,
@@ -59,8 +59,8 @@ class Address:
     def _guarded(self, tls: Tls) -> dict[str, Any]:
         """Return the keywords that protect the password: only checked addresses, and no clear-text authentication.
 
-        libpq takes as many hosts as addresses; TLS goes by the host. Where nobody proves who answers, the password is never said,
-        only known (SCRAM), and the server must prove that it knows it, too.
+        libpq takes as many hosts as addresses; TLS checks the host. Where no certificate proves the server, only SCRAM
+        is allowed: it does not send the password, and the server must prove that it knows it.
         """
         target = checked(self.host, self.port, services())
         guarded = {

@@ -130,7 +130,7 @@ class RightsForm(ConnectionForm):
 
 
 class ReachChoice(forms.Select):
-    """The table that a right reaches. On read-only rows the admin asks a widget marked so for the text, else shows “-”."""
+    """The table of a right. On read-only rows the admin asks a widget marked so for the text, else shows “-”."""
 
     read_only = True
 
@@ -247,7 +247,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return redirect("source-layer", obj.pk)
 
     def delete_model(self, request: HttpRequest, obj: DataSource) -> None:
-        """Delete the source with the sandboxes in its database; if that does not answer they stay, and a message says so."""
+        """Delete the source and its database's sandboxes; if that does not answer they stay, and the page says so."""
         try:
             if obj.engine == Engine.POSTGRESQL:
                 drop_all(obj.address)

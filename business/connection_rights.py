@@ -1,7 +1,7 @@
 """The right to set a data source's address and account, and the audit of its changes.
 
-The right is `business.change_connection`, a superuser's by default. Managers of a source change its layer, its words and
-who may ask it, but not its connection.
+The right is `business.change_connection`, a superuser's by default. Managers of a source change its layer, words
+and who may ask it, but not its connection.
 """
 
 from uuid import UUID
@@ -45,10 +45,10 @@ def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -
 
 @transaction.atomic
 def change_connection(by: User | AnonymousUser, source: DataSource, *, password: str = "") -> bool:
-    """Store a source with its current connection. password: a new one; "" keeps the stored one for an unchanged address.
+    """Store a source with its current connection. password: a new one; "" keeps that of an unchanged address.
 
-    Returns whether a stored password was cleared because the address changed: it must be entered again. The log names the
-    changed settings and both addresses, never the password.
+    Returns whether a stored password was cleared because the address changed: it must be entered again. The log names
+    the changed settings and both addresses, never the password.
     Raises PermissionDenied, and InvalidInput for a malformed or forbidden host; names are resolved when connecting.
     """
     if not may_connect(by):

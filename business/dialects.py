@@ -78,7 +78,7 @@ async def run_translated(access: DialectAccess, text: str, *, execute: bool = Tr
 
 
 def translated(statement: str, dialect: Dialect, times: frozenset[str] = frozenset()) -> str:
-    """Return a statement that the guard wrote, in another dialect. Raises SqlRefused for parts without an equivalent."""
+    """Return a statement that the guard wrote, in another dialect. Raises SqlRefused where there is no equivalent."""
     _require_portable(statement, dialect)
     try:
         tree = _ranked(sqlglot.parse_one(statement, dialect="postgres"))
@@ -149,7 +149,7 @@ def _of_mysql(node: exp.Expr) -> exp.Expr:
 
 
 def _require_no_sums_of_times(tree: exp.Expr, times: frozenset[str]) -> None:
-    """Refuse differences of times: MySQL subtracts dates as numbers such as 20,250,101; `DATEDIFF` counts days."""
+    """Refuse arithmetic on times: MySQL computes with dates as numbers such as 20,250,101; use `DATEDIFF`."""
     if any(alias.columns for alias in tree.find_all(exp.TableAlias)):
         raise _unsaid("AS (…)")
     named = list(tree.find_all(exp.Alias))
@@ -214,7 +214,7 @@ def _counted_if(node: exp.Filter) -> exp.Expr:
 
 
 def _at_place(ordered: exp.Ordered) -> exp.Expr:
-    """Return the expression that an ORDER BY position stands for: MySQL orders NULLs otherwise."""
+    """Return the selected expression that an ORDER BY position stands for, so that rewrites for MySQL apply to it."""
     query = ordered.find_ancestor(exp.Query)
     shown = query.selects if isinstance(query, exp.Select) else []
     place = int(ordered.this.name) - 1

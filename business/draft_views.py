@@ -91,8 +91,8 @@ def _opened(model: SemanticModel, chosen: str) -> SemanticModel:
 def layer_draft(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """Show a draft's progress, and its tables that the layer does not describe yet.
 
-    `q` filters them. A POST takes over one (`take`), the ticked ones (`ticked` with `table`) or `all` matches, or discards
-    the draft (`discard`).
+    `q` filters them. A POST takes over one (`take`), the ticked ones (`ticked` with `table`) or `all` matches, or
+    discards the draft (`discard`).
     """
     source = managed_source(by, source_id)
     row = draft_of(source)

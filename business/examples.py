@@ -21,8 +21,8 @@ _NO_WORD = re.compile(r"[\d\W]*|[-+]?\d*\s*(second|minute|hour|day|week|month|qu
 def readable_examples(opened: OpenSource, examples: Iterable[Example]) -> list[Example]:
     """Return the examples that the current rights on this source would run.
 
-    Statements that name a table or column that the person may not read or that is out of scope are left out, and those that
-    may name a row of other org units: a model sees the examples, and may repeat them.
+    Statements that name a table or column that the person may not read or that is out of scope are left out, and those
+    that may name a row of other org units: a model sees the examples, and may repeat them.
     """
     return [each for each in examples if passes(each.sql, opened.access.policy) and not _names_rows(each, opened)]
 

@@ -36,7 +36,7 @@ MAX_COUNTED_ROWS = 100_000  # estimated rows that may all be read to be counted:
 
 
 class Protection(StrEnum):
-    """The protections of a run: the guard on its text, the sandbox in the database, or both, as always in the product."""
+    """The protections of a run: the guard on its text, the sandbox in the database, or both, as in the product."""
 
     GUARD = "guard"
     SANDBOX = "sandbox"
@@ -61,7 +61,7 @@ class Access:
 class Answer:
     """The statement that ran, as the guard wrote it, and its result.
 
-    total: rows without our limit; None where nothing was cut or nothing was run. read_at: the time, for a cached result.
+    total: rows without our limit; None where nothing was cut or nothing was run. read_at: when a cached result ran.
     """
 
     sql: str
@@ -121,9 +121,9 @@ async def _guarded(access: Access, address: Address, checked: GuardedSql, *, exe
 async def cheapest(access: Access, connection: AsyncConnection, checked: GuardedSql) -> str:
     """Return the statement's equivalent text with the lowest planner cost; the others use other indexes.
 
-    Return the uncapped text where reading all rows takes hardly longer than the shown ones: then they are counted on the way.
-    PostgreSQL has no statistics of columns behind a view's fence: it overestimates the rows of their joins and would sort
-    both sides, so merge joins are off.
+    Return the uncapped text where reading all rows takes hardly longer than the shown ones: it counts on the way.
+    PostgreSQL has no statistics of columns behind a view's fence: it overestimates the rows of their joins and would
+    sort both sides, so merge joins are off.
     """
     await _without_merge_join(connection, checked)
     paths = checked.paths()
@@ -170,7 +170,7 @@ async def _cost_of(
 
 
 def _comes_as_a_whole(plan: dict[str, Any]) -> bool:
-    """Return whether reading all rows costs less than twice as much as the first ones and they are few, as for sums."""
+    """Return whether all rows are few and cost at most twice as much as the first ones, as with aggregates."""
     (below,) = plan.get("Plans", [plan])[:1]
     return bool(below["Plan Rows"] <= MAX_COUNTED_ROWS and below["Total Cost"] <= 2 * plan["Total Cost"])
 

@@ -105,7 +105,7 @@ class FilterRow:
 
 @dataclass(frozen=True)
 class Choices:
-    """catalog: what this person may ask. units: theirs, the only ones whose names are shown. fields: the current choice."""
+    """catalog: what this person may ask. units: theirs, whose names alone are shown. fields: the current choice."""
 
     catalog: Catalog
     units: Collection[str]
@@ -198,7 +198,7 @@ class Choices:
             return False
 
     def _belongs(self, model: SemanticModel) -> bool:
-        """Return whether a table's rows belong to the counted or listed things, so that counting them duplicates nothing."""
+        """Return whether a table's rows belong to the counted or listed things, so that counting duplicates nothing."""
         is_of_things = bool(self.fields.listed) or bool(self._metric and self._metric.name in self.catalog.models)
         if not (self.base and is_of_things) or len(self.catalog.models) > MANY_TABLES:
             return False

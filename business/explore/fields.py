@@ -36,7 +36,7 @@ class FilterFields:
 
 @dataclass(frozen=True)
 class Fields:
-    """metrics: a measure, a model whose rows are counted, `agg:dimension`, or one `list:model`. breakdowns: `dimension`,
+    """metrics: a measure, a model to count the rows of, `agg:dimension`, or one `list:model`. breakdowns: `dimension`,
     `model` or `dimension@grain`; of a list its columns. when: a period, or DATES; end: the last day.
     """
 
@@ -105,7 +105,7 @@ class Fields:
         return [each for each in self.metrics if not each.startswith(LIST)]
 
     def query(self, catalog: Catalog) -> LogicalQuery:
-        """Return the form's query. catalog: gives the types of values. Raises Inexpressible with what is missing or wrong."""
+        """Return the form's query. catalog: gives the types of values. Raises Inexpressible with the fault."""
         parts = _Parts(self, catalog)
         made = parts.subject() | {"filters": parts.filters(), "times": parts.times(), "ranking": parts.ranking()}
         made |= {"share": self.share} | ({"comparison": {"to": self.compare}} if self.compare else {})

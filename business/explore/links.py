@@ -11,7 +11,7 @@ MAX_CHARACTERS = 6_000  # of an address; proxies accept 8,000
 
 
 def explore_url(source: str, query: LogicalQuery | Fields | None = None) -> str:
-    """Return the address for changing a question. query: None for the empty form, Fields for a partly understood question.
+    """Return the address for changing a question. query: None for the empty form, Fields if partly understood.
 
     "" for a query that does not fit the form or an address: no link is better than a truncated question.
     """

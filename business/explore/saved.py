@@ -34,14 +34,14 @@ class Saved:
 
 
 def saved_queries(principal: Principal, opened: OpenSource) -> list[Saved]:
-    """Return a source's saved questions that this person may open, their own first; others' only if they may ask all of it."""
+    """Return a source's saved questions that this person may open, their own first; of others' those they may ask."""
     rows = SavedQuery.objects.visible_to(principal).filter(source=opened.source).select_related("owner")
     found = (_opened(principal, row, opened) for row in rows)
     return sorted((each for each in found if each.is_own or each.query), key=lambda each: not each.is_own)
 
 
 def saved_query(principal: Principal, saved_id: UUID) -> tuple[OpenSource, Saved]:
-    """Return a saved question with its source. Raises NotFound, the same for missing, private and naming something hidden."""
+    """Return a saved question with its source. Raises NotFound, the same for missing, private and hidden names."""
     row = get_visible(SavedQuery, principal, pk=saved_id)
     opened = open_source(principal, row.source.name)
     saved = _opened(principal, row, opened)

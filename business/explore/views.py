@@ -78,8 +78,8 @@ class Asking:
 @require_safe
 @signed_in
 def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """Show the form and its result; without a choice, the form of the only source or database. draft: only the form, with
-    the choices so far.
+    """Show the form and its result; without a choice, the form of the only source or database. draft: only the form,
+    with the choices so far.
     """
     name = request.GET.get("source", "")
     sources = open_sources(principal)
