@@ -1,6 +1,6 @@
 """Equivalent texts of a guarded statement that can use indexes of the tables below the views.
 
-PostgreSQL plans a view with `security_barrier` separately: neither ORDER BY nor joined rows reach into it. These rewrites
+PostgreSQL plans a view with `security_barrier` separately: neither ORDER BY nor joined rows reach into it. Rewrites
 do: a view that has the order already, minimum and maximum as the first row of one, and a table whose rows are looked up
 for each row of another. Each text is equivalent to the first, under the same filters; the planner's costs decide.
 """
@@ -18,8 +18,8 @@ from business.guard.rewrite import Column, column_of, meant
 from business.guard.rules import strings
 
 MAX_TABLES = 5  # of a join: one text for each table that may lead
-# How many times cheaper a text's plan must be. The planner does not know how many rows are joined, nor whether there are
-# as many as our LIMIT (else an order is read to its end); it counts the pages of each single look-up anew.
+# How many times cheaper a text's plan must be. The planner does not know how many rows are joined, or whether there
+# are as many as our LIMIT (else an order is read to its end); it counts the pages of each single look-up anew.
 PLAIN, GUESSED, SINGLE = 1, 10, 0.5
 LOOKED_UP = "looked_up"  # alias of a table in a projection that looks up rows
 
@@ -105,7 +105,7 @@ class Block:
         return cls(query, tables, items, conditions) if items and LOOKED_UP not in items else None
 
     def led_by(self, leading: str, order: Order | None = None) -> Tree | None:
-        """Return the query with one table first and the others looked up for its rows; None where that is impossible."""
+        """Return the query with one table first and the others looked up for its rows; None if impossible."""
         if len(self.items) > 1 and any(is_star(target.res_target.val) for target in self.query.target_list):
             return None  # a star's columns follow the order of FROM
         led = copy_of(self.query)
@@ -210,7 +210,7 @@ class Block:
         return found
 
     def _ordered_by(self, node: Tree) -> Tree:
-        """Return the expression in ORDER BY: `ORDER BY day` may be an alias in the select list, `ORDER BY 1` a position."""
+        """Return the expression in ORDER BY: `ORDER BY day` may be the alias of one, `ORDER BY 1` its position."""
         if node.WhichOneof("node") == "column_ref" and len(node.column_ref.fields) == 1:
             word = node.column_ref.fields[0].string.sval
             targets = (target.res_target for target in self.query.target_list)

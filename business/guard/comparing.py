@@ -1,10 +1,10 @@
 """Limit comparisons that take the product of two lengths, inside one call that no time limit interrupts.
 
-These are searching a text in a text, matching LIKE, and comparing lists or JSON. Where a statement aggregates values into
-one or lengthens them, one side must stay short.
+These are searching a text in a text, matching LIKE, and comparing lists or JSON. Where a statement aggregates values
+into one or lengthens them, one side must stay short.
 
-A part counts as long as everything in it together, times what an operation lengthens it; a name counts for everything it
-may refer to. This overestimates.
+A part counts as long as everything in it together, times what an operation lengthens it; a name counts for all that
+it may refer to. This overestimates.
 """
 
 from collections import defaultdict

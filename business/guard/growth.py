@@ -1,8 +1,8 @@
 """Limit how much a statement can lengthen a value: time limits come too late for a text that doubles.
 
-`x || x` doubles; ten such steps in a row make a thousand times the text, thirty fill the server's memory. Each operation
-counts its most possible doublings, wherever it is, and once where one query repeats it (an expression selected, grouped
-and ordered by is one value); literals add only their own length. A recursive query may not double anything.
+`x || x` doubles; ten such steps in a row make a thousand times the text, thirty fill the server's memory. Each
+operation counts its most possible doublings, wherever it is, and once where one query repeats it (an expression
+selected, grouped and ordered by is one value); literals add only their own length. A recursive query may not double anything.
 A row taken as one value (`t::text`, `concat(t.*)`) is as long as all its columns together, each quoted once more.
 """
 
@@ -96,8 +96,8 @@ def _collects(node: Tree) -> bool:
 def require_foreseeable(tree: Tree) -> None:
     """Raise SqlRefused for unpredictable row counts that could fill memory.
 
-    These are a recursive query that removes duplicates (UNION) or lengthens a text in each round, and the aggregation into
-    one value of a recursive query's or a set-returning function's rows: for these the planner only guesses.
+    These are a recursive query that removes duplicates (UNION) or lengthens a text in each round, and the aggregation
+    into one value of a recursive query's or a set-returning function's rows: for these the planner only guesses.
     """
     is_recursive = False
     for node in nodes(tree):
@@ -238,9 +238,7 @@ def name_of(node: Tree) -> str:
     return str(node.funcname[-1].string.sval)
 
 
-_NO_PARENTS = frozenset(
-    {"Node", "ColumnRef", "String", "A_Const"}
-)  # not parents of a column: they wrap one message or none
+_NO_PARENTS = frozenset({"Node", "ColumnRef", "String", "A_Const"})  # wrap one message or none
 
 
 def _doublings_of_rows(tree: Tree) -> int:

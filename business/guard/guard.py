@@ -23,8 +23,8 @@ from business.guard.unseen import without_values
 class GuardedSql:
     """A statement that may run: re-serialised, filtered, with at most the target's number of rows.
 
-    tables: in order of appearance. uncapped: the same without our limit, for counting rows; None where the statement's own
-    limit is lower. gathering: what it aggregates into one value, or None. tree: of `sql`.
+    tables: in order of appearance. uncapped: the same without our limit, for counting rows; None where the statement's
+    own limit is lower. gathering: what it aggregates into one value, or None. tree: of `sql`.
     reads_views: whether it reads a sandbox's views.
     """
 

@@ -1,7 +1,7 @@
 """Expand functions that can make a value of any length, where the statement itself bounds it.
 
-lpad, rpad, repeat and format are not in the vocabulary. With a literal short length or plain template they become pieces of
-text that are joined and cut: `lpad(x, 5, '0')` is `right('00000' || left(x, 5), 5)`.
+lpad, rpad, repeat and format are not in the vocabulary. With a literal short length or plain template they become
+pieces of text that are joined and cut: `lpad(x, 5, '0')` is `right('00000' || left(x, 5), 5)`.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Hide a statement's values: PostgreSQL's planner uses value frequencies of whole tables, other units' rows included.
 
-Whether a plan is too expensive must not depend on them: a refusal would reveal whether somebody else's row has a value. So
-the plan uses parameters in place of values; it still depends on the tables' sizes and numbers of distinct values.
+Whether a plan is too expensive must not depend on them: a refusal would reveal whether somebody else's row has a value.
+So the plan uses parameters in place of values; it still depends on the tables' sizes and numbers of distinct values.
 """
 
 from functools import cache
@@ -92,7 +92,7 @@ def _is_ours(node: Tree) -> bool:
 
 
 def _makes_rows(node: Tree) -> bool:
-    """Return whether a part is `generate_series(1, 12)` or the like: the planner counts rows that belong to no table."""
+    """Return whether a part is `generate_series(1, 12)` or the like: the planner counts rows of no table."""
     is_call = node.DESCRIPTOR.name == "Node" and node.WhichOneof("node") == "func_call"
     if not is_call or name_of(node.func_call) not in SET_FUNCTIONS:
         return False
@@ -100,7 +100,7 @@ def _makes_rows(node: Tree) -> bool:
 
 
 def _narrow(node: Tree) -> None:
-    """Turn `x > 5` into `x > 5 AND x < 5`: the planner guesses a third of the table for one hidden bound, 1/200 for two."""
+    """Turn `x > 5` into `x > 5 AND x < 5`: for one hidden bound the planner guesses 1/3 of the table."""
     if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "a_expr":
         return
     sign = strings(node.a_expr.name)[-1]
