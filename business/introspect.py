@@ -340,7 +340,7 @@ def _exact(column: Column) -> str:
 
 
 def fill_values(address: Address, layer: SemanticLayer) -> SemanticLayer:
-    """Return the layer with current values of small text columns, keeping people's synonyms. Raises SourceUnavailable."""
+    """Return the layer with current values of small text columns and people's synonyms. Raises SourceUnavailable."""
     with connected(address) as connection:
         connection.execute("SET TRANSACTION READ ONLY")
         models = [

@@ -41,7 +41,7 @@ def draft_of(source: DataSource) -> LayerDraft | None:
 
 @transaction.atomic
 def start(by: Principal, source: DataSource) -> None:
-    """Have a worker draft the layer; a running draft continues. Raises PermissionDenied unless they manage the source."""
+    """Have a worker draft the layer; a running one continues. Raises PermissionDenied unless they manage the source."""
     require_manage(by, source)
     DataSource.unscoped.select_for_update().only("pk").get(pk=source.pk)
     row = draft_of(source)

@@ -2,7 +2,7 @@
 
 `x || x` doubles; ten such steps in a row make a thousand times the text, thirty fill the server's memory. Each
 operation counts its most possible doublings, wherever it is, and once where one query repeats it (an expression
-selected, grouped and ordered by is one value); literals add only their own length. A recursive query may not double anything.
+selected, grouped and ordered by is one value); literals add only their own length. A recursive query may not double.
 A row taken as one value (`t::text`, `concat(t.*)`) is as long as all its columns together, each quoted once more.
 """
 

@@ -141,7 +141,7 @@ def row_filter(table: AllowedTable) -> str:
 
 
 def cap_rows(query: Tree, most: int) -> bool:
-    """Lower the outermost LIMIT to `most`, or set it; return whether rows may be cut. Raises SqlRefused unless literal."""
+    """Lower the outermost LIMIT to `most`, or set it; return whether rows may be cut. Raises SqlRefused otherwise."""
     asked = _plain_number(query.limit_count) if query.HasField("limit_count") else None
     if query.HasField("limit_offset"):
         _plain_number(query.limit_offset)

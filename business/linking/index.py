@@ -85,7 +85,7 @@ class LayerIndex:
         return np.isin(self.tables, [number for number, name in enumerate(self.names) if name in models])
 
     def by_words(self, asked: Iterable[Asked], visible: Mask) -> Floats:
-        """Return each entry's match with a question, ≥ 0: words rare in speech and among the visible entries weigh more."""
+        """Return each entry's match with a question, ≥ 0: words rare in speech and visible entries weigh more."""
         count, asked_for = int(visible.sum()), 0.0
         scores = np.zeros(len(self.entries))
         for word in asked:
@@ -102,7 +102,7 @@ class LayerIndex:
         return scores / (0.75 + 0.25 * self.lengths / max(mean, 1e-9)) / max(asked_for, 1e-9)
 
     def rarest_unsaid(self, asked: Iterable[Asked], visible: Mask) -> str:
-        """Return the rarest word of a question that no visible entry has, in English if it has a translation; "" for none."""
+        """Return the rarest word of a question that no visible entry has, in English if translatable; "" for none."""
         unsaid = [
             word
             for word in asked
@@ -128,7 +128,7 @@ class LayerIndex:
         return np.zeros(len(self.entries)) if least is None else least
 
     def named_values(self, question: str, visible: Mask) -> dict[NamedValue, int]:
-        """Return the values named in a question, the longest first, with their columns' indexes; none inside another."""
+        """Return the values named in a question, the longest first, with their columns' indexes; none in another."""
         stems, plain = units(question), written(question)
         covered = [False] * len(stems)
         found: dict[NamedValue, int] = {}

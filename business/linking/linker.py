@@ -33,7 +33,7 @@ NAMED = 0.3  # bonus of a column for a value named in the question
 class Linked:
     """The part of a layer that a question is about.
 
-    models: the most relevant first. columns, measures: `model.part`, to show beside the keys; all of a layer shown whole.
+    models: the most relevant first. columns, measures: `model.part`, to show beside the keys; all for a whole layer.
     values: those named in the question, except names of org units' rows.
     """
 
@@ -47,7 +47,7 @@ class Linked:
 class Linker:
     """Links questions to one person's visible tables of a layer.
 
-    layer: those tables. index: of the same layer, or of one with more tables. near: embedding search; None for words only.
+    layer: those tables. index: of the same layer or a larger one. near: embedding search; None for words only.
     """
 
     layer: SemanticLayer
@@ -101,8 +101,8 @@ class Linker:
     def _nearest_of_unsaid(self, asked: Sequence[Asked], models: Collection[str], visible: Mask) -> dict[int, float]:
         """Return the entries nearest to the rarest word missing in the layer, by itself: “Boston” is a city.
 
-        Within the question its meaning is diluted. Only if it leads to one table: among hundreds of tables something is near
-        any word.
+        Within the question its meaning is diluted. Only if it leads to one table: among hundreds of tables something is
+        near any word.
         """
         word = self.index.rarest_unsaid(asked, visible) if len(models) <= UNSAID_TABLES else ""
         if not word or self.near is None:
@@ -115,7 +115,7 @@ class Linker:
         return {place: cosine for place, cosine in found.items() if self.index.entries[place].model == table}
 
     def _holding(self, values: Mapping[NamedValue, int]) -> list[int]:
-        """Return the columns, to be shown always, of values that the question names and that are in one or two columns only."""
+        """Return the columns, always shown, of values that the question names and that are in one or two columns."""
         found = Counter(value.value for value in values)
         places = (place for value, place in values.items() if found[value.value] <= VALUE_COLUMNS)
         return list(dict.fromkeys(places))[:HOLDING_COLUMNS]
@@ -161,7 +161,7 @@ def tells_names(dimension: Dimension, model: SemanticModel) -> bool:
 
 
 def keys_of(model: SemanticModel, shown: Iterable[SemanticModel]) -> tuple[str, ...]:
-    """Return the columns of a table that are always shown: its key, keys to other shown tables, and filtered columns."""
+    """Return the columns of a table that are always shown: its key, keys to other shown tables, filtered columns."""
     primary = {other.primary.name for other in shown if other.primary}
     keys = [entity.expr for entity in model.entities if entity.type == "primary" or entity.name in primary]
     return tuple(dict.fromkeys([*keys, *model.default_filter]))

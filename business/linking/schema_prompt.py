@@ -18,7 +18,7 @@ DESCRIPTION_CHARS = 200
 
 
 def schema_prompt(linked: Linked) -> str:
-    """Return a block per table: its name and SQL name, a line for each shown column and measure, keys, default filters."""
+    """Return a block per table: its names, a line for each shown column and measure, keys, default filters."""
     named: dict[str, list[str]] = {}
     for value in linked.values:
         named.setdefault(value.dimension, []).append(value.value)
