@@ -1,7 +1,7 @@
 """Limit the memory of the process behind a connection: PostgreSQL has no such limit, Linux has.
 
-This works only for a server on this machine under the same account, such as the embedded one. For others the statement's
-form, the planner's estimates and the server's own limits apply.
+This works only for a server on this machine under the same account, such as the embedded one. For others the
+statement's form, the planner's estimates and the server's own limits apply.
 """
 
 import os

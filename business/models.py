@@ -1,4 +1,4 @@
-"""Data sources and grants on them. A source's meaning is its semantic layer, one document; see `semantic_layer/model.py`."""
+"""Data sources and grants on them. A source's semantic layer is one document; see `semantic_layer/model.py`."""
 
 import uuid
 from functools import cached_property
@@ -135,7 +135,7 @@ class DataSource(models.Model):
 
     @property
     def address(self) -> Address:
-        """Return the database's address with the source's own account. Raises InvalidInput without host or readable password."""
+        """Return the database's address and the source's account. Raises InvalidInput without host or usable password."""
         if self.is_embedded:
             return self._embedded()
         if not self.host:
@@ -260,8 +260,8 @@ class SavedQuery(models.Model):
 class LayerDraft(models.Model):
     """A worker's latest draft of a source's layer, until somebody has reviewed it.
 
-    attempt: the writer; a later one takes the row over. alive_at: the last sign of life; None while it waits for a worker.
-    done of count tables are read; `table` is the current one. problem: why it ended early. unread: failed tables, and why.
+    attempt: the writer; a later one takes the row over. alive_at: the last sign of life; None while waiting for a worker.
+    done of count tables are read; `table` is the current one. problem: why it ended early. unread: failures, and why.
     """
 
     source = models.OneToOneField(DataSource, models.CASCADE, primary_key=True, related_name="+")

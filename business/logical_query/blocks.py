@@ -22,7 +22,7 @@ _FORMATS = {"day": "YYYY-MM-DD", "week": "YYYY-MM-DD", "month": "YYYY-MM", "quar
 
 @dataclass(frozen=True)
 class Block:
-    """shown: SQL of the dimensions; hidden: of keys that tell things with one name apart. aggregates: of metrics, called names.
+    """shown: SQL of dimensions; hidden: of keys that tell namesakes apart. aggregates: of metrics, called names.
 
     counts: which of them are counts, where no row means zero.
     """

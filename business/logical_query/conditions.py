@@ -169,7 +169,7 @@ class Conditions:
         return [self._exists(source, models, found) for models, found in groups]
 
     def _exists(self, source: Source, models: list[str], conditions: Sequence[Filter | TimeRange]) -> str:
-        """Return EXISTS for rows of other tables that belong to this one. A single condition's “not” covers all such rows."""
+        """Return EXISTS for rows of other tables that belong to this one. A single “not” covers all such rows."""
         negated = [c for c in conditions if isinstance(c, Filter) and c.op in ("not_in", "!=", "not_contains")]
         if negated and len(conditions) > 1:
             raise Inexpressible(_("It is not clear which of the conditions is not to hold."))
@@ -203,7 +203,7 @@ class Conditions:
         return f"{word} (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
 
     def _membership(self, related: Related, source: Source) -> str:
-        """Return the condition that a thing's metric over its related rows meets a comparison; no rows count as zero."""
+        """Return the comparison of a thing's metric over its related rows; no rows count as zero."""
         metric = related.metric
         assert metric is not None
         inner, sql, where = self.of_each(related, source)

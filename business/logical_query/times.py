@@ -23,7 +23,7 @@ _MONTHS = {"month": 1, "quarter": 3, "year": 12, "fiscal_quarter": 3, "fiscal_ye
 
 
 def days_of(time: TimeRange, today: date, fiscal_start: int | None = None) -> Span:
-    """Return the first day and the day after the last; None for an open end. Raises Inexpressible for no fiscal year."""
+    """Return the first day and the day after the last; None for an open end. Raises Inexpressible."""
     if time.period is None:
         return time.start, time.end
     return period_days(time.period, today, fiscal_start)

@@ -73,7 +73,7 @@ def access_to(address: Address, policy: Policy, layer: SemanticLayer, limits: Li
 async def _fetch(
     address: Address, time_zone: str, limits: Limits, statement: str, uncapped: str | None
 ) -> tuple[Rows, int | None]:
-    """Run a statement. Raises SourceUnavailable, SourceRefused, SqlRefused. A cancelled one runs on to its own limit."""
+    """Run a statement. Raises SourceUnavailable, SourceRefused, SqlRefused. A cancelled one runs to its limit."""
     return await sync_to_async(_fetched, thread_sensitive=False)(address, time_zone, limits, statement, uncapped)
 
 

@@ -82,7 +82,7 @@ def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
 
 
 def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None = None) -> SemanticLayer:
-    """Return a layer inferred from names and first rows of the views, which declare no keys. Raises SourceUnavailable, SqlRefused.
+    """Return a layer inferred from names and first rows of the views. Raises SourceUnavailable, SqlRefused.
 
     unread: called for each view left out; the guard cannot parse names longer than PostgreSQL's.
     """

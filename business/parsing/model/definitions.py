@@ -49,10 +49,10 @@ class _Aggregated:
 
 
 def definitions_of(sql: str, catalog: Catalog, language: str, repeated: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the remarks on a statement: definitions it follows, similar ones it does not follow, else that it follows none.
+    """Return the remarks on a statement: definitions it follows, similar ones it does not, else that it follows none.
 
-    catalog: of words that may be shown. language: of the words, `zh…` or any other for English. repeated: models whose rows
-    a join repeats: their definitions are not followed.
+    catalog: of words that may be shown. language: of the words, `zh…` or any other for English. repeated: models
+    whose rows a join repeats: their definitions are not followed.
     """
     key = "zh" if language.startswith("zh") else "en"
     found = _Followed.of(sql, catalog, repeated)

@@ -134,9 +134,7 @@ class _Checked(Select):
         )
 
     def repeated_rows(self) -> Iterator[tuple[SemanticModel, SemanticModel]]:
-        """Yield tables whose rows a join repeats and of which something is added, averaged or counted, with what repeats them; not where
-        it is broken down by that.
-        """
+        """Yield tables with aggregated rows that a join repeats, with the repeating table, unless it is a breakdown."""
         group = self.select.args.get("group")
         by = {alias for each in (group.expressions if group else []) for alias in self._grouped(each)}
         for node in self.select.find_all(exp.Sum, exp.Avg, exp.Count):
@@ -150,7 +148,7 @@ class _Checked(Select):
                 yield own, other
 
     def _repeating(self, alias: str, own: SemanticModel, by: set[str]) -> Iterator[SemanticModel]:
-        """Yield tables with several rows per row of a table, without a group that separates them. by: tables of the groups."""
+        """Yield tables with several rows per row of a table that no group separates. by: tables of the groups."""
         for each in self._beyond_one(alias):
             other = self.sources[each]
             if isinstance(other, SemanticModel) and each not in by and not by & self._beyond(other, own):
@@ -172,9 +170,7 @@ class _Checked(Select):
         return [each for each in self.sources if each in far]
 
     def _is_many(self, one: exp.Column, other: exp.Column) -> bool:
-        """Return whether several rows of the other's table may have the value of one row: it is no key of its table, as far
-        as that has one.
-        """
+        """Return whether several rows of the other's table may match one row: the column is not that table's key, if any."""
         place, model = self.place(other), self.sources.get(self.owner(other))
         if place is None or not isinstance(model, SemanticModel):
             return False

@@ -83,8 +83,8 @@ class Select:
         return owning[0] if len(owning) == 1 else ""
 
     def place(self, column: exp.Column) -> Place | None:
-        """Return the table and column behind this one, through subqueries; None for computed ones, "" for no table of the
-        layer.
+        """Return the table and column behind this one, through subqueries; None for computed ones, "" for no table of
+        the layer.
         """
         owner = self.owner(column)
         source = self.sources.get(owner)
