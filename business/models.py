@@ -135,7 +135,7 @@ class DataSource(models.Model):
 
     @property
     def address(self) -> Address:
-        """Return the database's address and the source's account. Raises InvalidInput without host or usable password."""
+        """Return the database's address and the source's account. Raises InvalidInput without host or password."""
         if self.is_embedded:
             return self._embedded()
         if not self.host:
@@ -260,7 +260,7 @@ class SavedQuery(models.Model):
 class LayerDraft(models.Model):
     """A worker's latest draft of a source's layer, until somebody has reviewed it.
 
-    attempt: the writer; a later one takes the row over. alive_at: the last sign of life; None while waiting for a worker.
+    attempt: the writer; a later one takes the row over. alive_at: the last sign of life; None while it waits.
     done of count tables are read; `table` is the current one. problem: why it ended early. unread: failures, and why.
     """
 

@@ -132,8 +132,8 @@ def reading(opened: OpenSource, question: Question) -> Parsed:
 
 @dataclass(frozen=True)
 class HowRead:
-    """How the words alone read a question. is_read: every word of it, or what is asked back. is_known: each word stands for something
-    in one source, whether it is read or not. unread: of one that names a number of theirs, the name of the source and why it does not
+    """The reading of a question by words alone. is_read: all of it, or as a clarification. is_known: each word has a
+    meaning in one source, read or not. unread: for a question that names one of its numbers, the source and why it does not
     answer.
     """
 
@@ -143,8 +143,8 @@ class HowRead:
 
 
 def how_read(principal: Principal, text: str, language: str, scope: DataScope = ALL_DATA) -> HowRead:
-    """Return how the sources that this person may ask within the scope read a question; if none does, the source with the
-    most of its words tells why.
+    """Return how the sources that this person may ask within the scope read a question; if none does, the source with
+    the most of its words tells why.
 
     Words of forbidden tables are unknown. A text longer than QUESTION_LENGTH is not a question on data.
     """
@@ -197,7 +197,7 @@ def says_of(opened: OpenSource, question: Question) -> int:
 def _choices(
     text: str, opened: OpenSource, parsed: LogicalQuery | Clarification, among: Sequence[OpenSource]
 ) -> list[Choice]:
-    """Return the choices that are of a source."""
+    """Return a source's choices of meanings."""
     if isinstance(parsed, Clarification):
         return [replace(choice, source=opened.source.name) for choice in parsed.choices]
     return [Choice(in_source(text, opened, among), parsed, opened.source.name)]

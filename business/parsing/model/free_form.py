@@ -170,7 +170,7 @@ class _Checked(Select):
         return [each for each in self.sources if each in far]
 
     def _is_many(self, one: exp.Column, other: exp.Column) -> bool:
-        """Return whether several rows of the other's table may match one row: the column is not that table's key, if any."""
+        """Return whether several rows of the other's table may match one row: the column is not its table's key."""
         place, model = self.place(other), self.sources.get(self.owner(other))
         if place is None or not isinstance(model, SemanticModel):
             return False

@@ -1,7 +1,7 @@
 """Read a follow-up question: it changes one part of the current logical query and keeps the rest.
 
-A time replaces the time, a value the value of its column, a breakdown the breakdown. Where it is ambiguous which part is
-meant, both meanings are offered.
+A time replaces the time, a value the value of its column, a breakdown the breakdown. Where it is ambiguous which part
+is meant, both meanings are offered.
 """
 
 import re
@@ -32,7 +32,7 @@ _LISTED = {"in", "not_in"}
 
 
 def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
-    """Return the changed query; None for a self-contained question, Unparseable for a follow-up that is not understood."""
+    """Return the changed query; None for a self-contained question, Unparseable for an unclear follow-up."""
     if (step := _step_of(question, earlier, context.today)) is not None:
         return step
     lead = lead_of(question)
@@ -50,7 +50,7 @@ def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Con
 
 
 def _rest_of(lead: Lead, lexicon: Lexicon, context: Context) -> Parsed:
-    """Return the rest of a self-contained question: “And how many customers are there?” is one in spite of its start."""
+    """Return the rest of a self-contained question: “And how many customers are there?” is one."""
     rest = parse(lead.rest, lexicon, context) if lead.goes_on and not lead.refers else None
     if isinstance(rest, LogicalQuery | Clarification):
         return rest
@@ -215,7 +215,7 @@ class Change:
         return query.model_copy(update={"rows": None, "metrics": (metric,), "outcome": "table", "ranking": None})
 
     def _compared(self, query: LogicalQuery) -> LogicalQuery:
-        """Compare the current query with another time: “compared with last year”, “同比呢”. Raises Unread without a time."""
+        """Compare the current query with another time: “than last year”, “同比呢”. Raises Unread without one."""
         said = self.said
         if said.comparison is not None or "C" not in said.text:
             return query.model_copy(update={"comparison": said.comparison or query.comparison})
@@ -236,8 +236,8 @@ class Change:
         return 0 if start is None or end is None else whole_months(start, end) or (end - start).days / 1_000
 
     def _timed(self, query: LogicalQuery) -> list[LogicalQuery]:
-        """Decide whose time it is where other rows are counted: “their revenue” is of customers new then, “and revenue?” of
-        that time. Raises Unread if unclear.
+        """Decide whose time it is where other rows are counted: “their revenue” is of customers new then, “and
+        revenue?” of that time. Raises Unread if unclear.
         """
         times, is_of_others = self.said.times, _table_of(query) != _table_of(self.earlier)
         is_named = any(time.field for time in query.times)
@@ -256,7 +256,7 @@ class Change:
         return [query.model_copy(update={"times": (each,)}) for each in found]
 
     def _meant(self, old: TimeRange, new: TimeRange) -> list[TimeRange]:
-        """Return the possible times: after a month of another year “October” may mean that year's; so “last year” that month."""
+        """Return the possible times: after a month of another year “October” may mean that year's, and vice versa."""
         (start, end), (first, last) = self.said.days(old), self.said.days(new)
         if start is None or end is None or first is None or last is None:
             return [new]

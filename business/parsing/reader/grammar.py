@@ -1,7 +1,7 @@
 """The grammar of questions: each item is a letter, each production a pattern over the letters, and all must be used.
 
-Values, numbers, times and groups are taken first and leave a `_`; the remainder must be one of the few heads: numbers or
-rows. If no production takes an item, the question is not read.
+Values, numbers, times and groups are taken first and leave a `_`; the remainder must be one of the few heads: numbers
+or rows. If no production takes an item, the question is not read.
 """
 
 import re

@@ -155,7 +155,7 @@ class Head:
         self._require("[Lxmqe_@]*")
 
     def superlative(self) -> Token:
-        """Return the superlative with its subject beside it. Raises Unread for several, or a plain “top” without a number."""
+        """Return the superlative with its subject beside it. Raises Unread for several, or “top” without a number."""
         said = self.said
         tokens, plain = said.all(SUPERLATIVES), said.all("fr")
         if len(tokens) - len(plain) == 1:  # 销售额最高的前5个
@@ -290,7 +290,7 @@ class Head:
         said.drop("W")
 
     def _missing(self) -> list[Filter]:
-        """Return columns that are set or missing, of the thing itself or its related rows, and numbers that are zero."""
+        """Return columns that are set or missing, of the thing or its related rows, and numbers that are zero."""
         found = []
         for name, is_not in self.said.events:
             model, column = self.catalog.dimension(name)
@@ -342,7 +342,7 @@ def _made(name: str, agg: str | None = None, token: Token = DONE) -> Token:
 
 
 def shared(query: LogicalQuery, part: Filter) -> LogicalQuery:
-    """Return the percentage of the query's number that one of its conditions keeps."""
+    """Return the query for the percentage of the number that one of its conditions keeps."""
     (whole,) = query.metrics
     share = whole.model_copy(update={"filters": (*whole.filters, part), "over": whole, "percent": True})
     rest = tuple(other for other in query.filters if other is not part)

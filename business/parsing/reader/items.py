@@ -19,8 +19,8 @@ _PREFERRED = 0.02  # preference for the layer's words over the language's
 
 @dataclass(frozen=True)
 class Item:
-    """refs: the parts of the layer it may mean; roles: its possible roles in a question. With both empty it is a time, a
-    number, or unknown.
+    """refs: the parts of the layer it may mean; roles: its possible roles in a question. With both empty it is a time,
+    a number, or unknown.
     """
 
     text: str

@@ -82,13 +82,13 @@ def _say_values(say: Callable[[str, Ref], None], dimension: Dimension, name: str
 
 
 def _aspects(names: Iterable[str]) -> list[str]:
-    """Yield a verb's forms with aspect particles: 下单, 下过单, 下了单."""
+    """Return verbs' forms with aspect particles: 下单, 下过单, 下了单."""
     pairs = [word for word in names if len(word) == 2 and not word.isascii()]
     return [f"{word[0]}{between}{word[1]}" for word in pairs for between in ("过", "了", "过了")]
 
 
 def _unaccented(value: str) -> tuple[str, ...]:
-    """Yield a spelling without accents (“Luís”), if different."""
+    """Return the spelling of “Luís” without accents, if different."""
     if value.isascii():
         return ()
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", value) if not unicodedata.combining(sign))

@@ -1,7 +1,7 @@
 """Parse questions without a model: every word must have a meaning, or there is no answer.
 
-The question is split into the fewest known phrases; for ambiguous phrases each combination is read and compiled, and the
-one whose parts are closest in the layer wins. Ties become a clarification.
+The question is split into the fewest known phrases; for ambiguous phrases each combination is read and compiled, and
+the one whose parts are closest in the layer wins. Ties become a clarification.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,8 +51,8 @@ def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed
 
 
 def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
-    """Return the unknown words of a question, as written: neighbours as one, with a measure word after them, which is then
-    part of a Chinese word (付款).
+    """Return the unknown words of a question, as written: neighbours as one, with a measure word after them, which is
+    then part of a Chinese word (付款).
     """
     found: list[str] = []
     is_open = False

@@ -1,7 +1,7 @@
 """Read times in both languages: moments by patterns of the data files, and the spans they form.
 
-A month without a year is the latest that has begun; relative times stay relative, so that the same query moves along with
-today.
+A month without a year is the latest that has begun; relative times stay relative, so that the same query moves along
+with today.
 """
 
 import re
