@@ -132,9 +132,8 @@ def reading(opened: OpenSource, question: Question) -> Parsed:
 
 @dataclass(frozen=True)
 class HowRead:
-    """The reading of a question by words alone. is_read: all of it, or as a clarification. is_known: each word has a
-    meaning in one source, read or not. unread: for a question that names one of its numbers, the source and why it does not
-    answer.
+    """The reading of a question by words alone. is_read: all of it, or as a clarification. is_known: each word has
+    a meaning in one source, read or not. unread: if a question names one of its numbers, the source and why it fails.
     """
 
     is_read: bool = False

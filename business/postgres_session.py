@@ -171,7 +171,7 @@ async def fetch(connection: psycopg.AsyncConnection, statement: str, limits: Lim
 async def fetch_and_count(
     connection: psycopg.AsyncConnection, statement: str, limits: Limits
 ) -> tuple[Rows, int | None]:
-    """Fetch, and return the number of rows if some were left out; None where there is no time to count."""
+    """Return what `fetch` does, and the number of rows if some were left out; None where there is no time to count."""
     rows, read = await _fetched(connection, statement, limits)
     if not rows.is_truncated or len(rows.rows) < limits.rows:
         return rows, None

@@ -115,7 +115,7 @@ class OpenSource:
 
     @property
     def linker(self) -> Linker:
-        """Links questions to those tables, and tells of no other."""
+        """Return a linker of questions to those tables only."""
         index = _index_of(_Saved.of(self.source))
         return Linker(self.layer, index, near_in(self.source.pk, index))
 

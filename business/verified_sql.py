@@ -38,7 +38,7 @@ _END = "?？!！。. "
 
 @dataclass(frozen=True)
 class Statement:
-    """A verified statement. wordings: the question first. sql: before the guard. by: "" for a deleted person; at: aware."""
+    """A verified statement. wordings: the question first. sql: before the guard. by: "" for a deleted person."""
 
     wordings: tuple[str, ...]
     sql: str

@@ -38,7 +38,7 @@ class AsyncClient:
         return str((await self._call("POST", "/api/v1/sessions", {}))["id"])
 
     def knowledge_qa_stream(self, session_id: str, request: KnowledgeQARequest) -> AsyncIterator[StreamResponse]:
-        """Ask, and yield events to the last one, over as many connections as it takes.
+        """Ask a question, and yield events to the last one, over as many connections as it takes.
 
         The answer goes on when iterating ends early; `stop_session` stops it. Raises Refused, and Unreachable.
         """

@@ -39,7 +39,7 @@ class Client:
         return str(self._call("POST", "/api/v1/sessions", {})["id"])
 
     def knowledge_qa_stream(self, session_id: str, request: KnowledgeQARequest) -> Iterator[StreamResponse]:
-        """Ask, and yield events to the last one, over as many connections as it takes.
+        """Ask a question, and yield events to the last one, over as many connections as it takes.
 
         The answer goes on when iterating ends early; `stop_session` stops it. Raises Refused, and Unreachable.
         """

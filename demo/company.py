@@ -81,7 +81,7 @@ class KnowledgeBaseSpec(_Spec):
 
 
 class GrantSpec(_Spec):
-    """What one group or one person may do in a place ("people" or "people/handbook") and in everything below it."""
+    """A right of one group or one person in a place ("people" or "people/handbook") and in everything below it."""
 
     where: str
     may: tuple[Permission, ...]

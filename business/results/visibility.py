@@ -11,7 +11,7 @@ from copilot_site.lib.registry import Registry
 
 
 class Queried(Value):
-    """The basis of a result: a source by name, and its tables' readable parts when it ran."""
+    """What a result stands on: a source by name, and what of its tables it could read when it ran."""
 
     source: str
     reach: tuple[TableReach, ...] = ()

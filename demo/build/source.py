@@ -48,7 +48,7 @@ Block = Heading | Paragraph | Items | Table
 
 
 class Properties(BaseModel):
-    """What the front matter says: it goes into the properties and the footer of the document."""
+    """The front matter, which goes into the properties and the footer of the document."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
