@@ -285,7 +285,7 @@ def _readable(principal: Principal, source: DataSource, tables: Tables) -> tuple
 def _readable_of(
     saved: _Saved, schemas: tuple[str, ...], granted: frozenset[str], units: frozenset[str], tables: Tables
 ) -> tuple[SemanticLayer, Policy]:
-    """Return the same for a saved layer and the given rights; the cache holds results, not rights."""
+    """Return readable tables and policy for a saved layer and the given rights; the cache holds results, not rights."""
     whole = "" in granted
     layer = _layer_of(saved)
     within = tuple(m for m in layer.semantic_models if is_within(m, schemas) and (tables is None or m.name in tables))

@@ -226,7 +226,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _pairs(text: str, known: Iterable[str] = ()) -> Iterable[tuple[str, list[str]]]:
-    """Return the pairs of lines `name = word, word`. known: names that may contain one. Raises InvalidInput."""
+    """Yield the pairs of lines `name = word, word`. known: names that may contain one. Raises InvalidInput."""
     longest = sorted(known, key=len, reverse=True)
     for line in filter(None, map(str.strip, text.splitlines())):
         name = next((each for each in longest if line == each or line.startswith(f"{each} =")), line.partition("=")[0])

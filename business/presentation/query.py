@@ -212,7 +212,7 @@ def _meant(layer: SemanticLayer) -> Iterator[Meant]:
 
 
 def _only(said: set[str], otherwise: str) -> str:
-    """Return the only distinct item, if there is exactly one."""
+    """Return the item if there is exactly one, else `otherwise`."""
     return next(iter(said)) if len(said) == 1 else otherwise
 
 
