@@ -1,4 +1,4 @@
-"""The reading room of the audit log: nothing here adds, changes or deletes an entry."""
+"""Read-only admin pages of the audit log: nothing here adds, changes or deletes an entry."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from copilot_site.lib.read_only_admin import ReadOnlyAdmin
 
 @dataclass(frozen=True)
 class Reader:
-    """Whoever sits at the admin page."""
+    """The person at an admin page."""
 
     user_id: int
     username: str
@@ -65,7 +65,7 @@ class TimelineStep:
 
 
 class ReadInPart(ChangeList):
-    """A list in which a row that cannot be read stands with what is known of it. unreadable: what the page calls such rows."""
+    """A list that shows unreadable rows with their readable fields. unreadable: what the page calls such rows."""
 
     model_admin: "LogAdmin"
     unreadable: Sequence[str] = ()
@@ -78,7 +78,7 @@ class ReadInPart(ChangeList):
 
 
 class LogAdmin(admin.ModelAdmin[Any]):
-    """Pages over rows that somebody may have changed from outside. shown_with: the relations that the list shows."""
+    """Pages over rows that may have been changed from outside. shown_with: the relations that the list shows."""
 
     shown_with: tuple[str, ...] = ()
 
@@ -97,7 +97,7 @@ class LogAdmin(admin.ModelAdmin[Any]):
 
 
 class ExportForm(forms.Form):
-    """What to export, and as what."""
+    """A form for what to export, and in which format."""
 
     file = forms.ChoiceField(
         label=_("file"),
@@ -179,7 +179,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
 
     @admin.display(description=_("target"), ordering="target_name")
     def target(self, entry: Entry) -> str:
-        """Return the target of the action; the tool, of a call of one."""
+        """Return the target of the action; for a tool call, the tool."""
         return entry.target_name or str(entry.detail.get("tool") or "-")
 
     @admin.display(description=_("hash of the chain"))
@@ -190,7 +190,7 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     def run(self, entry: Entry) -> str | SafeString:
         try:
             page = reverse("admin:audit_entry_run", args=[entry.run_id])
-        except NoReverseMatch:  # none, or what no run is called
+        except NoReverseMatch:  # an empty or malformed run id
             return entry.run_id or "–"
         return format_html('<a href="{}" title="{}">{}…</a>', page, entry.run_id, entry.run_id[:8])
 
@@ -275,7 +275,7 @@ class HoldAdmin(LogAdmin):
     fields = ("reason", "person_id", "from_at", "until_at")
     list_display = ("reason", "person_id", "from_at", "until_at", "placed_at", "released_at")
     actions = ("release",)
-    formfield_overrides = {  # one field with a label, where Django's two have none
+    formfield_overrides = {  # Django splits it into two fields without labels
         models.DateTimeField: {
             "form_class": forms.DateTimeField,
             "widget": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),

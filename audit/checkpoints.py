@@ -1,7 +1,7 @@
 """Signed checkpoints of the chain: rows in the database, and the same as files outside it.
 
-Whoever rules the database can rewrite the chain behind the last checkpoint and make all hashes fit; they cannot sign, and they
-do not reach files on a write-once mount. What was recorded up to a checkpoint is safe from then on.
+A database administrator can rewrite the chain after the last checkpoint and make all hashes fit, but cannot sign, and
+cannot change files on a write-once mount. Entries up to a checkpoint are safe once it is signed.
 """
 
 import json
@@ -24,8 +24,8 @@ from audit.models import Checkpoint, Head, Kind, Link
 from audit.verify_export import canonical
 from copilot_site.lib.errors import Conflict
 
-LOCK = 0x61756469  # of whoever signs
-HEALED = 300  # newest checkpoints whose files are written again when they are missing
+LOCK = 0x61756469  # the advisory lock that serialises signing
+HEALED = 300  # the newest checkpoints, whose missing files are rewritten
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def sign_checkpoint() -> Checkpoint | None:
 
 
 def lock_signing() -> None:
-    """Wait, until the transaction ends, for whoever signs at this moment: two would sign one number twice."""
+    """Wait for any other signer and lock until the transaction ends: two at once would sign one number twice."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
 
 def newest() -> Checkpoint | None:
-    """Return the last checkpoint that counts."""
+    """Return the newest valid checkpoint."""
     return next(counting(Checkpoint.objects.order_by("-seq", "-id")), None)
 
 

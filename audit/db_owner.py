@@ -17,7 +17,7 @@ from psycopg.errors import InsufficientPrivilege
 from audit.guards import TABLES
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 
-# What is the application's own: every table but those of the audit, so that it can build indexes and analyse.
+# Make the application own every table except the audit tables, so that it can build indexes and analyse.
 OTHERS = """
 SELECT c.relname FROM pg_class c
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND c.relname NOT LIKE 'audit\\_%%'
@@ -36,7 +36,7 @@ GRANT INSERT ON audit_entry, audit_checkpoint, audit_hold TO {role};
 GRANT UPDATE (released_at) ON audit_hold TO {role};
 GRANT USAGE ON SEQUENCE audit_entry_id_seq, audit_checkpoint_id_seq, audit_hold_id_seq TO {role};
 """
-# Of whoever is connected: are they a superuser, and which of the audit tables could they change, now or as a role they may become?
+# For the current role: is it a superuser, and which audit tables could it change, now or as a role it may become?
 POWERS = """
 SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), current_user, array(
     SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname = ANY(%s)

@@ -1,4 +1,4 @@
-"""Entries of what is done where the database may not be written: kept until it may, then recorded as done by whoever looks."""
+"""Audit entries of work in a read-only transaction: kept until it ends, then recorded under the name of whoever ran it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from audit.record import Actor, record
 
 
 class Recorder(Protocol):
-    """How work is recorded: `audit.record.record`, or something that keeps the entries for later."""
+    """A function that records work: `audit.record.record`, or one that keeps the entries for later."""
 
     def __call__(
         self,

@@ -1,4 +1,4 @@
-"""Commits that do not wait for the disk while they hold the end of the chain, and a wait afterwards that nobody queues for."""
+"""Asynchronous commits while the head of the chain is locked, and one shared wait for the disk afterwards."""
 
 import threading
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def _wait_for_disk() -> None:
 
 
 class SharedWait:
-    """Threads that need the same wait share it: whoever comes while one is under way needs the next, and one thread does that."""
+    """A wait that threads share: those that arrive while one is under way need the next, which one thread does."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

@@ -1,4 +1,4 @@
-"""How names and addresses are erased from the log without a break in the chain."""
+"""Erasure of names and addresses from the log, without a break in the chain."""
 
 from django.db import connection, transaction
 from django.utils.translation import gettext as _

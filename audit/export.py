@@ -20,9 +20,9 @@ from audit.verify_export import GENESIS, canonical
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.registry import UnknownName
 
-MAX_CONTRADICTING = 100  # checkpoints in one export; the first says where it begins
+MAX_CONTRADICTING = 100  # the most checkpoints in one export; the first says where it begins
 BATCH = 1000  # entries read at a time
-TIMES = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))  # that can be read in every time zone
+TIMES = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))  # showable in every time zone
 
 
 def filename(form: ExportFormat) -> str:
@@ -31,7 +31,7 @@ def filename(form: ExportFormat) -> str:
 
 
 def format_named(name: str) -> ExportFormat:
-    """Raises InvalidInput, naming the formats there are."""
+    """Return the format of this name. Raises InvalidInput, naming the available formats."""
     try:
         return FORMATS.get(name)
     except UnknownName as error:
@@ -47,7 +47,7 @@ def export_entries(by: Actor | None, *, chosen: EntryFilter, form: ExportFormat)
     record(by, Action.AUDIT_EXPORTED, detail={"format": form.name, "filter": chosen.stored()})
     with suppress(
         CopilotError, OSError
-    ):  # beat's host has the key, and says so when it is lost; a damaged log is exported, too
+    ):  # beat's host has the key and reports its loss; a damaged log is exported, too
         sign_checkpoint()
     first, last = Link.objects.order_by("seq").first(), Link.objects.order_by("seq").last()
     end = last.seq if last else 0
@@ -66,8 +66,8 @@ def export_entries(by: Actor | None, *, chosen: EntryFilter, form: ExportFormat)
 def _checkpoints(first: int, end: int) -> list[Signed]:
     """Return the last checkpoint of each day and the cut at the log's beginning: an offline check takes 3 ms for each.
 
-    Add the files outside the database that contradict the chain: whoever rules the database can rewrite it, and delete the
-    checkpoints in it.
+    Add the files outside the database that contradict the chain: a database administrator can rewrite it and delete its
+    checkpoints.
     """
     cut = islice(counting(Checkpoint.objects.filter(kind=Kind.CUT, seq=first - 1)), 1)
     inside = [(checkpoint.statement(), checkpoint.signature) for checkpoint in (*cut, *_last_of_each_day(first, end))]

@@ -1,8 +1,8 @@
-"""The triggers that link entries and refuse changes: are they what the migrations installed, and is nothing beside them?
+"""Check that the triggers that link entries and refuse changes are as migrations installed them, with nothing added.
 
-Whoever owns the tables can switch a trigger off, hang its name on another table or put a condition before it, and can let its
-function do something else. Only what is on, stands where it belongs and runs the text that was installed is a guard. They can
-also add what changes, drops or hides entries, or runs their code in the transaction of whoever records.
+The tables' owner can switch a trigger off, move it to another table, add a condition or replace its function. A guard
+counts only if it is enabled, on its own table and runs the installed text. The owner can also add rules or triggers that
+change, drop or hide entries, or that run code in the transaction that records.
 """
 
 import hashlib
@@ -13,9 +13,7 @@ from django.db import connection, transaction
 
 CHANGE, EMPTYING, ADDITION = 1 + 2 + 8 + 16, 2 + 32, 1 + 4
 """`pg_trigger.tgtype`: before each changed or deleted row; before a TRUNCATE; after each added row."""
-SEARCH_PATH = (
-    "pg_catalog, public, pg_temp"  # of whoever looks: one that was set may put other tables and catalogs first
-)
+SEARCH_PATH = "pg_catalog, public, pg_temp"  # ours: a path set by others may put other tables and catalogs first
 TRIGGERS = {
     "audit_entry_link": ("audit_entry", ADDITION, "audit_link_entry"),
     "audit_entry_append_only": ("audit_entry", CHANGE, "audit_guard_entry"),
@@ -29,7 +27,7 @@ TRIGGERS = {
     "audit_hold_release_only": ("audit_hold", CHANGE, "audit_guard_hold"),
     "audit_hold_no_truncate": ("audit_hold", EMPTYING, "audit_refuse_change"),
 }
-UNIQUE = {  # columns, by table, that hold nothing twice
+UNIQUE = {  # columns with a unique index, by table
     "audit_entry.id", "audit_link.seq", "audit_link.entry_id", "audit_head.only_one", "audit_checkpoint.id",
     "audit_checkpoint.seq,kind,signature", "audit_hold.id",
 }  # fmt: skip
@@ -39,8 +37,8 @@ DEFINERS = {
     "audit_guard_entry",
     "audit_guard_link",
     "audit_guard_hold",
-}  # run as their owner, on a search path of their own
-FUNCTIONS = {  # SHA-256 of the text, as a migration wrote it
+}  # SECURITY DEFINER, with a search path of their own
+FUNCTIONS = {  # SHA-256 of the source text, as a migration wrote it
     "audit_link_entry": "6817fc2ce62eb13ffff7bf04a2eaf097ff981bb43aab93756a7541da1c36c97a",
     "audit_refuse_change": "de62c2dac9a469e02b1d23444d44902488c5863aa1120d99e1edf2ab5dcdbb17",
     "audit_guard_entry": "c94ac4821c860ff37afa7fd6dc8109b2e2d01a270310993ad71217e7ae5a446a",
@@ -64,7 +62,7 @@ WITH ours AS (
     SELECT * FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname = ANY(%(tables)s)
 )
 """
-# Each finds what should not be there, as values for the sentence that names it.
+# Each query finds objects that should not exist, as values for the sentence that names them.
 FINDS = {
     "{} is no ordinary table any more": """
         SELECT name FROM unnest(%(tables)s::text[]) AS name

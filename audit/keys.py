@@ -1,4 +1,4 @@
-"""The Ed25519 key that signs checkpoints: a file outside the database, so that whoever rules the database cannot sign."""
+"""The Ed25519 key that signs checkpoints: a file outside the database, so that a database administrator cannot sign."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from audit.record import record
 from copilot_site.lib.errors import InvalidInput
 
 PRIVATE = "signing.pem"  # mode 600
-PUBLIC = re.compile(r"[0-9a-f]{64}\.pub")  # one empty file for each key there ever was; the name is the key
+PUBLIC = re.compile(r"[0-9a-f]{64}\.pub")  # one empty file for each key ever made; its name is the public key
 
 
 class KeyUnusable(InvalidInput):

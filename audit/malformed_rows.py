@@ -1,4 +1,4 @@
-"""Rows that nobody here wrote: reading one must end neither a verification nor an export nor the signing, and no page."""
+"""Rows written from outside: reading one must not break a verification, an export, the signing or a page."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,17 +12,17 @@ from django.utils.timezone import localtime
 from audit.models import Checkpoint, Entry, Hold
 from copilot_site.lib.json_input import require_shallow
 
-# What reading a row raises in which somebody wrote anything whatever: a time beyond Python's, a number without an end, a list for
-# an object, nesting that has no bottom.
+# The errors of reading a row with arbitrary values: a time beyond Python's range, an infinite number, a list in place of
+# an object, nesting too deep to parse.
 ODD = (ArithmeticError, AttributeError, DatabaseError, LookupError, RecursionError, TypeError, ValueError)
-UNREADABLE = object()  # stands for a value
+UNREADABLE = object()  # in place of a value
 M = TypeVar("M", Entry, Checkpoint, Hold)
 
 
 def readable(model: type[M], keys: list[int], *, instead: Callable[[], M] | None = None) -> dict[int, M]:
-    """Return the rows that are there, by key; one that cannot be read as an empty row, which nothing was hashed or signed of.
+    """Return the existing rows by key; an unreadable one as an empty row, which matches no hash and no signature.
 
-    instead: what makes that one.
+    instead: makes the empty row.
     """
     try:
         with transaction.atomic():
@@ -36,13 +36,13 @@ def readable(model: type[M], keys: list[int], *, instead: Callable[[], M] | None
 
 
 def unreadable_entry() -> Entry:
-    """Return the placeholder of an entry that cannot be read: no hash fits it."""
+    """Return the placeholder of an unreadable entry: no hash fits it."""
     at, reason = datetime.min.replace(tzinfo=UTC), "This row cannot be read: run manage.py verify_audit."
     return Entry(at=at, action="", outcome="", reason=reason)
 
 
 def in_part(model: type[M], keys: list[int]) -> list[M]:
-    """Return rows for a page, in this order; a damaged row with the fields that can be read, `unreadable` names the others."""
+    """Return rows for a page, in this order; a damaged row keeps its readable fields, `unreadable` names the others."""
     whole = readable(model, keys)
     return [_shown(model, key, whole.get(key)) for key in keys]
 
@@ -72,7 +72,7 @@ def _read_alone(model: type[M], key: int, field: Field[Any, Any]) -> Any:
 
 
 def _is_sound(field: Field[Any, Any], value: Any) -> bool:
-    """Tell whether a page can show the value as what the column holds."""
+    """Tell whether a page can show the value as one of its column's type."""
     if value is UNREADABLE or value is None:
         return value is None and field.null
     try:

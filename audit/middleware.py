@@ -1,4 +1,4 @@
-"""Refusals at the edge: what a signed-in person asked for and did not get, whichever page or address it was."""
+"""Record requests by signed-in people that were refused, on any page or address."""
 
 from http import HTTPStatus
 
@@ -13,7 +13,7 @@ REFUSED = {HTTPStatus.FORBIDDEN: "forbidden", HTTPStatus.NOT_FOUND: "missing or 
 
 
 class RecordRefusals(MiddlewareMixin):
-    """Records 403 and 404, after the roll-back of what was refused. Missing and hidden are one answer, and one entry."""
+    """Record 403 and 404, after the roll-back of what was refused. Missing and hidden are one answer, and one entry."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         reason = REFUSED.get(HTTPStatus(response.status_code)) if response.status_code in REFUSED else None

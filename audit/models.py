@@ -1,7 +1,7 @@
-"""What was done, by whom, to what, and how it ended; the chain that holds it together; the signatures under the chain.
+"""Audit entries (who did what, to what, with which result), the hash chain that links them, and its signatures.
 
-Rows are added and never changed. The exceptions are two and recorded: names and addresses can be erased, and old rows go
-through a signed cut. The database refuses everything else, by trigger and by role.
+Rows are added and never changed, with two recorded exceptions: names and addresses can be erased, and old rows are
+purged behind a signed cut. The database refuses everything else, by trigger and by role.
 """
 
 import secrets
@@ -116,7 +116,7 @@ class Link(models.Model):
 
 
 class Head(models.Model):
-    """The end of the chain, one row: who appends locks it, and only while committing."""
+    """The end of the chain, one row: appending locks it, and only while committing."""
 
     only_one = models.BooleanField(primary_key=True, default=True)
     seq = models.BigIntegerField()
@@ -165,9 +165,9 @@ class Checkpoint(AppendOnlyModel):
 
 
 class Hold(models.Model):
-    """A legal hold: while it lasts nothing of its time, or about its person, is purged or erased.
+    """A legal hold: while it lasts, no entry of its period or about its person is purged or erased.
 
-    unreadable: of a row that was changed from outside, the fields that cannot be shown; they are empty then.
+    unreadable: names of fields that cannot be shown because the row was changed from outside; they are empty.
     """
 
     unreadable: tuple[str, ...] = ()
@@ -205,7 +205,7 @@ def content_of(entry: Entry) -> dict[str, Any]:
 
 
 def seal(entry: Entry) -> None:
-    """Fill in what the chain will hold of an entry: salted hashes of names and address, and the hash of everything."""
+    """Fill in the entry's hashes for the chain: salted ones of names and address, and one of everything."""
     texts = {name: str(getattr(entry, name) or "") for name in PERSONAL}
     entry.salts = {name: secrets.token_hex(SALT_BYTES) for name, text in texts.items() if text}
     entry.personal = {name: commitment(texts[name], salt) for name, salt in entry.salts.items()}

@@ -1,4 +1,4 @@
-"""The one way into the audit log."""
+"""Write audit entries; nothing else adds any."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from copilot_site.lib.database import prepared_cursor
 
 
 class Actor(Protocol):
-    """Who did it; `authz.Principal` is one. A user id of 0 is nobody."""
+    """The person an entry names; `authz.Principal` is one. A user id of 0 is nobody."""
 
     @property
     def user_id(self) -> int: ...
@@ -38,17 +38,17 @@ def record(
     on_behalf_of: Actor | None = None,
     target_name: str | None = None,
 ) -> Entry:
-    """Write one entry in the caller's transaction; whatever cannot be recorded does not happen.
+    """Write one entry in the caller's transaction; an action that cannot be recorded is rolled back.
 
-    actor: None for what the system did by itself. on_behalf_of: whose rights or eyes were used, where it is somebody else.
+    actor: None for the system itself. on_behalf_of: the person whose rights or view were used, if somebody else.
     detail: ids, counts and sizes, JSON-serialisable; never text of a document, never a person's name. Numbers beyond 2^53 as text.
-    target_name: replaces `str(target)`, or names what has no row.
+    target_name: replaces `str(target)`, or names a target without a row.
     The request id and the address come from the request that is being served, if one is. The entry gets its place in the chain
     when the transaction commits. Write it last, so that the lock on the end of the chain is taken after all others.
     Raises whatever the database raises; do not catch it.
     """
     context = structlog.contextvars.get_contextvars()
-    token = getattr(actor, "token_id", None)  # of the API token they came with
+    token = getattr(actor, "token_id", None)  # set when they use an API token
     named = target_name if target_name is not None else str(target) if target is not None else ""
     entry = Entry(
         at=timezone.now(),
@@ -75,7 +75,7 @@ def record(
 
 
 def _address(text: str | None) -> str | None:
-    """Write an address as PostgreSQL does; None for what is no address."""
+    """Write an IP address as PostgreSQL does; return None for anything else."""
     try:
         return str(ip_address((text or "").partition("%")[0]))
     except ValueError:
@@ -90,8 +90,8 @@ def _text(text: str, length: int) -> str:
 def insert(entry: Entry) -> None:
     """Insert a sealed entry in the caller's transaction and give it its id. Raises whatever the database raises.
 
-    One statement, put together once in a process and planned once in a connection: what the ORM makes anew for each row costs
-    more processor time than the database's part in it (ADR 0011).
+    The statement is built once per process and planned once per connection: the ORM would build it for each row, which
+    takes more processor time than the insert itself (ADR 0011).
     """
     statement, fields = _insert_of(type(entry))
     connection = connections[DEFAULT_DB_ALIAS]

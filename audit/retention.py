@@ -1,4 +1,4 @@
-"""How long entries are kept: legal holds, and purges that leave a signed cut instead of a hole."""
+"""Retention of entries: legal holds, and purges that leave a signed cut instead of a gap."""
 
 from datetime import datetime
 
@@ -21,7 +21,7 @@ from copilot_site.lib.errors import Conflict, InvalidInput
 
 @transaction.atomic
 def place_hold(by: Actor | None, hold: Hold) -> Hold:
-    """Let nothing of a time, or about a person, be purged or erased. hold: unsaved. Raises InvalidInput."""
+    """Save a hold on a period or a person: its entries are not purged or erased. hold: unsaved. Raises InvalidInput."""
     check_hold(hold)
     hold.save(force_insert=True)
     record(by, Action.HOLD_PLACED, hold, detail=hold.extent())
@@ -29,7 +29,7 @@ def place_hold(by: Actor | None, hold: Hold) -> Hold:
 
 
 def check_hold(hold: Hold) -> None:
-    """Raises InvalidInput for a hold without a reason, that ends before it begins, or about somebody whom nothing names."""
+    """Raise InvalidInput for a hold without a reason, that ends before it begins, or on an unknown person."""
     if not hold.reason.strip():
         raise InvalidInput(_("Say why: the number of the case or the file."))
     if hold.from_at and hold.until_at and hold.from_at >= hold.until_at:
@@ -44,7 +44,7 @@ def check_hold(hold: Hold) -> None:
 
 
 def _is_somebody(person_id: int) -> bool:
-    """Tell whether there is such an account, or was when something was recorded."""
+    """Tell whether the account exists, or existed when something was recorded."""
     known = Q(actor_id=person_id) | Q(on_behalf_of_id=person_id) | Q(target_type="user", target_id=str(person_id))
     return User.objects.filter(pk=person_id).exists() or Entry.objects.filter(known).exists()
 
@@ -67,8 +67,8 @@ def purge(by: Actor | None, *, before: datetime) -> int:
     """Delete the entries at the beginning of the log that are older than `before`; returns how many.
 
     A checkpoint of kind "cut" is signed at the last of them, and the chain verifies from there. The log is verified first: a
-    purge must not remove what shows that somebody changed it. Raises InvalidInput (nothing is that old; a time to come), Conflict (legal
-    hold, or the log does not verify), KeyUnusable, PermissionDenied.
+    purge must not remove what shows that somebody changed it. Raises InvalidInput (nothing is that old; a future
+    time), Conflict (legal hold, or the log does not verify), KeyUnusable, PermissionDenied.
     """
     if before > timezone.now():
         raise InvalidInput(
@@ -95,7 +95,7 @@ def purge(by: Actor | None, *, before: datetime) -> int:
 
 
 def _last_before(before: datetime) -> Link | None:
-    """Return the last link of the beginning of the log that is wholly older."""
+    """Return the link before the first entry that is not older."""
     kept = Link.objects.filter(entry__at__gte=before).order_by("seq").first()
     older = Link.objects.filter(seq__lt=kept.seq) if kept else Link.objects.all()
     return older.order_by("seq").last()
@@ -107,7 +107,7 @@ def _active(about: Q | None = None) -> list[Hold]:
 
 
 def _refuse_held(through: int) -> None:
-    """Raises Conflict when an active hold covers an entry up to here."""
+    """Raise Conflict when an active hold covers an entry up to here."""
     for hold in _active():
         held = Entry.objects.filter(link__seq__lte=through)
         if hold.from_at:

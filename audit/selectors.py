@@ -14,7 +14,7 @@ from audit.models import Checkpoint, Entry, Head, Link
 
 @dataclass(frozen=True)
 class EntryFilter:
-    """Which entries; what is None or empty does not narrow. actor: a number or a sign-in name. until is exclusive."""
+    """A filter on entries; None and empty fields match all. actor: a number or a sign-in name. until is exclusive."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -26,7 +26,7 @@ class EntryFilter:
     request_id: str = ""
 
     def stored(self) -> dict[str, str]:
-        """Return the set fields as JSON. A person's name is left out: what goes into the log must be erasable."""
+        """Return the set fields as JSON, without a person's name: the log stores it, and must be erasable."""
         given = {name: str(value) for name, value in asdict(self).items() if value}
         if not given.get("actor", "0").isdecimal():
             given["actor"] = "by name"
@@ -46,7 +46,7 @@ class EntryFilter:
 
 
 def links(chosen: EntryFilter) -> QuerySet[Link]:
-    """Return the places of entries, in the order of the chain."""
+    """Return the links of the chosen entries, in chain order."""
     return Link.objects.filter(chosen.condition()).order_by("seq")
 
 
@@ -58,7 +58,7 @@ def with_entries(places: list[Link]) -> list[Link]:
 
 
 def timeline(run_id: str) -> list[Entry]:
-    """Return everything that was recorded about one run, in the order in which it was."""
+    """Return all entries about one run, in the order they were recorded."""
     entries = in_part(Entry, list(Entry.objects.filter(run_id=run_id).order_by("id").values_list("pk", flat=True)))
     prefetch_related_objects(entries, "link")
     return entries
@@ -66,9 +66,9 @@ def timeline(run_id: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Signing:
-    """How far the log goes and how far it is signed. unsigned: the oldest entry that no checkpoint covers, None where all are.
+    """The ends of the log and of its signed part. unsigned: the oldest entry after the last checkpoint, or None.
 
-    due_at: by when that one will be signed. is_late: it should have been by now, and time enough for a busy worker is over.
+    due_at: the time by which it will be signed. is_late: it is overdue by more than a whole signing interval.
     """
 
     head: Head | None
@@ -89,7 +89,7 @@ def signing() -> Signing:
 
 
 def _recorded_at(link: Link, now: datetime) -> datetime:
-    """Return the time of its entry; an unreadable one has waited long enough."""
+    """Return the time of its entry, at most a day ago; an unreadable one counts as a day old."""
     waited = now - timedelta(days=1)
     entry = readable(Entry, [link.entry_id], instead=lambda: Entry(at=waited)).get(link.entry_id)
     return max(entry.at, waited) if entry else waited

@@ -1,4 +1,4 @@
-"""Is the audit log what was written? Reads the whole chain and names the first sequence number that is not."""
+"""Verify the whole chain of the audit log, and name the first sequence number that fails."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,13 +25,13 @@ from audit.verify_export import (
     whose,
 )
 
-BATCH = 2000  # links read at a time
-MAX_FAULTS = 100  # kept of a kind; a rewritten log would name every entry
+BATCH = 2000  # links per batch
+MAX_FAULTS = 100  # kept of each kind; a rewritten log would name every entry
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong. seq: the sequence number it begins at; None where no entry is concerned."""
+    """A verification failure. seq: the sequence number it begins at; None where no entry is concerned."""
 
     seq: int | None
     kind: str
@@ -40,7 +40,7 @@ class Fault:
 
 @dataclass
 class Report:
-    """What was found. erased: names and addresses that were removed by a recorded erasure."""
+    """The result of a verification. erased: names and addresses that were removed by a recorded erasure."""
 
     entries: int = 0
     first: int = 0
@@ -56,14 +56,14 @@ class Report:
         return min((fault.seq for fault in self.faults if fault.seq is not None), default=None)
 
     def bad(self, seq: int | None, kind: str, sentence: str) -> None:
-        """Note a fault."""
+        """Add a fault."""
         if sum(fault.kind == kind for fault in self.faults) < MAX_FAULTS:
             self.faults.append(Fault(seq, kind, sentence))
 
 
 @dataclass(frozen=True)
 class Lost:
-    """A name or an address that is not there any more. person_id: whose it was; None where the entry does not say."""
+    """An erased name or address. person_id: the person it belonged to; None where the entry does not say."""
 
     seq: int
     field: str
@@ -75,7 +75,7 @@ Losses = dict[int | None, list[Lost]]  # by person
 
 @dataclass
 class Marks:
-    """What signatures by our keys say: hash by sequence number, and where the log was cut."""
+    """The content of signatures by our keys: hash by sequence number, and where the log was cut."""
 
     trusted: set[str]
     hashes: dict[int, set[str]] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Marks:
 def verify() -> Report:
     """Check contents, links, head, checkpoints inside and outside, and the guards. One consistent snapshot.
 
-    Whatever the rows hold, it ends in a report.
+    Malformed rows end up in the report, too.
     """
     report = Report()
     with _snapshot():
@@ -109,9 +109,9 @@ def verify() -> Report:
 
 @contextmanager
 def _snapshot() -> Iterator[None]:
-    """Read one snapshot while writers go on; inside a transaction of the caller's, its own view counts.
+    """Read one consistent snapshot without blocking writers; inside a caller's transaction, use that one.
 
-    Whoever rules the database can set a path on which tables, catalogs and operators of their own come first: it is not taken.
+    Ignore the configured search path: a database administrator can put their own tables, catalogs and operators first.
     """
     alone = not connection.in_atomic_block
     with transaction.atomic():
@@ -123,7 +123,7 @@ def _snapshot() -> Iterator[None]:
 
 
 def _marks(report: Report) -> Marks:
-    """Read the signatures; only right ones count."""
+    """Read the signatures; only valid ones count."""
     marks = Marks(trusted_keys())
     rows: dict[tuple[int, str], Checkpoint] = {}
     numbers = dict(Checkpoint.objects.order_by("seq").values_list("pk", "seq"))
@@ -147,14 +147,14 @@ def _marks(report: Report) -> Marks:
             seen.add(place)
             if place not in rows:
                 report.bad(place[0], "checkpoint", f"the database has lost the checkpoint at {place[0]} ({file.path})")
-    newest = max((row.pk for row in rows.values()), default=0)  # may be on its way out
+    newest = max((row.pk for row in rows.values()), default=0)  # its file may not be written yet
     for place in sorted(place for place, row in rows.items() if place not in seen and row.pk != newest):
         report.bad(place[0], "checkpoint", f"outside the database the checkpoint at {place[0]} is missing")
     return marks
 
 
 def _take(report: Report, marks: Marks, statement: dict[str, Any], signature: str, name: str) -> bool:
-    """Count a checkpoint if its signature is right and ours."""
+    """Add a checkpoint if its signature is valid and by a key of ours."""
     seq = statement["seq"] if isinstance(statement.get("seq"), int) else None
     try:
         key, message = shaped(statement, CHECKPOINT)["key"], canonical(statement)
@@ -203,7 +203,7 @@ def _walk(report: Report, marks: Marks) -> None:
 
 
 def _entry(report: Report, lost: Losses, seq: int, entry: Entry | None) -> None:
-    """Check that the row is what was hashed. lost: by person, losses without a recorded erasure so far. Raises any of ODD."""
+    """Check the row against its hash. lost: by person, losses without a recorded erasure so far. Raises any of ODD."""
     if entry is None:
         report.bad(seq, "missing", f"the entry with number {seq} is deleted")
         return
@@ -223,7 +223,7 @@ def _entry(report: Report, lost: Losses, seq: int, entry: Entry | None) -> None:
 
 
 def _lost_in(seq: int, entry: Entry) -> Iterator[Lost]:
-    """Yield the fields that the chain has a hash of and the row no salt for."""
+    """Yield the fields with a hash in the chain and no salt in the row."""
     for name in PERSONAL:
         if name in entry.personal and entry.salts.get(name) is None:
             yield Lost(seq, name, whose(vars(entry), name))
@@ -238,7 +238,7 @@ def _linked(after: int) -> Iterator[tuple[Link, Entry | None]]:
 
 
 def _end(report: Report, marks: Marks) -> None:
-    """Check that the log ends where its head and its signatures say."""
+    """Check that the log ends where its head and signatures say."""
     last = max(report.last, marks.cut_seq)
     heads = list(Head.objects.all())
     head = heads[0] if len(heads) == 1 else None
@@ -271,12 +271,12 @@ def _strays(report: Report) -> None:
 
 
 def _holds(report: Report) -> None:
-    """Check that every hold that was placed, and not released, is as it was placed."""
+    """Check that every hold still active is unchanged since it was placed."""
     recorded = Link.objects.filter(entry__action__in=[Action.HOLD_PLACED, Action.HOLD_RELEASED])
     seqs = dict(recorded.order_by("seq").values_list("entry_id", "seq"))
     entries, placed = readable(Entry, list(seqs)), dict[int, tuple[int, dict[str, Any]]]()
     for number, seq in seqs.items():
-        with suppress(*ODD):  # what is no such entry is named by its hash
+        with suppress(*ODD):  # an entry that cannot be read this way fails by its hash
             hold, detail = int(entries[number].target_id), dict(entries[number].detail)
             if entries[number].action == Action.HOLD_PLACED:
                 placed[hold] = seq, detail

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 VERSION = 1  # of the chain
-FORMAT = 2  # of an export; 1 signed its last line alone, and named neither its end nor how many entries
+FORMAT = 2  # of an export; format 1 signed only its last line, and named neither its end nor how many entries
 GENESIS = bytes(32)
 PERSONAL = ("actor_name", "on_behalf_of_name", "target_name", "address")
 CONTENT = (
@@ -38,7 +38,7 @@ CONTENT = (
 
 # --- canonical JSON (RFC 8785) ----------------------------------------------------------------------------------------
 def canonical(value: Any) -> bytes:
-    """Write a JSON value in its only form. Raises ValueError for numbers that do not survive JSON."""
+    """Write a JSON value in its canonical form. Raises ValueError for numbers that do not survive JSON."""
     return _written(value).encode()
 
 
@@ -52,11 +52,11 @@ def _written(value: Any) -> str:
     if isinstance(value, Mapping):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
         return f"{{{','.join(f'{json.encoder.encode_basestring(name)}:{_written(value[name])}' for name in names)}}}"
-    return json.dumps(value)  # true, false, null; of anything else it says what it is
+    return json.dumps(value)  # true, false, null; raises for anything else
 
 
 def _number(value: float) -> str:
-    """Write a number as ECMAScript prints a double, which is how JSON means numbers."""
+    """Write a number as ECMAScript prints a double, as RFC 8785 requires."""
     if isinstance(value, int) and abs(value) <= 2**53:
         return str(int(value))
     text = _double(float(value)) if abs(value) <= sys.float_info.max else ""
@@ -89,7 +89,7 @@ def content_hash(entry: Mapping[str, Any]) -> bytes:
 
 
 def commitment(text: str, salt: str) -> str:
-    """Return what the chain holds of a name or an address. salt: 32 hexadecimal digits of its own for each text."""
+    """Return the salted hash of a name or an address. salt: 32 hexadecimal digits of its own for each text."""
     return hashlib.sha256(bytes.fromhex(salt) + text.encode()).hexdigest()
 
 
@@ -154,7 +154,7 @@ def is_signed(message: bytes, signature: str, key: str) -> bool:
 
 
 # --- an export --------------------------------------------------------------------------------------------------------
-Shape = Mapping[str, Any]  # the type of each name of an object
+Shape = Mapping[str, Any]  # the types of an object's values, by name
 OLD_HEADER: Shape = {"v": int, "format": str, "exported_at": str, "filter": dict, "first_seq": int}
 HEADER: Shape = {**OLD_HEADER, "last_seq": int, "entries": int, "key": str | None}
 CHECKPOINT: Shape = {"v": int, "kind": str, "seq": int, "hash": str, "at": str, "key": str}
@@ -162,14 +162,14 @@ ENTRY: Shape = {"seq": int, "previous_hash": str, "hash": str, "entry": dict, "p
 TRAILER: Shape = {"v": int, "sha256": str, "entries": int, "key": str | None}
 KEY = re.compile("[0-9a-f]{64}")
 SHOWN = 20  # faults that are printed; --json has all
-ERASURE = "person.erased"  # the action that accounts for a person's names and addresses which are gone, up to it
+ERASURE = "person.erased"  # the action that explains a person's missing names and addresses before it
 NO_KEY = "No key was named: that somebody changed the file and made all hashes anew is not ruled out. Use --key."
 OLD = "An older version made the file: its header is unsigned and names no end and no count; a gap is not ruled out."
 GONE = "{} names or addresses are gone, and no erasure of them is in this part: whether one was recorded, the whole log shows."
 
 
 class Fault(NamedTuple):
-    """One thing that is not true. line: from 1; seq: the number of the entry it begins at, None where it is no entry's."""
+    """A verification failure. line: from 1; seq: the number of the first entry concerned, or None."""
 
     line: int
     seq: int | None
@@ -180,15 +180,15 @@ class Fault(NamedTuple):
 
 
 class Export:
-    """What was found in one file. trusted: the public keys you were given, hexadecimal; `faults` in the order of the file."""
+    """The result for one file. trusted: the public keys you were given, hexadecimal. faults: in the file's order."""
 
     def __init__(self, trusted: Collection[str] = ()) -> None:
-        self.trusted, self.keys = frozenset(trusted), set[str]()  # `keys`: those that signed something in the file
+        self.trusted, self.keys = frozenset(trusted), set[str]()  # `keys`: the keys that signed something in the file
         self.header, self.before = dict[str, Any](), GENESIS
-        self.is_complete, self.closed = True, False  # it says to be the whole log; its last line was read
+        self.is_complete, self.closed = True, False  # the whole log by its header; last line read
         self.line = self.entries = self.erased = self.signatures = self.first = self.last = 0
-        self.signed, self.cuts = dict[int, str](), dict[int, str]()  # hashes by number: of checkpoints, of cuts
-        self.gone: list[tuple[Fault, int | None]] = []  # what no erasure accounts for yet, and whose it was
+        self.signed, self.cuts = dict[int, str](), dict[int, str]()  # hashes of checkpoints and of cuts, by number
+        self.gone: list[tuple[Fault, int | None]] = []  # losses that no erasure explains yet, with the person's id
         self.faults, self.running = list[Fault](), hashlib.sha256()
 
     @property
@@ -198,16 +198,16 @@ class Export:
 
     @property
     def unshown(self) -> str:
-        """Return what the check cannot show although nothing is wrong; "" for nothing."""
+        """Return what the check cannot prove although nothing failed; "" where it proves everything."""
         gone = "" if self.is_complete or not self.gone else GONE.format(len(self.gone))
         return NO_KEY if not self.trusted else OLD if self.header["v"] < FORMAT else gone
 
     def bad(self, seq: int | None, what: str) -> None:
-        """Note a fault in the line that is read."""
+        """Add a fault on the current line."""
         self.faults.append(Fault(self.line, seq, what))
 
     def read(self, line: bytes) -> None:
-        """Take one line. Raises ValueError, RecursionError, for what no export contains."""
+        """Process one line. Raises ValueError, RecursionError, for what no export contains."""
         self.line += 1
         found = json.loads(line)
         if canonical(found) + b"\n" != line:
@@ -257,7 +257,7 @@ class Export:
         self.first, self.last, self.before = self.first or seq, seq, bytes.fromhex(found["hash"])
 
     def _place(self, seq: int, before: str) -> None:
-        """Check that this number stands where the header and the numbers before it say."""
+        """Check this number against the header and the numbers before it."""
         if self.last and seq <= self.last:
             self.bad(seq, f"it stands behind number {self.last}")
         elif self.is_complete and seq != (expected := self.last + 1 if self.last else self.header["first_seq"]):
@@ -310,7 +310,7 @@ class Export:
             self.bad(None, "the lines above are not those that were exported: something was removed, added or changed")
 
     def close(self) -> None:
-        """Look at what only the end of the file shows."""
+        """Run the checks that need the whole file."""
         if not self.closed:
             self.bad(self.last + 1, "the end of the file is missing")
         if self.is_complete and (ahead := max(self.signed, default=0)) > self.last:
@@ -324,7 +324,7 @@ class Export:
 
 
 def whose(entry: Mapping[str, Any], field: str) -> int | None:
-    """Return the number of the person whose name or address this is; None where the entry does not say."""
+    """Return the id of the person whose name or address this is; None where the entry does not say."""
     target = str(entry["target_id"]) if entry["target_type"] == "user" else ""
     named = int(target) if target.isdecimal() else None
     own = entry["actor_id"] if field == "actor_name" or entry["actor_id"] else named
@@ -384,7 +384,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _print(export: Export) -> None:
-    """Print for people, in ASCII: the file may be anybody's."""
+    """Print text in ASCII: the file is untrusted."""
     header, erased, at = export.header, f"{export.erased} erased names or addresses", export.header["exported_at"]
     part = f"a part of the log, {json.dumps(header['filter'])}" if header["filter"] else "the whole log, without a gap"
     print(f"{export.entries} entries, {export.first} to {export.last}; {part}; {erased}; exported {at!a}.")

@@ -1,5 +1,5 @@
-"""Access tokens of the company's sign-in, as programs bring them: signed by an issuer that is set up here, for an address of ours, and of
-a person who has signed in with it before. Nobody is made by one, and no membership: a program may come as itself, and says little.
+"""Access tokens of the company's sign-in, sent by programs: signed by a configured issuer, with an address of ours as
+audience, for a person who has signed in with it before. They create no account or membership: they carry few claims.
 
 Source: RFC 9068 (claims), RFC 8707 (the address it is for).
 """
@@ -27,15 +27,15 @@ from copilot_site.lib.errors import Unavailable
 
 log = structlog.get_logger(__name__)
 
-KEPT_S, KEPT_FAILURE_S = 600, 20  # what an issuer publishes, and that it does not answer
-KEYS_READ_EVERY_S = 60  # at most, for a key that is not known yet
-RECORDED_EVERY_S = 3_600  # that somebody came, as for tokens of our own
-OPENED = {TokenScope.SEARCH, TokenScope.CHAT, TokenScope.SQL}  # what such a token may be for
+KEPT_S, KEPT_FAILURE_S = 600, 20  # cache times of an issuer's metadata, and of its failure
+KEYS_READ_EVERY_S = 60  # at most, for an unknown key id
+RECORDED_EVERY_S = 3_600  # audit interval of a token's use, as for our own tokens
+OPENED = {TokenScope.SEARCH, TokenScope.CHAT, TokenScope.SQL}  # the scopes such a token may have
 _WELL_KNOWN = "/.well-known/"
 
 
 def issuers(request: HttpRequest) -> list[str]:
-    """Return the issuers that are set up, as they call themselves; one that does not answer as it is called here."""
+    """Return the configured issuers by their published names; one that does not answer by its configured name."""
     named = []
     for app in sign_ins(request):
         try:
@@ -46,7 +46,7 @@ def issuers(request: HttpRequest) -> list[str]:
 
 
 def bearer_of_access_token(request: HttpRequest, token: str, *, audience: str) -> Bearer:
-    """Return who sent this token. audience: the address of ours that it must be for.
+    """Return the bearer of this token. audience: the address of ours that it must name.
 
     Raises TokenRefused, Unavailable where its issuer does not answer.
     """
@@ -77,7 +77,7 @@ def _app_of(request: HttpRequest, token: str) -> SocialApp:
 
 
 def _claims(request: HttpRequest, app: SocialApp, token: str, audience: str) -> dict[str, Any]:
-    """Return what a token says, once its signature, issuer, audience and end are right. Raises TokenRefused, Unavailable."""
+    """Return a token's claims, checking signature, issuer, audience and expiry. Raises TokenRefused, Unavailable."""
     issuer = _published(request, app)
     try:
         try:
@@ -97,7 +97,7 @@ def _claims(request: HttpRequest, app: SocialApp, token: str, audience: str) -> 
 
 
 def _published(request: HttpRequest, app: SocialApp, *, is_anew: bool = False) -> dict[str, Any]:
-    """Return issuer, keys and read_at of a sign-in, kept for a while, as is that it does not answer. Raises Unavailable."""
+    """Return issuer, keys and read_at of a sign-in, cached for a while, as are failures. Raises Unavailable."""
     key = f"issuer:{hashlib.sha256(_address(app).encode()).hexdigest()}"
     found: dict[str, Any] | None = None if is_anew else cache.get(key)
     if found is None:
@@ -115,7 +115,7 @@ def _published(request: HttpRequest, app: SocialApp, *, is_anew: bool = False) -
 
 
 def _scopes(claims: dict[str, Any]) -> tuple[str, ...]:
-    """Return what a token is for: those of ours that it names; else what reads."""
+    """Return those of our scopes that the token names, else the default ones."""
     given = claims.get("scope") or claims.get("scp") or ""
     named = {str(scope) for scope in (given if isinstance(given, list) else str(given).split())}
     return tuple(scope.value for scope in TokenScope if scope in OPENED and scope.value in named) or tuple(
@@ -124,7 +124,7 @@ def _scopes(claims: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _note_use(request: HttpRequest, app: SocialApp, user: Any, *, is_refused: bool) -> None:
-    """Record that somebody came, once an hour and address."""
+    """Record the use of the token, once per hour and address."""
     if cache.add(f"access-token:{user.pk}:{client_address(request)}:{is_refused}", 1, RECORDED_EVERY_S):
         action, outcome = (Action.TOKEN_REFUSED, Outcome.DENY) if is_refused else (Action.TOKEN_USED, Outcome.ALLOW)
         record(Principal.of(user), action, user, outcome=outcome, detail={"sign_in": app.provider_id})

@@ -1,6 +1,6 @@
 """Django's own accounts and groups in the admin, changed through services; memberships are changed on the page of a person.
 
-For superusers alone: whoever changes accounts could make themselves one.
+Only superusers may use these pages: changing accounts could make anyone a superuser.
 """
 
 from typing import Any
@@ -27,14 +27,14 @@ from authz.models import OrgUnit, Role
 from authz.principal import Principal
 from authz.units import join
 
-UNASKED = ("account", "admin", "contenttypes", "guardian", "sessions")  # apps whose permissions nothing here asks for
+UNASKED = ("account", "admin", "contenttypes", "guardian", "sessions")  # apps whose permissions nothing checks
 
 for model in (User, Group):
     admin.site.unregister(model)  # Django's pages change memberships and record nothing
 
 
 class NewPersonForm(AdminUserCreationForm[User]):
-    """Who somebody is and where they belong, on one page."""
+    """A form for a new account with its units and roles, on one page."""
 
     groups = forms.ModelMultipleChoiceField(
         queryset=Group.objects.order_by("name"),
@@ -49,7 +49,7 @@ class NewPersonForm(AdminUserCreationForm[User]):
 
 @admin.register(User)
 class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
-    """Who may sign in, and with which powers over the system."""
+    """Accounts: who may sign in, and with which powers over the system."""
 
     filter_horizontal = ("user_permissions",)
     list_filter = ("is_staff", "is_superuser", "is_active")
@@ -88,7 +88,7 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
             set_permissions(Principal.of(request.user), form.instance, form.cleaned_data["user_permissions"])
 
     def response_add(self, request: HttpRequest, obj: User, post_url_continue: str | None = None) -> HttpResponse:
-        """Show the new person with what they may now see, after the plain button."""
+        """Show the new person's access after the plain save button."""
         if {"_addanother", "_continue", IS_POPUP_VAR} & request.POST.keys():
             return super().response_add(request, obj, post_url_continue)
         messages.success(
@@ -101,7 +101,7 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
         return super().add_view(request, form_url, {"title": _("Add a person")} | (extra_context or {}))
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
-        """Offer only permissions that something here asks for."""
+        """Offer only permissions that something checks."""
         field: Any = super().formfield_for_manytomany(db_field, request, **kwargs)
         if db_field.name == "user_permissions" and field is not None:
             field.queryset = field.queryset.exclude(content_type__app_label__in=UNASKED)
@@ -122,7 +122,7 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
 
 @admin.register(Group)
 class PlainGroupAdmin(SuperusersOnly[Group], GroupAdmin):
-    """Groups, and which pages of the admin their members may use. Units and roles are renamed and deleted on pages of their own."""
+    """Groups, and the admin pages their members may use. Units and roles are renamed and deleted on their own pages."""
 
     def get_readonly_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
         return ("name",) if obj and _carries_something(obj) else ()

@@ -1,6 +1,6 @@
-"""Accounts of people: made, changed, disabled and deleted by an administrator, each recorded, and never so that nobody is left.
+"""Accounts of people: an administrator creates, changes, disables and deletes them; audited; the last manager stays.
 
-`by` is a superuser; the pages that lead here are for superusers alone.
+`by` is a superuser; only superusers reach the pages that call this.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -68,7 +68,7 @@ def set_permissions(by: Principal, holder: User | Group, permissions: Iterable[P
 
 
 def password_was_set(by: Principal, user: User) -> None:
-    """Record it, in the transaction that stored the new password."""
+    """Record a new password, in the transaction that stored it."""
     record(by, Action.PASSWORD_CHANGED, user)
 
 
@@ -94,9 +94,9 @@ def _names(permissions: Iterable[Permission]) -> list[str]:
 
 @transaction.atomic
 def create_service_account(by: Principal, *, username: str, purpose: str, keeper: User | None = None) -> ServiceAccount:
-    """Make an account without any right, password or session; the admin page has checked that `by` may.
+    """Create an account without any right, password or session; the admin page has checked `by`.
 
-    Raises InvalidInput (no purpose, a name that is none), Conflict (the name is taken, or looks like one that is).
+    Raises InvalidInput (no purpose, an unusable name), Conflict (the name is taken, or looks like a taken one).
     """
     require_usable(username)
     if not purpose.strip():
@@ -109,7 +109,7 @@ def create_service_account(by: Principal, *, username: str, purpose: str, keeper
 
 @transaction.atomic
 def set_enabled(by: Principal, account: ServiceAccount, *, enabled: bool) -> None:
-    """Turn the account on or off; off, every token of it is refused at once. Nothing happens where it is so already.
+    """Enable or disable the account; disabled, its tokens are refused at once. An unchanged state is not recorded.
 
     Raises InvalidInput (a place would lose its last manager).
     """

@@ -1,4 +1,4 @@
-"""Mail addresses of people: which one a company's sign-in vouches for, and when two are the same.
+"""Mail addresses of people: the one that the company's sign-in has verified, and how two are compared.
 
 An account has an address that is verified, or none: by a sign-in's claim, by SCIM, by LDAP or by an administrator.
 """
@@ -19,10 +19,10 @@ _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 def verified_address(documents: Sequence[dict[str, Any]], *, trusts_issuer: bool) -> str:
-    """Return the first address that a document gives together with the word that it is verified; "" where none does.
+    """Return the first address that a document itself marks as verified; "" where none does.
 
-    documents: ID token and userinfo. The word of one says nothing of the address in the other. trusts_issuer: where no document
-    has such a word, their address counts all the same. Source: OpenID Connect Core 1.0, 5.1.
+    documents: ID token and userinfo; the mark in one does not count for the address in the other. trusts_issuer: accept
+    an address where no document has a mark. Source: OpenID Connect Core 1.0, 5.1.
     """
     trusts_silence = trusts_issuer and not any("email_verified" in document for document in documents)
     found = (one.get("email") for one in documents if trusts_silence or one.get("email_verified") is True)
@@ -30,14 +30,14 @@ def verified_address(documents: Sequence[dict[str, Any]], *, trusts_issuer: bool
 
 
 def folded(address: str) -> str:
-    """Fold an address for comparison: small letters, of ASCII alone. In Unicode's small letters the Kelvin sign is a k, and what
-    databases call upper case makes an i of the Turkish one without a dot.
+    """Lower-case only the ASCII letters of an address, for comparison. Unicode lower-cases the Kelvin sign to k, and
+    databases' upper case turns the dotless Turkish i into I.
     """
     return address.strip().translate(_SMALL)
 
 
 def accounts_with(addresses: Iterable[str], among: QuerySet[User]) -> dict[str, User]:
-    """Return {folded address: the account that has it}. An address that two of these accounts have is nobody's."""
+    """Return {folded address: its account}, without addresses that two of these accounts share."""
     wanted = sorted({address.strip().lower() for address in addresses} - {""})
     found: dict[str, list[User]] = {}
     for part in range(0, len(wanted), PART):

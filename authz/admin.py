@@ -43,13 +43,13 @@ class GuardedModelAdmin(admin.ModelAdmin[M]):
     def _manages(self, request: HttpRequest, obj: M | None) -> bool:
         if not (request.user.is_active and request.user.is_staff):
             return False
-        if request.user.is_superuser:  # asked of every model on every page: no query is put together for nothing
+        if request.user.is_superuser:  # called for every model on every page: avoid building a query
             return True
         rows = self.get_queryset(request)
         return (rows.filter(pk=obj.pk) if obj else rows).exists()
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer only the protected rows that this person finds in the admin: a field by itself takes every row there is."""
+        """Offer only the protected rows that this person sees in the admin: by default a field offers every row."""
         model = db_field.remote_field.model
         others = self.admin_site.get_model_admin(model) if self.admin_site.is_registered(model) else None
         if isinstance(others, GuardedModelAdmin):

@@ -1,4 +1,4 @@
-"""What pages of the admin share: those of no single model, and those of models that are changed by services."""
+"""Shared parts of admin pages: those without a model, and those of models that are changed by services."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -34,7 +34,7 @@ def admin_page(
 
 
 def staff_only(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Return the admin's sign-in, which tells whoever is signed in and no staff what is missing: managing a folder is not enough."""
+    """Return the admin's sign-in, which tells signed-in people without staff status what they lack."""
 
     @wraps(login)
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -51,12 +51,12 @@ def staff_only(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 
 @admin_page
 def on_site(_request: HttpRequest, _principal: Principal, /, **_row: str) -> HttpResponse:
-    """Close Django's way from a content type and an id to the page of a row: nothing here links to it."""
+    """Raise NotFound in place of Django's redirect from a content type and an id to a row: nothing links to it."""
     raise NotFound(_("There is no such page, or you may not see it."))
 
 
 def with_ids_only(initial_data: Callable[[Any, HttpRequest], dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """Drop from the initial values of an admin form what is no id of a row."""
+    """Drop initial values of an admin form that are not the id of a row."""
 
     @wraps(initial_data)
     def usable(options: Any, request: HttpRequest) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def show(request: HttpRequest, template: str, context: Mapping[str, Any], *, sta
 
 
 class FromOutside:
-    """A list of what the company's sign-in or directory says here, with the ways to the others. lead_sentence: what it lists."""
+    """A list of data from the company's sign-in or directory, with links to the others. lead_sentence: its content."""
 
     change_list_template: Any = "admin/authz/directory_list.html"
     lead_sentence: Any = ""
@@ -99,7 +99,7 @@ class FromOutside:
 
 
 class SuperusersOnly(admin.ModelAdmin[M]):
-    """Rows that superusers change, one at a time and through services: an error of one is shown instead of saving."""
+    """Rows that superusers change, one at a time and through services, whose errors are shown instead of saving."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_active and request.user.is_superuser)
@@ -117,7 +117,7 @@ class SuperusersOnly(admin.ModelAdmin[M]):
         return self.has_module_permission(request)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        return {}  # each is deleted on its own page, where a service can say no
+        return {}  # each is deleted on its own page, where a service can refuse
 
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
@@ -131,7 +131,7 @@ class SuperusersOnly(admin.ModelAdmin[M]):
 
 
 def _or_message(request: HttpRequest, view: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    """Show what a service refuses as a message; Django's transaction leaves nothing behind."""
+    """Show a service's refusal as a message; Django's transaction is rolled back."""
     try:
         return view()
     except InvalidInput as problem:

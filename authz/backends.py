@@ -1,4 +1,4 @@
-"""What Django asks: who may sign in and stay signed in, and whether somebody holds a right on a row."""
+"""Authentication backends: who may sign in and stay signed in, and who holds a right on a row."""
 
 from typing import Any, TypeGuard
 
@@ -13,22 +13,22 @@ from authz.principal import Principal
 
 
 class PeopleBackend(ModelBackend):
-    """Django's own, for people alone: neither a password nor a session lets a service account in, however it came by one."""
+    """Django's backend, for people only: no password or session lets a service account in."""
 
     def user_can_authenticate(self, user: User | AnonymousUser | None) -> bool:
         return super().user_can_authenticate(user) and not hasattr(user, "service_account")
 
     def get_user(self, user_id: Any) -> User | None:
-        """Return the person of a session, asked at each request; None ends it for a disabled account."""
+        """Return the person of a session, at each request; None for a disabled account ends the session."""
         user = User.objects.select_related("service_account").filter(pk=user_id).first()
         return user if self.user_can_authenticate(user) else None
 
 
 class RightsBackend(BaseBackend):
-    """`user.has_perm("knowledge.view_folder", folder)` says what `visible_to` says: with denials, ends, breaks and units.
+    """Answers `user.has_perm("knowledge.view_folder", folder)` as `visible_to` does: denials, ends and units count.
 
-    Of superusers Django says yes before it asks any backend, although they read nothing without a grant: our own code asks
-    `authz.checks.can`, and a test keeps it so. Nothing is said of models that are not protected, nor without a row.
+    For superusers Django answers yes before it asks any backend, although they read nothing without a grant: our code
+    asks `authz.checks.can`, as a test enforces. The backend ignores unprotected models, and calls without a row.
     """
 
     def has_perm(self, user_obj: Any, perm: str, obj: Model | None = None) -> bool:

@@ -1,7 +1,7 @@
-"""From an id to a row, and from a row to what may be done with it.
+"""Look up rows by id, and check rights on them.
 
-What is missing and what is forbidden are one answer, and cost the same: rights are looked for only when the row is found (`permitted`),
-so where there is none they are looked for all the same (`equalise_timing`).
+Missing and forbidden rows get the same answer at the same cost: rights are read only when the row is found
+(`permitted`), so for a missing row `equalise_timing` reads them, too.
 """
 
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
         row = door(model).permitted(principal, Right.VIEW, **lookup).first()
         if row is None:
             equalise_timing(principal, Right.VIEW, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
-    except (ValueError, ValidationError):  # an id that is no UUID names nothing
+    except (ValueError, ValidationError):  # a malformed id matches nothing
         row = None
     if row is None:
         raise missing(model)
@@ -33,18 +33,18 @@ def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
 
 
 def missing(model: type[models.Model]) -> NotFound:
-    """Return the error for a row that is not there or not theirs: the same words for both."""
+    """Return the error for a missing or forbidden row: the same words for both."""
     return NotFound(_("There is no such %(what)s, or you may not see it.") % {"what": model._meta.verbose_name})
 
 
 def equalise_timing(principal: Principal, right: Right, rows: models.QuerySet[M]) -> None:
-    """Do for a row that is not there what the statement before did for one that is forbidden, so that a clock tells nothing.
+    """Repeat for a missing row the work that a forbidden row costs, so that timing reveals nothing.
 
-    right: the one that was looked for. rows: those of the id that was asked for, whoever has it; nothing of them leaves.
+    right: the right that was checked. rows: the rows with the requested id, unchecked; none is returned.
     """
     try:
         there, values = rows.order_by().query.sql_with_params()
-    except EmptyResultSet:  # a number that no column holds
+    except EmptyResultSet:  # a number out of the column's range
         there, values = "SELECT 1 WHERE false", ()
     ids = folder_ids_with(principal, right)
     statement = f"SELECT CASE WHEN EXISTS ({there}) THEN 0 ELSE (SELECT count(*) FROM ({ids.sql}) AS mine) END"  # noqa: S608
@@ -58,7 +58,7 @@ def can(principal: Principal, right: Right, row: models.Model) -> bool:
 
 
 def require(principal: Principal, right: Right, row: models.Model) -> None:
-    """Raises PermissionDenied unless `can`; call it on rows that `get_visible` returned."""
+    """Raise PermissionDenied unless `can`; call it on rows that `get_visible` returned."""
     if not can(principal, right, row):
         raise PermissionDenied(
             _("You may see “%(name)s” but not %(right)s here. Ask its manager for this right.")
@@ -67,9 +67,9 @@ def require(principal: Principal, right: Right, row: models.Model) -> None:
 
 
 def require_manage(by: Principal | None, row: models.Model) -> None:
-    """Let pass who may change rights on this row: its managers, superusers, and None, which sets a system up.
+    """Require a manager of this row, a superuser, or None, which sets a system up.
 
-    Raises NotFound when they may not even see it, else PermissionDenied.
+    Raises NotFound when they may not even see the row, else PermissionDenied.
     """
     if by is None or by.is_superuser or can(by, Right.MANAGE, row):
         return
@@ -78,5 +78,5 @@ def require_manage(by: Principal | None, row: models.Model) -> None:
 
 
 def door(model: type[M]) -> GuardedManager[M]:
-    """Return the manager that opens the rows of a protected model."""
+    """Return the `GuardedManager` of a protected model."""
     return model.objects  # type: ignore[attr-defined, no-any-return]

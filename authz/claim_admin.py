@@ -1,6 +1,6 @@
-"""What the company's sign-in means here, in the admin: the mapping, what it gave, and what it does not know.
+"""Admin pages of the company's sign-in: the claim mapping, the links it made, and unmapped values.
 
-What says who somebody is, and where they belong, is for superusers alone: whoever changes it could be anybody.
+Only superusers change how identities and memberships are decided: anyone else could take over any account.
 """
 
 from datetime import datetime
@@ -30,8 +30,8 @@ from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausi
 from copilot_site.lib.read_only_admin import ReadOnlyAdmin
 
 for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Authenticator):
-    admin.site.unregister(model)  # allauth's own pages show secrets, and record nothing
-# allauth and Django name these by their classes, or by what nobody calls them here
+    admin.site.unregister(model)  # allauth's own pages show secrets, and audit nothing
+# allauth and Django name these by their classes, or by words not used here
 SocialApp._meta.verbose_name = _("company sign-in")
 SocialApp._meta.verbose_name_plural = _("company sign-ins")
 SocialAccount._meta.verbose_name = _("account of a company sign-in")
@@ -50,7 +50,7 @@ FACTORS = {
 
 @admin.register(ClaimMapping)
 class ClaimMappingAdmin(FromOutside, SuperusersOnly[ClaimMapping]):
-    """Which value of the groups claim makes somebody a member of which group; it counts from their next sign-in on."""
+    """Mappings from values of the groups claim to groups; they apply from a person's next sign-in on."""
 
     lead_sentence = _(
         "Whoever the sign-in or the directory says belongs to a group out there becomes a member of the group here, from the next "
@@ -82,7 +82,7 @@ class ClaimMembershipAdmin(FromOutside, ReadOnlyAdmin):
 
 @admin.register(UnmappedClaim)
 class UnmappedClaimAdmin(FromOutside, ReadOnlyAdmin):
-    """Values that came and mean nothing yet; each with a way to give it a meaning."""
+    """Values without a mapping, each with a link to add one."""
 
     lead_sentence = _(
         "Groups that people have out there and that lead to none here. Map those that should; the others do no harm."
@@ -106,7 +106,7 @@ OPTIONS = ("groups_claim", "link_by_email", "addresses_verified")
 
 
 class SignInForm(forms.ModelForm[SocialApp]):
-    """A company sign-in, in the fields it has. The secret is written, never shown."""
+    """A form for a company sign-in. The secret is written, never shown."""
 
     server_url = forms.URLField(
         label=capfirst(_("issuer")),
@@ -157,7 +157,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
         return url
 
     def clean(self) -> dict[str, Any]:
-        """Ask for the secret again for another issuer: a stored one goes only to the issuer that made it."""
+        """Require the secret again for another issuer: a stored one is sent only to the issuer that made it."""
         given: dict[str, Any] = super().clean() or {}
         row = self.instance
         is_same = (given.get("server_url"), given.get("client_id")) == (row.settings.get("server_url"), row.client_id)
@@ -180,7 +180,7 @@ class SignInAdmin(SuperusersOnly[SocialApp]):
     list_display = ("name", "provider_id", "client_id")
 
     def get_form(self, request: HttpRequest, obj: SocialApp | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """Show the redirect address that is registered at the issuer, which nobody can guess."""
+        """Show the redirect address to register at the issuer: nobody can guess it."""
         form = super().get_form(request, obj, change, **kwargs)
         place = reverse("openid_connect_callback", args=[(obj and obj.provider_id) or "PROVIDER-ID"])
         form.base_fields["provider_id"].help_text = _(
@@ -196,7 +196,7 @@ class SignInAdmin(SuperusersOnly[SocialApp]):
 
 @admin.register(SocialAccount)
 class LinkAdmin(SuperusersOnly[SocialAccount]):
-    """Which account a name at the company sign-in leads to; an administrator links here what is not linked by itself."""
+    """Links from names at the company sign-in to accounts; an administrator adds those not linked automatically."""
 
     fields = ("user", "provider", "uid")
     list_display = ("user", "provider", "uid", "last_login")
@@ -218,7 +218,7 @@ class LinkAdmin(SuperusersOnly[SocialAccount]):
 
 @admin.register(Authenticator)
 class SecondFactorAdmin(ReadOnlyAdmin):
-    """Who has a second factor. Removing one lets its owner set up another: for a lost phone. Secrets are not shown."""
+    """Second factors. Removing one lets its owner set up another, for a lost phone. Secrets are not shown."""
 
     fields = readonly_fields = list_display = ("owner", "kind", "made_at", "used_at")
     list_select_related = ("user",)

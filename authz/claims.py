@@ -1,4 +1,4 @@
-"""Memberships that the company's sign-in gives and takes."""
+"""Memberships that the company's sign-in adds and removes."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +11,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
 
-MAX_VALUES = 1_000  # of one claim; the rest is not read
+MAX_VALUES = 1_000  # values read from one claim
 VALUE_LENGTH = 250  # characters
 
 
@@ -23,24 +23,24 @@ def claim_values(claim: Any) -> set[str]:
 
 @transaction.atomic
 def apply_claims(user: User, *, provider: str, values: Iterable[str]) -> None:
-    """Make the person's memberships what the mapping says of these values.
+    """Set the person's memberships to what the mapping gives for these values.
 
-    Memberships that this sign-in gave before and gives no more end; those given by hand stay, wherever the mapping stands.
-    Values that no mapping knows are noted for the administrator, and mean nothing.
+    Memberships from earlier sign-ins that are no longer given end; those given by hand stay, whatever the mapping says.
+    Values without a mapping are noted for the administrator and have no effect.
     """
     note_unmapped(provider, follow_claims(user, provider=provider, values=values))
 
 
 def note_unmapped(provider: str, values: Iterable[str]) -> None:
-    """Note values for the administrator, who may map them."""
+    """Store unmapped values for the administrator, who may map them."""
     for value in sorted(values):
         UnmappedClaim.objects.update_or_create(provider=provider, value=value, defaults={"seen_at": timezone.now()})
 
 
 @transaction.atomic
 def follow_claims(user: User, *, provider: str, values: Iterable[str]) -> set[str]:
-    """Set memberships as `apply_claims` does; return the values that no mapping knows."""
-    User.objects.select_for_update().get(pk=user.pk)  # two sign-ins at once: one after the other
+    """Set memberships as `apply_claims` does; return the values without a mapping."""
+    User.objects.select_for_update().get(pk=user.pk)  # serialise concurrent sign-ins
     named = set(values)
     mappings = ClaimMapping.objects.filter(provider__in=("", provider), value__in=named)
     known, wanted = set(), set()
@@ -56,8 +56,8 @@ def follow_claims(user: User, *, provider: str, values: Iterable[str]) -> set[st
     return named - known
 
 
-# Neither is `units.join` or `units.leave`: these refuse what would leave a place without a manager, and whoever the company puts
-# into a group, or takes out of it, is in or out all the same.
+# These do not call `units.join` and `units.leave`, which refuse to leave a place without a manager: the company's word
+# on who is in a group counts all the same.
 def _join(user: User, group: Group, provider: str) -> None:
     user.groups.add(group)
     ClaimMembership.objects.create(user=user, group=group, provider=provider)

@@ -1,6 +1,6 @@
-"""What this site proves itself to an issuer with, where the sign-in stands in the admin: encrypted, for that issuer and client alone.
+"""Client secrets of sign-ins configured in the admin: encrypted, valid only for their issuer and client.
 
-allauth's column `secret` stays empty: it is clear text, and too short for what is encrypted.
+allauth's column `secret` stays empty: it is clear text, and too short for an encrypted value.
 """
 
 import structlog
@@ -13,13 +13,13 @@ log = structlog.get_logger(__name__)
 
 
 def store_secret(app: SocialApp, secret: str) -> None:
-    """Seal the secret for the row's present issuer and client; the caller saves."""
+    """Encrypt the secret for the row's current issuer and client; the caller saves."""
     app.secret = ""
     app.settings = app.settings | {"sealed_secret": seal(secret, purpose=_purpose(app), secrets=[settings.SECRET_KEY])}
 
 
 def stored_secret(app: SocialApp) -> str:
-    """Return the stored secret; "" where none is stored, or one for another issuer or client or under another COPILOT_SECRET_KEY."""
+    """Return the stored secret; "" where there is none for this issuer and client under this COPILOT_SECRET_KEY."""
     try:
         return unseal(app.settings.get("sealed_secret", ""), purpose=_purpose(app), secrets=[settings.SECRET_KEY])
     except SealBroken:
@@ -28,7 +28,7 @@ def stored_secret(app: SocialApp) -> str:
 
 
 def sign_ins_without_secret() -> list[str]:
-    """Return the names of sign-ins in the admin that cannot prove themselves to their issuer."""
+    """Return the names of sign-ins in the admin without a usable secret."""
     return [app.name for app in SocialApp.objects.order_by("name") if not stored_secret(app)]
 
 

@@ -1,7 +1,7 @@
 """The rows behind rights in some knowledge bases, read at once, with the reason of each decision.
 
-The statement in `authz.folders` decides (`authz.held_rights` asks it); the rows here tell why, for pages that explain and export. A
-property test holds the two together.
+The statement in `authz.folders` decides (`authz.held_rights` runs it); the rows here tell why, for pages and exports.
+A property test checks that the two agree.
 """
 
 from collections import defaultdict
@@ -23,10 +23,10 @@ from authz.permissions import Right
 
 @dataclass(frozen=True)
 class Place:
-    """Where rows can stand: a knowledge base, a folder, or the node of a document with rights of its own.
+    """A place for grants: a knowledge base, a folder, or the node of a document with rights of its own.
 
-    parent_id: the place above; a root folder's is its knowledge base, which has none. is_root: the folder that bears the name of
-    its base, so that naming both says nothing. row_id: what an address names; a node is known by its document.
+    parent_id: the place above; a root folder's is its knowledge base, which has none. is_root: the folder with the same
+    name as its base, so only one of them is named. row_id: the id in addresses; for a node, its document's.
     """
 
     id: UUID
@@ -45,7 +45,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Row:
-    """One grant or denial. holder: ("user" or "group", id). has_ended: by the database's clock when it was read."""
+    """A grant or denial. holder: ("user" or "group", id). has_ended: by the database's clock when it was read."""
 
     right: Right
     place_id: UUID
@@ -64,7 +64,7 @@ class Row:
 
 
 class Fate(StrEnum):
-    """What became of a row that concerns somebody."""
+    """The effect of a grant or denial on somebody's right."""
 
     ALLOWS = "allows"
     DENIES = "denies"
@@ -74,7 +74,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Considered:
-    """A row that concerns somebody at a place or above it. cut_by: the place that does not inherit, for Fate.CUT."""
+    """A row that concerns somebody, on a place or above. cut_by: the place that does not inherit, for Fate.CUT."""
 
     row: Row
     place: Place
@@ -99,7 +99,7 @@ class Decision:
 
 @dataclass
 class Rulebook:
-    """The places of some knowledge bases with every grant and denial on them, as of one moment."""
+    """The places of some knowledge bases with all grants and denials on them, as of one moment."""
 
     places: Mapping[UUID, Place]
     rows: Mapping[tuple[Right, UUID], Sequence[Row]]
@@ -124,7 +124,7 @@ class Rulebook:
         return self._ways[place_id]
 
     def names(self, place_id: UUID) -> tuple[str, ...]:
-        """Return names from the base down to the place, as people say where it is: without the root folder on the way."""
+        """Return the path of names from the base down to the place, without the root folder."""
         way = self.way(place_id)
         return tuple(place.name for place in reversed(way) if place.id == place_id or not place.is_root)
 
@@ -134,7 +134,7 @@ class Rulebook:
         return Decision(person, right, self.way(place_id), concerning, (right, place_id) in self.held(person))
 
     def considered(self, right: Right, place_id: UUID) -> tuple[Considered, ...]:
-        """Return every row that bears on a place, of whomever, from the place upwards."""
+        """Return every row that affects a place, for all holders, from the place upwards."""
         key = right, place_id
         if key not in self._considered:
             self._considered[key] = tuple(self._consider(right, self.way(place_id)))
@@ -147,7 +147,7 @@ class Rulebook:
         return self._held[person.id, person.group_id]
 
     def ask(self, people: Collection[Person]) -> None:
-        """Ask the rule for these people at once, and keep the answers."""
+        """Ask the rule for these people at once, and cache the answers."""
         by_person = held_by_people([person.id for person in people if person.group_id is None], self.places)
         by_group = held_by_groups([person.group_id for person in people if person.group_id is not None], self.places)
         for person in people:

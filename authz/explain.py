@@ -1,4 +1,4 @@
-"""Why somebody may do something somewhere, or may not, in words: from the same rows that decide it."""
+"""Explain in words why somebody has a right on a place or not, from the rows that decide it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from authz.permissions import Right
 
 
 class Reason(TextChoices):
-    """Why the answer is yes or no."""
+    """The reason for a yes or no."""
 
     GRANTED = "granted", gettext_lazy("a grant allows it")
     DENIED = "denied", gettext_lazy("a denial forbids it, whatever is granted")
@@ -28,7 +28,7 @@ class Reason(TextChoices):
 
 
 class StepKind(StrEnum):
-    """What stands at a point of the path: icons and programs go by it."""
+    """The kind of a point on the path, for icons and programs."""
 
     PERSON = "person"
     GROUP = "group"
@@ -40,7 +40,7 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """A point on the path from a person to a place. text: the whole of it, for people."""
+    """A point on the path from a person to a place. text: its full wording for people."""
 
     kind: StepKind
     name: str
@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A decision with its reason. decisive: the row that the answer stands on; None where there is none."""
+    """A decision with its reason. decisive: the row that decides the answer; None where there is none."""
 
     decision: Decision
     reason: Reason
@@ -78,12 +78,12 @@ class Explanation:
 
     @property
     def path(self) -> list[Step]:
-        """Return the person, the groups in between, the row, and the places it came down through; only the person without a row."""
+        """Return the person, the groups, the row, and the places it is inherited through; without a row the person."""
         return list(path_of(self.decision, self.decisive))
 
     @property
     def others(self) -> list[Considered]:
-        """Return the further rows that concern this person here, nearest first."""
+        """Return the other rows that concern this person here, nearest first."""
         return [row for row in self.decision.considered if row is not self.decisive]
 
     def _words(self) -> dict[str, object]:
@@ -121,7 +121,7 @@ SENTENCES = {
 
 
 def explain(decision: Decision) -> Explanation:
-    """Give the reason of a decision. For a no: what forbids it, else what comes nearest to a yes."""
+    """Return a decision with its reason. For a no: the row that forbids it, else the one nearest to a yes."""
     if not decision.person.is_active:
         return Explanation(decision, Reason.INACTIVE, None)
     if decision.is_allowed:
@@ -133,7 +133,7 @@ def explain(decision: Decision) -> Explanation:
 
 
 def path_of(decision: Decision, considered: Considered | None) -> Iterator[Step]:
-    """From the person over the groups to the row, and down to the place asked about."""
+    """Yield the path from the person through the groups to the row, and down to the place."""
     person = decision.person
     yield Step(StepKind.PERSON, person.username, person.name or person.username)
     if considered is None:

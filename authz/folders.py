@@ -1,8 +1,8 @@
-"""Which folders and knowledge bases a person holds a right on: allowed on a place, inherited down the tree, and not denied.
+"""Folders and knowledge bases on which a person holds a right: granted, inherited down the tree, not denied.
 
-The rule is SQL, a subquery of the statement that reads the rows: membership, the account's being active, a token's being alive,
-the end of a grant, denials and the tree are read by that statement, so a right taken back is gone for the next one. Written by
-hand, because making it out of querysets costs 10 ms of Python each time. The tables of the tree are those of `authz.tree`.
+The rule is SQL, a subquery of the statement that reads the rows: that statement reads memberships, active accounts,
+valid tokens, expiry, denials and the tree, so a revoked right is gone for the next one. It is written by hand because
+building it from querysets costs 10 ms of Python each time. The tables of the tree are those of `authz.tree`.
 """
 
 import re
@@ -18,7 +18,7 @@ from authz.tree import tree
 
 Ids: TypeAlias = RawSQL  # a subquery of ids, for `__in`
 
-NAMES = re.compile(r"\{(\w+)\}")  # of the values that a statement takes, in its order
+NAMES = re.compile(r"\{(\w+)\}")  # placeholders for a statement's values, in order
 PLACES = {
     "user": "%s",
     "people": "%s::int[]",
@@ -51,20 +51,20 @@ _ROOT = """
     JOIN {folders} r ON r.knowledge_base_id = g.content_object_id AND r.parent_id IS NULL AND r.inherits"""
 _ON_FOLDER = {"grants": "folder", "place": "", "codename": "{folder_codename}", "user": "{user}"}
 _ON_BASE = {"grants": "knowledgebase", "codename": "{base_codename}", "user": "{user}"}
-# Whoever comes through an API token comes only while it lives.
+# An API token must still be valid.
 _ALIVE = """({token} IS NULL OR EXISTS (
     SELECT 1 FROM authz_apitoken t WHERE t.id = {token} AND t.revoked_at IS NULL AND t.expires_at > statement_timestamp()
 ))"""
 _DENIED = """(d.user_id = {user} OR d.group_id IN (SELECT group_id FROM mine)) AND d."right" = {right}"""
 
-# Files of a conversation lie where nothing is granted: its person reads them while they are in it, and adds some; in front of others
-# nobody does, or one of several people with the same groups would lend theirs to all.
+# Files of a conversation have no grants: its person reads and adds them in that conversation; with an audience nobody
+# does, or one of several people with the same groups would share theirs with all.
 _IN_CONVERSATION = """
     SELECT c.id FROM {folders} c JOIN auth_user u ON u.id = c.owner_id
     WHERE c.id = {conversation} AND u.id = {user} AND u.is_active AND cardinality({people}) = 1
     AND {right} IN ('view', 'download', 'add')"""
 
-# Grants go down from a folder, those on a base from its root, as far as no folder cuts them; denials go down everywhere.
+# Folders inherit grants, those on a base from its root, down to a folder that cuts them; they inherit all denials.
 FOLDERS = f"""
 WITH mine AS MATERIALIZED ({GROUPS}
 ), denied AS MATERIALIZED (
@@ -100,8 +100,8 @@ WHERE b.id IN (
 EXCEPT
 SELECT d.knowledge_base_id FROM authz_denial d WHERE {_DENIED}"""  # noqa: S608
 
-# In front of others: what the rule gives for each of them, as far as it gives it for all. Those who are in the same groups and have
-# no grants or denials of their own are asked for once. One who is not active leaves nothing.
+# With an audience: what the rule gives all of them. People in the same groups without grants or denials of their own
+# are computed once. An inactive one leaves nothing.
 _PERSON = """
     SELECT u.id, ARRAY(SELECT m.group_id FROM auth_user_groups m WHERE m.user_id = u.id ORDER BY 1) AS groups, CASE WHEN
         EXISTS (SELECT 1 FROM authz_folderusergrant g WHERE g.user_id = u.id)
@@ -120,20 +120,20 @@ GROUP BY held.id HAVING count(*) = (SELECT count(*) FROM one)"""  # noqa: S608
 
 
 def folder_ids_with(principal: Principal, right: Right, *, among: str = "") -> Ids:
-    """Return the ids of the folders, and of the nodes of documents with exceptions, on which `principal` holds `right`.
+    """Return ids of the folders, and of the nodes of documents with exceptions, on which `principal` holds `right`.
 
-    Held is what is granted there, on a folder above or on the knowledge base, unless the folder itself or one on the way down to
-    it does not inherit; and what is denied neither there, nor on a folder above, nor on the knowledge base. In a conversation, its
-    person reads its files, too, and adds some.
-    among: SQL of a few ids without values, for whoever asks about those alone: then nobody's whole library is gone through.
+    A right is held where it is granted there, on a folder above or on the knowledge base, unless the folder or one on
+    the way down to it does not inherit, and where it is denied on none of these. In a conversation, its person may also
+    read and add its files.
+    among: SQL, without values, of the few ids to check, to avoid walking the whole library.
     """
     rule = f"{FOLDERS} AND l.descendant_id IN ({among})" if among else FOLDERS
     return _subquery(_for_all(principal, rule, "descendant_id"), principal, right)
 
 
 def knowledge_base_ids_with(principal: Principal, right: Right) -> Ids:
-    """Return ids of the knowledge bases on which `principal` holds `right` as a whole; a token for a folder reaches a whole base
-    only where that folder is its root.
+    """Return ids of the knowledge bases on which `principal` holds `right` as a whole; a token for a folder reaches a
+    whole base only where that folder is its root.
     """
     return _subquery(_for_all(principal, BASES, "id"), principal, right)
 
@@ -150,7 +150,7 @@ def group_ids_of(principal: Principal) -> Ids:
 
 
 def _for_all(principal: Principal, rule: str, column: str) -> str:
-    """Return the rule as it is for this person; in front of others, for each of them. column: its only one."""
+    """Return the rule for this person; with an audience, for everyone in it. column: its only column."""
     if not principal.audience:
         return rule
     return _ALL.replace("<column>", column).replace("<rule>", rule.replace("{user}", "one.id"))
@@ -173,6 +173,6 @@ def _subquery(statement: str, principal: Principal, right: Right) -> Ids:
 
 @cache
 def _prepared(statement: str) -> tuple[str, list[str]]:
-    """Return the statement with its tables and with places for its values, and the names of these in order."""
+    """Return the statement with its tables and placeholders for its values, and the values' names in order."""
     tables = tree().tables()
     return statement.format(**PLACES, **tables), [name for name in NAMES.findall(statement) if name not in tables]

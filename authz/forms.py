@@ -1,4 +1,4 @@
-"""What is asked of a new API token: on the page of its person, whose sentences `issue_token` says, and in the admin."""
+"""Forms for a new API token: on the person's own page, where `issue_token` reports errors, and in the admin."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class OwnTokenForm(forms.Form):
 
 
 def clean_name(name: str) -> str:
-    """Return the name of a new account, on a form. Raises ValidationError."""
+    """Return the form's name for a new account. Raises ValidationError."""
     try:
         require_usable(name)
     except InvalidInput as problem:

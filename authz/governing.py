@@ -1,6 +1,6 @@
-"""Who governs what: managers the places they manage, superusers every place; and who reviews it: auditors, every place.
+"""Places that people govern (managers their own, superusers all) and review (auditors all).
 
-It lets nobody read what documents say.
+Neither gives a right to read documents.
 """
 
 from typing import Any, TypeVar
@@ -28,13 +28,13 @@ def governed(model: type[M], principal: Principal) -> QuerySet[M]:
 
 
 def _of_people(model: type[M], rows: QuerySet[M]) -> QuerySet[M]:
-    """Leave out the rows that a model calls its `OF_THE_SYSTEM`: nobody governs them, not even a superuser."""
+    """Exclude a model's `OF_THE_SYSTEM` rows: nobody governs them, not even a superuser."""
     kept = getattr(model, "OF_THE_SYSTEM", None)
     return rows if kept is None else rows.exclude(kept)
 
 
 def is_reviewer(principal: Principal) -> bool:
-    """Tell whether this person may see all rights, without changing any. Whoever reads the audit log may, but no token for one folder."""
+    """Tell whether this person may see all rights: readers of the audit log, but no token for one folder."""
     if principal.is_superuser or principal.is_nobody or principal.folder_id is not None:
         return principal.is_superuser
     user = User.objects.filter(pk=principal.user_id, is_active=True).first()
@@ -42,18 +42,18 @@ def is_reviewer(principal: Principal) -> bool:
 
 
 def reviewed(model: type[M], principal: Principal) -> QuerySet[M]:
-    """Return the rows of a protected model whose rights this person may see: those they govern, and all for reviewers."""
+    """Return the rows of a protected model whose rights this person may see: governed ones, and all for reviewers."""
     doors: Any = model
     return _of_people(model, doors.unscoped.all()) if is_reviewer(principal) else governed(model, principal)
 
 
 def get_reviewed(model: type[M], principal: Principal, **lookup: Any) -> M:
-    """Return the one reviewed row that matches; raises NotFound, the same for missing and not reviewed."""
+    """Return the one matching row they may review; raise NotFound, the same for missing and not reviewed."""
     return _get(model, principal, lookup, sees_all=is_reviewer(principal))
 
 
 def get_governed(model: type[M], principal: Principal, **lookup: Any) -> M:
-    """Return the one governed row that matches; raises NotFound, the same for missing and not governed."""
+    """Return the one matching row they govern; raise NotFound, the same for missing and not governed."""
     return _get(model, principal, lookup, sees_all=principal.is_superuser)
 
 
@@ -65,7 +65,7 @@ def _get(model: type[M], principal: Principal, lookup: dict[str, Any], *, sees_a
         ).first()
         if row is None and not sees_all:
             equalise_timing(principal, Right.MANAGE, rows)
-    except (ValueError, ValidationError):  # an id that is no UUID names nothing
+    except (ValueError, ValidationError):  # a malformed id matches nothing
         row = None
     if row is None:
         raise NotFound(_("There is no such %(what)s, or you do not manage it.") % {"what": model._meta.verbose_name})
@@ -78,7 +78,7 @@ def may_oversee(user: AbstractBaseUser | AnonymousUser) -> bool:
 
 
 def require_oversight(user: AbstractBaseUser | AnonymousUser) -> None:
-    """Raises PermissionDenied for whoever may not oversee."""
+    """Raise PermissionDenied unless they may oversee."""
     if not may_oversee(user):
         raise PermissionDenied(
             _("To look through another person's eyes needs the right to oversee, which an administrator gives.")

@@ -1,4 +1,4 @@
-"""Grants that something outside brings with it: given as it says, and ended with what it says."""
+"""Grants from an outside source: given and ended on its word."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from authz.permissions import Right, codename
 
 @dataclass(frozen=True)
 class Origin:
-    """What brings grants. name: as the explanation of a right says it."""
+    """A source of grants. name: as shown when a right is explained."""
 
     id: UUID
     name: str
@@ -27,9 +27,9 @@ class Origin:
 
 @transaction.atomic
 def settle(origin: Origin, right: Right, wanted: Iterable[tuple[models.Model, Holder]], *, on: Any) -> None:
-    """Let an origin have exactly these grants of one right on rows of a model: give what is missing, end what is not wanted.
+    """Make an origin's grants of one right on a model's rows exactly these: add missing ones, end the others.
 
-    on: the model. What a person gave stays as it is, and is not given twice.
+    on: the model. Grants given by a person stay and are not duplicated.
     """
     wanted = list(wanted)
     permission = Permission.objects.get(content_type__app_label=on._meta.app_label, codename=codename(right, on))
@@ -48,7 +48,7 @@ def settle(origin: Origin, right: Right, wanted: Iterable[tuple[models.Model, Ho
                 _give(origin, right, row, holder, grants.objects.filter(permission=permission), permission)
 
 
-def _give(  # noqa: PLR0917  # what one grant is made of
+def _give(  # noqa: PLR0917  # the parts of one grant
     origin: Origin, right: Right, row: models.Model, holder: Holder, grants: Any, permission: Permission
 ) -> None:
     kind = _kind(holder)

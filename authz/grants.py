@@ -24,7 +24,7 @@ from copilot_site.lib.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Grant:
-    """One right of one person or group on one row, for lists and pages. expires_at: None while it has no end."""
+    """One right of one person or group on one row, for lists and pages. expires_at: None for no end."""
 
     holder: str
     is_group: bool
@@ -36,7 +36,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Denied:
-    """One right that one person or group does not have on one row, whatever is granted."""
+    """One right denied to one person or group on one row, whatever is granted."""
 
     holder: str
     is_group: bool
@@ -59,7 +59,7 @@ def give(
     """Give rights on a folder or knowledge base until `expires_at`; an unchanged grant is not audited again.
 
     by: who gives; None for commands that set a system up. The caller has checked `manage`.
-    about: the row that the audit log names, when it is not `row`: the document of an exception.
+    about: the row that the audit log names instead of `row`: the document of an exception.
     Raises InvalidInput (an end that has passed, or one that would leave nobody to manage the row).
     """
     if expires_at is not None and expires_at <= timezone.now():
@@ -68,7 +68,7 @@ def give(
         )
     wanted = list(rights)
     held = {grant.permission.codename: grant for grant in _grants(row, to).select_related("permission")}
-    takes_away = expires_at is not None  # a right without an end only adds a manager
+    takes_away = expires_at is not None  # a grant without an end only adds a manager
     with _kept(wanted, row) if takes_away else nullcontext():
         for right in wanted:
             name = codename(right, type(row))
@@ -97,7 +97,7 @@ def give(
 def take_back(
     by: Principal | None, rights: Iterable[Right], row: models.Model, *, of: Holder, about: models.Model | None = None
 ) -> None:
-    """Take back rights given on this very row; inherited ones end where they were given.
+    """Revoke rights granted on this row itself; inherited ones are revoked where they were granted.
 
     Raises InvalidInput when nobody could manage the row afterwards.
     """
@@ -119,7 +119,7 @@ def deny(
     reason: str = "",
     about: models.Model | None = None,
 ) -> None:
-    """Deny rights on a folder or knowledge base and below, whatever is granted; a denial that is there gets the new reason.
+    """Deny rights on a folder or knowledge base and below, whatever is granted; an existing denial gets the new reason.
 
     The caller has checked `manage`. Raises InvalidInput when nobody could manage the row afterwards.
     """
@@ -140,7 +140,7 @@ def deny(
 def undeny(
     by: Principal | None, rights: Iterable[Right], row: models.Model, *, of: Holder, about: models.Model | None = None
 ) -> None:
-    """Take back denials on this very row; those above stay. The caller has checked `manage`."""
+    """Remove denials on this row itself; those above stay. The caller has checked `manage`."""
     for right in rights:
         gone, _by_model = Denial.objects.filter(**{_place(row): row, _kind(of): of}, right=right.value).delete()
         if gone:
@@ -149,19 +149,19 @@ def undeny(
 
 @transaction.atomic
 def copy_from_above(by: Principal | None, folder: models.Model, *, about: models.Model | None = None) -> None:
-    """Grant on this folder what reaches it from above now, each with the end it has there."""
+    """Copy the grants that this folder inherits now onto it, each with its end."""
     for (holder, right), expires_at in granted_above(folder).items():
         give(by, [right], folder, to=holder, expires_at=expires_at, about=about)
 
 
 def is_bare(row: models.Model) -> bool:
-    """Tell whether nothing is granted and nothing denied on this very row."""
+    """Tell whether this row itself has no grants and no denials."""
     granted = any(model.objects.filter(content_object=row).exists() for model in _models(row).values())
     return not granted and not Denial.objects.filter(**{_place(row): row}).exists()
 
 
 def grants_on(row: models.Model) -> list[Grant]:
-    """Return the rights given on this very row, groups first, by name; those whose end has passed included."""
+    """Return the grants on this row itself, groups first, by name, expired ones included."""
     rows = [
         Grant(name, kind == "group", _right(code), expires_at, by or origin, at)
         for kind, model in _models(row).items()
@@ -178,7 +178,7 @@ def grants_on(row: models.Model) -> list[Grant]:
 
 
 def denials_on(row: models.Model) -> list[Denied]:
-    """Return the denials on this very row, groups first, by name."""
+    """Return the denials on this row itself, groups first, by name."""
     rows = Denial.objects.filter(**{_place(row): row}).select_related("user", "group", "denied_by")
     shown = [
         Denied(
@@ -195,7 +195,7 @@ def denials_on(row: models.Model) -> list[Denied]:
 
 
 def _grants(row: models.Model, holder: Holder) -> Any:
-    """Return the grants of this holder on this very row."""
+    """Return this holder's grants on this row itself."""
     return _models(row)[_kind(holder)].objects.filter(**{"content_object": row, _kind(holder): holder})
 
 

@@ -1,4 +1,4 @@
-"""The rule of `authz.folders`, asked for several people or groups and all rights at once: for pages that compare, review and export."""
+"""The rule of `authz.folders` for several people or groups and all rights at once, for reviews and exports."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -12,9 +12,9 @@ from authz.folders import ALIKE, BASES, FOLDERS, OWN
 from authz.permissions import Right
 from authz.tree import tree
 
-Held = frozenset[tuple[Right, UUID]]  # rights with the places they are held on
+Held = frozenset[tuple[Right, UUID]]  # pairs of a right and a place
 
-# The rule for a person at no token, in no conversation and alone, or for whoever is in one group and no other.
+# The rule for a person without token, conversation or audience, or for a member of one group alone.
 _ONE = {
     OWN: f"{OWN}\n    UNION ALL SELECT one.group_id WHERE one.group_id IS NOT NULL",
     "{user}": "one.user_id",
@@ -39,9 +39,9 @@ WHERE held.id = ANY(%(places)s::uuid[])"""  # noqa: S608  # made of constants
 
 
 def held_by_people(user_ids: Collection[int], place_ids: Collection[UUID]) -> dict[int, Held]:
-    """Return what each of these people holds on the places; a person who is not active is missing.
+    """Return the rights of each of these people on the places; inactive people are missing.
 
-    People in the same groups and with no grants or denials of their own are asked for once, and share their set.
+    People with the same groups and no grants or denials of their own are computed once and share their set.
     """
     with connection.cursor() as cursor:
         cursor.execute(ALIKE.replace("{people}", "%s::int[]"), [list(user_ids)])
@@ -51,7 +51,7 @@ def held_by_people(user_ids: Collection[int], place_ids: Collection[UUID]) -> di
 
 
 def held_by_groups(group_ids: Collection[int], place_ids: Collection[UUID]) -> dict[int, Held]:
-    """Return what somebody holds on the places who is in one of these groups and in no other, for each group."""
+    """Return for each group the rights on the places of somebody who is in that group alone."""
     found = _held([(0, group_id) for group_id in group_ids], place_ids)
     return {group_id: found.get((0, group_id), frozenset()) for group_id in group_ids}
 

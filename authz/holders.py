@@ -1,4 +1,4 @@
-"""Who holds a right on a place: `authz.folders`, asked from the other side; and that the last manager of a place stays."""
+"""Find the holders of a right on a place, the inverse of `authz.folders`, and keep each place's last manager."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ COUNTS = Q(expires_at=None) | Q(expires_at__gt=Now())  # grants that have not en
 def people_with(right: Right, place: models.Model, *, without_end: bool = False) -> QuerySet[User]:
     """Return the active people who hold `right` on a folder or knowledge base.
 
-    without_end: only by grants that have no end.
+    without_end: count only grants without an end.
     """
     allowed = Q(pk=None)
     for model, reaches, kind in _reaching(place):
@@ -38,7 +38,7 @@ def people_with(right: Right, place: models.Model, *, without_end: bool = False)
 
 
 def granted_above(folder: models.Model) -> dict[tuple[Holder, Right], datetime | None]:
-    """Return who is granted which right on a folder by grants above it, each with its last end; None where it has no end."""
+    """Return the holders and rights that grants above a folder give on it, with their last end; None for no end."""
     found: dict[tuple[Holder, Right], datetime | None] = {}
     for model, reaches, kind in _reaching(folder):
         right_of = {f"{right.value}_{kind}": right for right in Right}
@@ -106,7 +106,7 @@ def _to(group: Group) -> Q:
 
 
 def _reaching(place: models.Model) -> list[tuple[Any, Q, str]]:
-    """Return the kinds of grants, with the condition under which one reaches this place, and the kind in its codenames."""
+    """Return the grant models, each with the condition for reaching this place and the word in its codenames."""
     if place._meta.model_name != "folder":
         return [(model, Q(content_object=place.pk), "knowledgebase") for model in BASE_GRANTS]
 
@@ -144,9 +144,8 @@ def _members(rows: QuerySet[Any]) -> Q:
 def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None]:
     """Run a change of rights in a transaction, one at a time in the system.
 
-    places: which folders and knowledge bases it concerns, asked when no other such change is under way. Raises InvalidInput,
-    and nothing of the change stays, when some of them had somebody who may manage it without an end and have nobody any more; it
-    names them all.
+    places: returns the folders and knowledge bases concerned, called while no other such change runs. Raises
+    InvalidInput and rolls back when some of them lose their last manager without an end; it names them all.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""What a change of rights does to people: who gains and who loses what, by comparing before with after."""
+"""The effects of a change of rights: who gains and who loses what, by comparing before with after."""
 
 import hashlib
 from collections import defaultdict
@@ -14,14 +14,14 @@ from authz.permissions import Right
 
 @dataclass(frozen=True)
 class RightsTables:
-    """Who holds what at one moment. documents: node that rights are read at → the documents that read theirs there."""
+    """All held rights at one moment. documents: node with its own rights → the documents that take theirs from it."""
 
     rules: Rulebook
     people: Mapping[int, Person]
     documents: Mapping[UUID, frozenset[UUID]]
 
     def __post_init__(self) -> None:
-        self.rules.ask(self.people.values())  # now: what is compared later was held at this moment
+        self.rules.ask(self.people.values())  # evaluate now: the rights of this moment are compared later
 
     def held(self, user_id: int) -> Held:
         person = self.people.get(user_id)
@@ -46,7 +46,7 @@ class PersonEffect:
 
 @dataclass(frozen=True)
 class Effects:
-    """What changes for whom, people by sign-in name; nobody whose access stays the same."""
+    """The changes for each person, by sign-in name; people with unchanged access are left out."""
 
     people: tuple[PersonEffect, ...]
 
@@ -60,7 +60,7 @@ class Effects:
 
     @property
     def gained_documents(self) -> frozenset[UUID]:
-        """Return the documents that somebody may be answered from, and could not before."""
+        """Return the documents that somebody could not get answers from before."""
         return _documents(delta for effect in self.people for delta in effect.gains)
 
     @property
@@ -69,7 +69,7 @@ class Effects:
 
     @property
     def fingerprint(self) -> str:
-        """Return a hash of the effects: only confirmed effects are carried out."""
+        """Return a hash of the effects, so that only the confirmed ones are carried out."""
         lines = sorted(
             f"{sign} {effect.person.id} {delta.right} {sorted(delta.documents)} {sorted(delta.places)}"
             for effect in self.people
@@ -80,7 +80,7 @@ class Effects:
 
 
 def compare(before: RightsTables, after: RightsTables) -> Effects:
-    """Compare person by person, exactly; people who hold the same before and after share the work."""
+    """Compare each person exactly; people with the same rights before and after are compared once."""
     known: dict[tuple[Held, Held], tuple[tuple[Delta, ...], tuple[Delta, ...]]] = {}
     found: list[PersonEffect] = []
     for person in sorted({**before.people, **after.people}.values(), key=lambda person: person.username):

@@ -1,4 +1,4 @@
-"""A company sign-in is tried before it is saved: what its issuer says of itself, and whether a sign-in could be checked with it."""
+"""Check a company sign-in before it is saved: its issuer's metadata, and whether they suffice to verify a sign-in."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 def fault_of(issuer: str) -> str:
-    """Return why nobody can sign in with this issuer, with what to do; "" where people can."""
+    """Return why nobody can sign in with this issuer and what to do; "" where people can."""
     session = get_adapter().get_requests_session()
     address = f"{issuer.rstrip('/')}/{DISCOVERY}"
     try:
         answer = session.get(address)
         known: Any = answer.json() if answer.ok else None
-    except ValueError:  # no JSON; requests' own is one, too
+    except ValueError:  # not JSON; requests' own JSON error is a ValueError, too
         known = None
     except RequestException as error:
         return str(
@@ -57,9 +57,9 @@ def _has_keys(session: Any, address: str) -> bool:
 @require_POST
 @admin_page
 def try_issuer(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Check what the form says. Nothing is saved, and the secret is sent nowhere: an issuer tells at the first sign-in whether it is right.
+    """Check the form's values. Nothing is saved, and the secret is not sent: only the first sign-in tests it.
 
-    Raises PermissionDenied for whoever is no superuser.
+    Raises PermissionDenied for anyone but a superuser.
     """
     if not principal.is_superuser:
         raise PermissionDenied(_("Only administrators of the system set up company sign-ins."))

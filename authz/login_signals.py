@@ -1,4 +1,4 @@
-"""Sign-ins, sign-outs and second factors go into the audit log."""
+"""Record sign-ins, sign-outs and second factors in the audit log."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ LDAP_BACKEND = "authz.directory.backend.DirectoryBackend"  # as the settings nam
 
 
 def connect() -> None:
-    """Listen to signals of Django and allauth: no service of ours surrounds a sign-in."""
+    """Connect to signals of Django and allauth: no service of ours handles sign-ins."""
     user_logged_in.connect(_signed_in, dispatch_uid="audit.signed_in")
     user_logged_out.connect(_signed_out, dispatch_uid="audit.signed_out")
     user_login_failed.connect(_failed, dispatch_uid="audit.sign_in_failed")
@@ -28,7 +28,7 @@ def connect() -> None:
 def _signed_in(sender: object, request: Any, user: Any, **kwargs: object) -> None:
     """Record a sign-in.
 
-    by: the proofs in order, such as ["password", "mfa"]; empty for a program. directory: named where the password was its own.
+    by: the proofs in order, such as ["password", "mfa"]; empty for a program. directory: set if it held the password.
     """
     by = [entry["method"] for entry in get_authentication_records(request, user)]
     directory = {"directory": "ldap"} if getattr(user, "backend", "") == LDAP_BACKEND else {}
@@ -41,7 +41,7 @@ def _signed_out(sender: object, user: Any, **kwargs: object) -> None:
 
 
 def _failed(sender: object, credentials: dict[str, Any], **kwargs: object) -> None:
-    """Record a failed sign-in without unknown names: they are slips, and now and then a password."""
+    """Record a failed sign-in; unknown names are left out, as some are passwords typed by mistake."""
     user = User.objects.filter(username=str(credentials.get("username", ""))).first()
     record(None, Action.SIGN_IN_FAILED, user, outcome=Outcome.DENY, reason="wrong password" if user else "unknown name")
 

@@ -1,4 +1,4 @@
-"""The only door to protected rows."""
+"""The only manager that returns protected rows."""
 
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
@@ -10,11 +10,11 @@ from authz.principal import Principal
 
 
 class MissingPrincipal(Exception):
-    """Protected rows were asked for without saying who asks."""
+    """Protected rows were queried without a principal."""
 
 
 class Protected(Protocol):
-    """A model whose rows belong to folders: it says which of them a right reaches."""
+    """A model whose rows belong to folders; it computes the rows that a right reaches."""
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q: ...
@@ -24,13 +24,13 @@ M = TypeVar("M", bound=models.Model)
 
 
 class GuardedManager(models.Manager[M], Generic[M]):
-    """A manager with one door: `visible_to(principal)`, or `reachable_by(principal, right)` for another right."""
+    """A manager that returns rows only through `visible_to(principal)`, or `reachable_by(principal, right)`."""
 
     def get_queryset(self) -> NoReturn:
         raise MissingPrincipal(f"{self.model.__name__}.objects needs .visible_to(principal)")
 
     def visible_to(self, principal: Principal) -> QuerySet[M]:
-        """Return the rows this person may be answered from."""
+        """Return the rows this person may view."""
         return self.reachable_by(principal, Right.VIEW)
 
     def reachable_by(self, principal: Principal, right: Right) -> QuerySet[M]:
@@ -39,9 +39,9 @@ class GuardedManager(models.Manager[M], Generic[M]):
         return super().get_queryset().filter(model.reach(principal, right))
 
     def permitted(self, principal: Principal, right: Right, **lookup: Any) -> QuerySet[M]:
-        """Return the rows that match, of those on which this person holds `right`, which is looked for after a row is found.
+        """Return the matching rows on which this person holds `right`; rights are read after a row is found.
 
-        As a plain condition PostgreSQL may plan it as a join that begins with the rights, or ask for it before the id.
+        With a plain condition PostgreSQL may begin with the rights as a join, or check them before the id.
         """
         model: Any = self.model
         is_reached = Case(When(model.reach(principal, right), then=Value(True)), default=Value(False))

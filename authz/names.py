@@ -1,4 +1,4 @@
-"""Names of accounts: none is made that looks like another one, whoever makes it."""
+"""Names of accounts: no new one may look like an existing one."""
 
 from functools import cache
 from pathlib import Path
@@ -16,9 +16,9 @@ NAME_LENGTH = 150  # of Django's column
 
 
 def resembled(name: str, *, besides: int = 0) -> str:
-    """Return the name of an account that this one is, in whatever case, or looks like; "" for none. besides: the id of the account itself.
+    """Return an existing name that equals this one in any case, or looks like it; "" for none. besides: own id.
 
-    Whoever governs here is compared by all that a name looks like, everybody else by the Latin name that it may stand for.
+    Names of people who govern are compared by full appearance, all others by the Latin name they may stand for.
     """
     name = User.normalize_username(name)
     others = User.objects.exclude(pk=besides)
@@ -30,12 +30,12 @@ def resembled(name: str, *, besides: int = 0) -> str:
 
 
 def skeleton(name: str) -> str:
-    """Return what a name looks like: in NFKC, Latin letters in place of those that are drawn as they are, in small letters."""
+    """Return a name's appearance: in NFKC, lower case, with look-alike letters replaced by Latin ones."""
     return User.normalize_username(name).translate(_look_alikes()).casefold()
 
 
 def require_usable(name: str, *, besides: int = 0) -> None:
-    """Raises InvalidInput for what is no name, Conflict for one that somebody has, and for one that looks like somebody's."""
+    """Raise InvalidInput for an unusable name, Conflict for one that is taken or looks like a taken one."""
     try:
         UnicodeUsernameValidator()(name)
     except ValidationError as problem:

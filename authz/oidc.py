@@ -1,4 +1,4 @@
-"""Signing in with the company's own sign-in (OpenID Connect): whom it names, who they are here, and what its groups mean.
+"""Sign-in through the company's identity provider (OpenID Connect): accounts, links and groups.
 
 django-allauth walks the code flow (state, PKCE, discovery). The ID token's signature is checked here, always: allauth leaves that
 to TLS. Source: OpenID Connect Core 1.0, 3.1.3.7 and 5.3.2.
@@ -54,17 +54,17 @@ ALGORITHMS = [
     "ES512",
     "EdDSA",
 ]  # no shared secrets
-LEEWAY_S = 60  # between the clocks of two hosts
+LEEWAY_S = 60  # clock skew allowed between hosts
 GROUPS_CLAIM = "groups"
-TIMEOUT_S = 5  # of one question to an issuer
-NEEDED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")  # of its configuration
+TIMEOUT_S = 5  # of a request to an issuer
+NEEDED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")  # keys of its configuration
 SHAPELESS = (
     AttributeError,
     KeyError,
     TypeError,
     ValueError,
     ImproperlyConfigured,
-)  # allauth's, for what it did not expect
+)  # raised by allauth for malformed answers
 NAMES = {"first_name": 150, "last_name": 150}  # characters of Django's columns
 
 
@@ -73,7 +73,7 @@ class UnknownKey(jwt.PyJWTError):
 
 
 def verified(token: str, published: dict[str, Any], *, audience: str, issuer: str) -> dict[str, Any]:
-    """Return what a token says. published: the issuer's keys. Raises jwt.PyJWTError for a wrong signature, issuer, audience or time."""
+    """Return a token's claims. published: the issuer's keys. Raises jwt.PyJWTError where a check fails."""
     kid = jwt.get_unverified_header(token).get("kid")
     keys = jwt.PyJWKSet.from_dict(published).keys
     key = next((key for key in keys if key.key_id == kid), keys[0] if len(keys) == 1 and not kid else None)
@@ -92,7 +92,7 @@ def verified(token: str, published: dict[str, Any], *, audience: str, issuer: st
 
 
 class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
-    """One issuer. Raises OAuth2Error for whatever is not what it must be; allauth answers with our page."""
+    """One issuer. Raises OAuth2Error for anything malformed; allauth answers with our page."""
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
         try:
@@ -120,7 +120,7 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """Return what the issuer says of itself. Raises RequestException for what is no such document."""
+        """Return the issuer's configuration. Raises RequestException for a malformed document."""
         found: dict[str, Any] = super().openid_config
         if lacking := [name for name in NEEDED if not isinstance(found.get(name), str)]:
             raise InvalidJSONError(f"the configuration lacks {', '.join(lacking)}")
@@ -136,10 +136,10 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
 
 
 class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Whom the company's sign-in names is let in under that name, and is what its groups say."""
+    """Signs in the person that the company's sign-in names, and sets their groups from its claims."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        """Fill in as allauth does, from texts alone, cut to the columns."""
+        """Fill in the user as allauth does, from text claims only, cut to the columns' lengths."""
         user: User = super().populate_user(request, sociallogin, {n: v for n, v in data.items() if isinstance(v, str)})
         for name, most in NAMES.items():
             setattr(user, name, getattr(user, name)[:most])
@@ -161,7 +161,7 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """List as allauth does, rows with the secret that is stored for their issuer."""
+        """List apps as allauth does, with the secrets stored for their issuers."""
         apps: list[SocialApp] = super().list_apps(request, provider=provider, client_id=client_id)
         for app in apps:
             if app.pk:
@@ -169,7 +169,7 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         return apps
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Link or refuse before anything is stored: an unlinked account of that name is not handed over."""
+        """Link or refuse before anything is stored: an unlinked account with that name is not handed over."""
         if not sociallogin.is_existing:
             self._meet(request, sociallogin)
         if sociallogin.is_existing:
@@ -182,8 +182,8 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         return user
 
     def _meet(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Take in a newcomer: linked to the account that SCIM made for them, or to the one with their verified address,
-        where that is switched on; or new.
+        """Link a newcomer to the account that SCIM made for them, or to the one with their verified address where that
+        is switched on; else leave them new.
         """
         claims = claims_of(sociallogin)
         theirs = _provisioned_for(request, sociallogin)
@@ -233,7 +233,7 @@ def _view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase
         answer: HttpResponseBase = kind.adapter_view(IssuerAdapter(request, provider_id))(request)
     except SocialApp.DoesNotExist:
         raise Http404 from None
-    except (RequestException, *SHAPELESS):  # the last: allauth takes the configuration apart before we look at it
+    except (RequestException, *SHAPELESS):  # SHAPELESS: allauth parses the configuration before we check it
         log.warning("sign_in.issuer_unreachable", provider=provider_id, exc_info=True)
         sentence = _("The company sign-in does not answer now. Try again in a moment, or use your password.")
         return refusal(request, sentence, status=503)
@@ -241,7 +241,7 @@ def _view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase
 
 
 def sign_ins(request: HttpRequest) -> list[SocialApp]:
-    """Return the company sign-ins that are set up, by name: from COPILOT_OIDC_* and from the admin."""
+    """Return the configured company sign-ins, by name: from COPILOT_OIDC_* and from the admin."""
     return sorted(get_adapter().list_apps(request, provider="openid_connect"), key=lambda app: app.name)
 
 
@@ -252,15 +252,15 @@ def claims_of(sociallogin: SocialLogin) -> dict[str, Any]:
 
 
 def username_from(claims: dict[str, Any]) -> str:
-    """Return a sign-in name: the preferred one, else the verified address, else the subject; letters that no name may have become `_`."""
+    """Return a sign-in name: preferred name, else verified address, else subject; characters not allowed become `_`."""
     text = next(str(claims[name]) for name in ("preferred_username", "email", "sub") if claims.get(name))
     return re.sub(r"[^\w.@+-]", "_", User.normalize_username(text))[:NAME_LENGTH]
 
 
 def _provisioned_for(request: HttpRequest, sociallogin: SocialLogin) -> User | None:
-    """Return the account that the company's SCIM made under the id by which its sign-in knows the person, too; Entra ID calls it `oid`.
+    """Return the account that SCIM made under the same id as the sign-in's; Entra ID calls it `oid`.
 
-    An id says something with its issuer alone: with several sign-ins nobody can tell whose it is.
+    An id is unique only within its issuer: with several sign-ins it is ambiguous.
     """
     if len(sign_ins(request)) != 1:
         return None
@@ -271,7 +271,7 @@ def _provisioned_for(request: HttpRequest, sociallogin: SocialLogin) -> User | N
 
 
 def _unlinked_with(address: str) -> User | None:
-    """Return the one person with this verified address. Nobody governs by their mail alone: superusers are linked by hand."""
+    """Return the one person with this verified address, but no superuser: those are linked by hand."""
     if not address:
         return None
     people = User.objects.filter(

@@ -1,4 +1,4 @@
-"""How a page learns who is asking."""
+"""Pass the principal to views."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -18,9 +18,9 @@ P = ParamSpec("P")
 def signed_in(
     view: Callable[Concatenate[HttpRequest, Principal, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """Return a view for signed-in people: it gets their principal as second argument.
+    """Wrap a view for signed-in people: it gets their principal as second argument.
 
-    Everybody else is sent to the sign-in page and back; a script of our pages gets 401 as JSON.
+    Everybody else is redirected to the sign-in page and back; our pages' scripts get 401 as JSON.
     """
 
     @wraps(view)

@@ -1,4 +1,4 @@
-"""People with the groups that carry rights for them, and the way each group came to them."""
+"""People with the groups that give them rights, and the path to each group."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ class GroupKind(StrEnum):
 
 @dataclass(frozen=True)
 class Membership:
-    """A group that counts for somebody. below: the units under it through which it does, their own last; empty for a group of theirs."""
+    """A group that counts for somebody. below: the units on the path to it, their own last; else empty."""
 
     group_id: int
     name: str
@@ -31,7 +31,7 @@ class Membership:
 
 @dataclass(frozen=True)
 class Person:
-    """An account, active or not, with everything that rights can hang on; of `as_members`, somebody in this one group alone."""
+    """An account, active or not, with all holders of its rights; from `as_members`, an invented member of one group."""
 
     id: int
     username: str
@@ -42,12 +42,12 @@ class Person:
 
     @cached_property
     def holders(self) -> frozenset[tuple[str, int]]:
-        """Return the holders whose rows concern this person: ("user", id) and ("group", id) of each group."""
+        """Return the holders whose rows concern this person: ("user", id), and ("group", id) for each group."""
         return frozenset({("user", self.id), *(("group", pk) for pk in self.memberships)})
 
 
 def people(users: QuerySet[User]) -> list[Person]:
-    """Return these accounts by sign-in name, read with five statements however many they are."""
+    """Return these accounts by sign-in name, read with five statements for any number."""
     reach = _reach()
     own: defaultdict[int, list[int]] = defaultdict(list)
     for user_id, group_id in User.groups.through.objects.filter(user__in=users).values_list("user_id", "group_id"):
@@ -59,14 +59,14 @@ def people(users: QuerySet[User]) -> list[Person]:
 
 
 def as_members(group_ids: Iterable[int]) -> list[Person]:
-    """Return for each group, by name, an invented member of it alone, who shows what the group itself gives."""
+    """Return for each group, by name, an invented member of it alone, to show what the group itself gives."""
     reach = _reach()
     members = [Person(0, reach[pk][0].name, "", True, _memberships([pk], reach), pk) for pk in group_ids if pk in reach]
     return sorted(members, key=lambda member: member.username)
 
 
 def _memberships(group_ids: Iterable[int], reach: Mapping[int, list[Membership]]) -> dict[int, Membership]:
-    """Return their own groups, and what lies above them; the shortest way to a group counts."""
+    """Return their own groups and those above them, each by its shortest path."""
     found: dict[int, Membership] = {}
     for membership in sorted((one for pk in group_ids for one in reach[pk]), key=lambda one: len(one.below)):
         found.setdefault(membership.group_id, membership)
@@ -74,7 +74,7 @@ def _memberships(group_ids: Iterable[int], reach: Mapping[int, list[Membership]]
 
 
 def _reach() -> dict[int, list[Membership]]:
-    """Return the memberships that each group gives: itself, and for a unit every unit above."""
+    """Return the memberships that each group gives: itself, and for a unit all units above."""
     units = {unit.pk: unit for unit in OrgUnit.objects.all()}
     unit_of_group = {unit.group_id: unit for unit in units.values()}
     reach: dict[int, list[Membership]] = {}
@@ -89,7 +89,7 @@ def _reach() -> dict[int, list[Membership]]:
 
 
 def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
-    """Return this unit and those above it, with the names on the way."""
+    """Return this unit and those above it, with the names on the path."""
     way: list[Membership] = []
     below: tuple[str, ...] = ()
     step: OrgUnit | None = unit
@@ -101,13 +101,13 @@ def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
 
 
 def known_as(user: User) -> str:
-    """Return the full name with the sign-in name behind it, which alone is one of a kind."""
+    """Return the full name followed by the sign-in name, which alone is unique."""
     full = user.get_full_name()
     return f"{full} ({user.username})" if full else user.username
 
 
 def called(name: str) -> QuerySet[User]:
-    """Return accounts, disabled ones included: that with this sign-in name, else all with this full name, in either order of its parts."""
+    """Return accounts, disabled ones included, by sign-in name, else by full name, in either order of its parts."""
     name = name.strip()
     if not name or User.objects.filter(username=name).exists():
         return User.objects.filter(username=name)
@@ -120,7 +120,7 @@ def called(name: str) -> QuerySet[User]:
 
 
 def full_names() -> list[str]:
-    """Return the names of active accounts, given name first and family name first: both are written."""
+    """Return the full names of active accounts, in both orders of given and family name."""
     rows = (
         User.objects.filter(is_active=True).exclude(first_name="", last_name="").values_list("first_name", "last_name")
     )

@@ -1,4 +1,4 @@
-"""The five rights on a knowledge base or a folder. Each stands alone: none contains another."""
+"""The five rights on a knowledge base or a folder; none includes another."""
 
 from django.db import models
 from django.utils.translation import gettext, gettext_noop
@@ -15,7 +15,7 @@ class Right(models.TextChoices):
 
     @property
     def word(self) -> str:
-        """Return the right in a word, for tables and sentences."""
+        """Return the right as a word, for tables and sentences."""
         return gettext(WORDS[self])
 
 

@@ -1,4 +1,4 @@
-"""Who is asking."""
+"""The principal: the person who makes a request."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,8 +12,8 @@ from authz.models import ApiToken
 from copilot_site.lib.database import prepared_cursor
 from copilot_site.lib.errors import NotFound
 
-# One row for each group of an active person and of the units above theirs, one row where there is none; and the token, where it
-# lives. A run reads this before each event it lets out: made out of querysets it costs ten times the database's part in it.
+# One row for each group of an active person, units above theirs included, or one row without a group; with the token,
+# if valid. A run reads this before each event it sends: with querysets it would cost ten times the database's time.
 _READ = """
 WITH own AS MATERIALIZED (SELECT m.group_id FROM auth_user_groups m WHERE m.user_id = %(user)s)
 SELECT u.id, u.username, u.is_superuser, g.id, r.name, o.name, t.id, t.scopes, t.folder_id, md5(u.password)
@@ -29,7 +29,7 @@ LEFT JOIN authz_apitoken t ON t.id = %(token)s::bigint AND t.user_id = u.id
 WHERE u.id = %(user)s AND u.is_active AND (%(session)s::text IS NULL OR EXISTS (
     SELECT 1 FROM django_session s WHERE s.session_key = %(session)s AND s.expire_date > statement_timestamp()
 ))"""
-# The groups that all of several people are in, themselves or through the units above theirs; and how many of the people are active.
+# The groups that several people have in common, units above theirs included; and how many of the people are active.
 _COMMON = """
 WITH person AS MATERIALIZED (SELECT u.id FROM auth_user u WHERE u.id = ANY(%(users)s) AND u.is_active
 ), own AS MATERIALIZED (SELECT m.user_id, m.group_id FROM auth_user_groups m WHERE m.user_id IN (SELECT id FROM person)
@@ -45,18 +45,18 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Principal:
-    """A person as the database knows them at this moment; read it anew for every request and every tool call.
+    """A person as the database has them now; read it anew for every request and every tool call.
 
     An inactive or anonymous person is nobody: user id 0, which no row has, and no groups.
 
-    group_ids, roles, org_units: their groups, and what these stand for, the units above their own included; for the record, and
-    for rules that hang on no row. Rights are read from the database by the statement that needs them.
-    scopes, folder_id: what an API token narrows them to; None where nothing does, as for a person at a page.
-    conversation_id: of the conversation that they are in, whose files nobody reads anywhere else.
-    session_key: of the sign-in through which they read on; they are gone when it ends. None where nobody waits for what comes.
-    seal: of the password that this sign-in goes back to; another one ends it, as Django ends the session.
-    audience: ids of the others who read what comes; where there are any, nothing is reached but what all of them may reach, too, their
-    groups are those that all are in, and nobody governs (ADR 0030).
+    group_ids, roles, org_units: their groups and the roles and units these carry, units above included; for the
+    record, and for rules that concern no row. Rights are read from the database by the statement that needs them.
+    scopes, folder_id: the limits of an API token; None without one, as for a person at a page.
+    conversation_id: the conversation that they are in; its files are readable only there.
+    session_key: the sign-in that must last while they read a stream, else `again` raises. None for no stream.
+    seal: the session's hash of the password; a changed password ends the sign-in, as Django ends the session.
+    audience: ids of the other readers; with any, only what all of them may reach is reached, the groups are those in
+    common, and nobody governs (ADR 0030).
     """
 
     user_id: int
@@ -79,39 +79,39 @@ class Principal:
 
     @classmethod
     def of(cls, user: AbstractBaseUser | AnonymousUser | None) -> Self:
-        """Return the principal of a Django user; whoever is not an active user is nobody."""
+        """Return the principal of a Django user; nobody for an inactive or anonymous one."""
         if not isinstance(user, User) or not user.is_active:
             return cls.nobody()
         return cls._of_rows(_read(user.pk)) or cls.nobody()
 
     def signed_in(self, session_key: str | None) -> Self:
-        """Return the same person as long as this sign-in lasts."""
+        """Return the same person, valid only while this sign-in lasts."""
         return replace(self, session_key=session_key)
 
     def in_conversation(self, conversation_id: UUID | None) -> Self:
-        """Return the same person in a conversation; the files of one that is another's stay closed to them (`authz.folders`)."""
+        """Return the same person in a conversation; those of others stay closed (`authz.folders`)."""
         return replace(self, conversation_id=conversation_id)
 
     def narrowed(self, *, scopes: frozenset[str], folder_id: UUID | None) -> Self:
-        """Return the same person through a token for less. Raises ValueError when they come through one already."""
+        """Return the same person limited by a token. Raises ValueError when they are limited already."""
         if self.scopes is not None:
             raise ValueError("a principal is narrowed once")
         return replace(self, scopes=scopes, folder_id=folder_id)
 
     def may_use(self, scope: str) -> bool:
-        """Tell whether the token, if there is one, opens this scope."""
+        """Tell whether the token, if any, has this scope."""
         return self.scopes is None or scope in self.scopes
 
     def through(self, token: ApiToken) -> Self:
-        """Return the same person, coming with this token: less may be done, never more. Nobody governs through one folder."""
+        """Return the same person limited by this token. A token for a folder does not govern."""
         return self._through(token.pk, frozenset(token.scopes), token.folder_id)
 
     def before(self, user_ids: Iterable[int]) -> Self:
-        """Return the same person in front of these others, who read along. Raises NotFound when one of them is gone or disabled."""
+        """Return the same person with these others as audience. Raises NotFound when one is gone or disabled."""
         return replace(self, audience=frozenset(user_ids) - {self.user_id}).again()
 
     def again(self) -> Self:
-        """Read the same person anew: today's groups, token, sign-in and audience. Raises NotFound when one is gone or disabled."""
+        """Reload the person with groups, token, sign-in and audience. Raises NotFound when one is gone or disabled."""
         rows = _read(self.user_id, self.token_id, self.session_key)
         if self.audience:
             common = _common_groups([self.user_id, *self.audience])
@@ -134,12 +134,12 @@ class Principal:
 
     @classmethod
     def load(cls, user_id: int) -> Self:
-        """Read the person again, under today's groups; raises NotFound when they are gone."""
+        """Load a person by id, with their current groups; raise NotFound when they are gone."""
         return cls(user_id, "", frozenset()).again()
 
     @classmethod
     def named(cls, username: str) -> Self:
-        """Return the person with this sign-in name; raises NotFound, naming it."""
+        """Return the person with this sign-in name; raise NotFound, naming it."""
         user = User.objects.filter(username=username, is_active=True).first()
         if user is None:
             raise NotFound(f"There is no active user {username!r}: name an account that may sign in.")
@@ -155,7 +155,7 @@ class Principal:
 
     @classmethod
     def _of_rows(cls, rows: Rows) -> Self | None:
-        """Return the person these rows of `_read` tell of; None where there are none."""
+        """Return the person from rows of `_read`; None for no rows."""
         if not rows:
             return None
         user_id, username, is_superuser = rows[0][:3]
@@ -171,7 +171,7 @@ class Principal:
 
 
 def _common_groups(user_ids: Sequence[int]) -> set[int]:
-    """Return the groups that all of them are in. Raises NotFound when one is gone or disabled."""
+    """Return the groups they have in common. Raises NotFound when one is gone or disabled."""
     with prepared_cursor(connection) as cursor:
         cursor.execute(_COMMON, {"users": list(user_ids)})
         count, groups = cursor.fetchone()
@@ -181,7 +181,7 @@ def _common_groups(user_ids: Sequence[int]) -> set[int]:
 
 
 def _read(user_id: int, token_id: int | None = None, session_key: str | None = None) -> Rows:
-    """Return an active person, one row for each group (see _READ); nothing where there is no such person."""
+    """Return an active person, one row for each group (see _READ); no rows where there is no such person."""
     with prepared_cursor(connection) as cursor:
         cursor.execute(_READ, {"user": user_id, "token": token_id, "session": session_key})
         return list(cursor.fetchall())

@@ -1,8 +1,8 @@
-"""Roles: what people are, wherever they belong (ADR 0018).
+"""Roles: functions of people, in any unit (ADR 0018).
 
-A role is a Django group with a name and a row that says it is one. It holds no list of rights: it is given rights on folders and
-knowledge bases like any group, and who is in it has them. People join and leave by `authz.units.join` and `leave`, or by what the
-company's sign-in says of them. `by` is None for commands; else a superuser.
+A role is a Django group marked by a row. It has no list of rights: it is granted rights on folders and knowledge bases
+like any group, and its members have them. People join and leave by `authz.units.join` and `leave`, or through claims of
+the company's sign-in. `by` is None for commands; else a superuser.
 """
 
 from django.contrib.auth.models import Group
@@ -19,7 +19,7 @@ from copilot_site.lib.errors import InvalidInput
 
 @transaction.atomic
 def create_role(by: Principal | None, *, name: str) -> Role:
-    """Make a role, with nobody in it and no right. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
+    """Create a role, empty and without rights. Raises PermissionDenied, InvalidInput (no name), Conflict (taken)."""
     require_administrator(by)
     group = new_group(name)
     role = Role.objects.create(name=group.name, group=group)
@@ -37,7 +37,7 @@ def delete_role(by: Principal | None, role: Role) -> None:
 
 @transaction.atomic
 def create_group(by: Principal | None, *, name: str) -> Group:
-    """Make a plain group. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
+    """Create a plain group. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
     require_administrator(by)
     group = new_group(name)
     record(by, Action.GROUP_CREATED, group)
@@ -46,7 +46,10 @@ def create_group(by: Principal | None, *, name: str) -> Group:
 
 @transaction.atomic
 def delete_group(by: Principal | None, group: Group) -> None:
-    """Delete a plain group with its grants. Raises PermissionDenied, InvalidInput (it carries a unit or a role, the last manager)."""
+    """Delete a plain group with its grants.
+
+    Raises PermissionDenied, InvalidInput (it carries a unit or a role, or is the last manager of a place).
+    """
     require_administrator(by)
     if OrgUnit.objects.filter(group=group).exists() or Role.objects.filter(group=group).exists():
         raise InvalidInput(_("“%(name)s” carries a unit or a role. Delete that.") % {"name": group})

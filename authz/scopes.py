@@ -1,4 +1,4 @@
-"""What an API token may be used for. A scope narrows; what the owner may not do, no scope opens."""
+"""Scopes of API tokens: they limit a token, and never exceed its owner's rights."""
 
 from collections.abc import Iterable
 
@@ -20,12 +20,12 @@ class TokenScope(models.TextChoices):
 
 IN_NO_FOLDER = frozenset(
     {TokenScope.SQL}
-)  # what a token opens whatever folder it is narrowed to; audit log and accounts it does not
-DEFAULT_SCOPES = (TokenScope.SEARCH, TokenScope.CHAT)  # what reads; whoever needs more says so
+)  # not limited by a token's folder; the audit log and accounts are closed to tokens for a folder
+DEFAULT_SCOPES = (TokenScope.SEARCH, TokenScope.CHAT)  # reading only; more must be requested
 
 
 def checked_scopes(names: Iterable[str]) -> list[str]:
-    """Return these scopes in the order of their definition, each once; raises InvalidInput for none and for an unknown one."""
+    """Return these scopes in defined order, each once; raise InvalidInput for none and for an unknown one."""
     asked = set(names)
     for name in sorted(asked - set(TokenScope.values)):
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""The second factor: stored so that a copy of the database does not hold it, and asked of staff before the admin opens."""
+"""The second factor: encrypted in the database, and required of staff for the admin."""
 
 import base64
 import hashlib
@@ -20,13 +20,13 @@ COUNTS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)  # recovery code
 
 
 class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
-    """Secrets are encrypted with a key made from SECRET_KEY."""
+    """Encrypts secrets with a key derived from SECRET_KEY."""
 
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Raises InvalidInput where the signing key has changed: the secret is lost, and a new one has to be set up."""
+        """Decrypt a secret. Raises InvalidInput where the signing key has changed: a new secret has to be set up."""
         try:
             return _cipher().decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
@@ -36,7 +36,7 @@ class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
 
 
 class StaffNeedSecondFactor(MiddlewareMixin):
-    """Leads staff without a second factor to its set-up before a page of the admin opens, where COPILOT_STAFF_MFA asks for it."""
+    """Redirects staff without a second factor from admin pages to its set-up, where COPILOT_STAFF_MFA requires it."""
 
     def process_view(self, request: HttpRequest, view: object, args: object, kwargs: object) -> HttpResponse | None:
         match = request.resolver_match

@@ -1,4 +1,4 @@
-"""Signing in with a password, and what django-allauth asks of us on the way: limits, second factor, no sign-up, no mail."""
+"""Sign-in with a password, and settings of django-allauth: limits, second factor, no sign-up, no mail."""
 
 import time
 from typing import Any
@@ -21,11 +21,11 @@ from copilot_site.lib.errors import Unavailable
 
 TOO_MANY = _("Too many wrong attempts. Wait five minutes, then try again.")
 NO_DIRECTORY = _("The company directory does not answer now. Nothing was changed; try again in a moment.")
-SILENT = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")  # the page that follows says it
+SILENT = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")  # the next page shows it
 
 
 class Adapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Accounts are made by administrators and by the company's sign-in, never by whoever comes to the page."""
+    """Closes sign-up: only administrators and the company's sign-in create accounts."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
@@ -41,7 +41,7 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no ty
         return refusal(request, str(_("This account cannot sign in. Ask an administrator.")))
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Ask the password again before a second factor changes, unless the sign-in is minutes old."""
+        """Require the password again before a second factor changes, unless the sign-in is minutes old."""
         records = get_authentication_records(context.request, context.request.user)
         newest = max((record["at"] for record in records), default=0.0)
         return time.time() - newest > settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
@@ -54,7 +54,7 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no ty
 
 
 class SignInForm(AuthenticationForm):
-    """Name and password, with a limit on how often they may be wrong: for one name, and from one address."""
+    """Name and password, with limits on failures per name and per address."""
 
     error_messages = {
         "invalid_login": _("The name or the password is not right. Nothing was changed; try again."),
@@ -71,7 +71,7 @@ class SignInForm(AuthenticationForm):
             user = get_adapter().authenticate(self.request, username=username, password=password)
         except forms.ValidationError as limit:
             raise forms.ValidationError(self.error_messages["throttled"], code="throttled") from limit
-        except Unavailable as problem:  # why stands in the log: whoever is not signed in is not told
+        except Unavailable as problem:  # the log has the reason; people not signed in are not told
             raise forms.ValidationError(self.error_messages["unavailable"], code="unavailable") from problem
         if user is None:
             raise self.get_invalid_login_error()
@@ -80,7 +80,7 @@ class SignInForm(AuthenticationForm):
 
 
 class NewPasswordForm(PasswordChangeForm):
-    """The old password is asked as at the door: with the same limit, and each wrong one recorded."""
+    """Checks the old password as at sign-in: with the same limit, and failures recorded."""
 
     error_messages = PasswordChangeForm.error_messages | {"throttled": TOO_MANY}
 
@@ -96,12 +96,12 @@ class NewPasswordForm(PasswordChangeForm):
 
 
 def refusal(request: HttpRequest, sentence: str, *, status: int = 403) -> HttpResponse:
-    """Return the page for whoever is not let in. sentence: why, and what to do."""
+    """Return the page for a refused sign-in. sentence: why, and what to do."""
     return render(request, "authz/sign_in_refused.html", {"sentence": sentence}, status=status)
 
 
 def sign_in(request: HttpRequest, user: User, *, redirect_url: str) -> HttpResponse:
-    """Go on with a person whose password was right: to the second factor, if they have one, or in."""
+    """Continue after a correct password: to the second factor, if there is one, or sign in."""
     login = Login(user=user, redirect_url=redirect_url)
     answer: HttpResponse = perform_password_login(request, {"username": user.get_username()}, login)
     return answer

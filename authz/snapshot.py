@@ -1,6 +1,6 @@
-"""Permission snapshots: what somebody could see when they asked.
+"""Permission snapshots: a person's access at the time of a question.
 
-A snapshot is written for audit and replay. Rights are always read from their rows; nothing here is read to grant anything.
+A snapshot is written for audit and replay, and never read to grant anything: rights are always read from their rows.
 """
 
 import hashlib
@@ -21,9 +21,9 @@ ID_BYTES = 16
 
 
 def take_snapshot(principal: Principal) -> str:
-    """Return the id of the snapshot of what this person is and sees now, `perm_20251227_1a2b3c4d5e6f`; stored when it is new.
+    """Return the id of the snapshot of this person's current access, `perm_20251227_1a2b3c4d5e6f`; store a new one.
 
-    A person whose rights have not changed gets the id they had. Writes nothing then, so it also works where writing is refused.
+    A person with unchanged rights gets the same id; nothing is written then, so this works read-only.
     """
     about, packed = _facts(principal), _visible(principal)
     folders = hashlib.sha256(packed).hexdigest()
@@ -33,14 +33,14 @@ def take_snapshot(principal: Principal) -> str:
 
 
 def is_intact(snapshot: PermissionSnapshot) -> bool:
-    """Tell whether the row still says what its hash was made from."""
+    """Tell whether the row still matches its hash."""
     folders = hashlib.sha256(bytes(snapshot.folders.packed)).hexdigest()
     return folders == snapshot.folders_id and _content_hash(snapshot.principal, folders) == snapshot.sha256
 
 
 @transaction.atomic
 def _store(principal: Principal, about: dict[str, Any], packed: bytes, *, folders: str, sha256: str) -> str:
-    """Store a snapshot; of two runs of one person at once the first one's id stays."""
+    """Store a snapshot; of two concurrent runs of one person the first one's id stays."""
     VisibleFolders.objects.bulk_create(
         [VisibleFolders(sha256=folders, count=len(packed) // ID_BYTES, packed=packed)], ignore_conflicts=True
     )
@@ -57,7 +57,7 @@ def _store(principal: Principal, about: dict[str, Any], packed: bytes, *, folder
 
 
 def _facts(principal: Principal) -> dict[str, Any]:
-    """Return the fields of the principal as JSON has them; whose files they read in a conversation is among the folders."""
+    """Return the principal's fields as JSON; readable files of a conversation are among the folders."""
     facts = {name: _plain(value) for name, value in asdict(principal).items()}
     del facts["conversation_id"]
     return facts
@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
 
 
 def _visible(principal: Principal) -> bytes:
-    """Return the ids of the folders this person may be answered from, packed: one row, however many they are."""
+    """Return the ids of the folders this person may view, packed into one row."""
     visible = folder_ids_with(principal, Right.VIEW)
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,4 +1,4 @@
-"""Who is at the other end of a socket, person or program, asked anew for every message: a socket outlives the request that opened it."""
+"""Authenticate a socket's person or program anew for every message: it outlives the request that opened it."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -13,10 +13,10 @@ from copilot_site.lib.sockets import address_of, bearer_token
 
 
 def principal_of(scope: Mapping[str, Any]) -> Principal:
-    """Return the person whose session opened the socket, as the database has both now; where it came with a token, that and nothing else.
+    """Return the person whose session opened the socket, reloaded; where it came with a token, only that counts.
 
-    Nobody when the token does not open conversations, or not any more; when the account was disabled, when they signed out, and when
-    their password was changed since.
+    Nobody when the token no longer opens conversations, the account was disabled, they signed out, or their password
+    was changed since.
     """
     secret = bearer_token(scope)
     if secret is not None:
@@ -25,7 +25,7 @@ def principal_of(scope: Mapping[str, Any]) -> Principal:
     key = opened.session_key if opened is not None else None
     if not key:
         return Principal.nobody()
-    session = type(getattr(opened, "_wrapped", opened))(key)  # Channels wraps it, and keeps what it read when it opened
+    session = type(getattr(opened, "_wrapped", opened))(key)  # Channels wraps the session and caches it
     request: Any = SimpleNamespace(session=session)
     return Principal.of(get_user(request)).signed_in(key)
 

@@ -9,7 +9,7 @@ log = structlog.get_logger(__name__)
 
 @shared_task(name="authz.sync_directory", ignore_result=True)
 def sync_directory() -> None:
-    """Disable who is gone from the directory, and follow its groups; sent by beat where one is set up."""
+    """Disable accounts missing in the directory, and update groups; sent by beat where a directory is configured."""
     if not settings.LDAP:
         return
     from authz.directory.ldap_client import LdapSettings

@@ -27,7 +27,7 @@ SHOWN = ("name", "prefix", "user", "scopes", "folder", "created_at", "expires_at
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(admin.ModelAdmin[ApiToken]):
-    """People make their own tokens and service accounts are given theirs; here all are seen and revoked."""
+    """All API tokens, to view and revoke; people make their own, and service accounts are given theirs."""
 
     list_display = ("name", "prefix", "user", "scopes", "expires_at", "last_used_at", "revoked_at")
     list_select_related = ("user",)
@@ -57,7 +57,7 @@ class ApiTokenAdmin(admin.ModelAdmin[ApiToken]):
 
 
 class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
-    """What is asked of a new account; later its purpose, its keeper, and whether it is on."""
+    """A form for a new service account; later for its purpose, its keeper, and whether it is enabled."""
 
     username = forms.CharField(label=capfirst(_("name")), max_length=150)
     is_active = forms.BooleanField(
@@ -85,7 +85,7 @@ class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
 
 @admin.register(ServiceAccount)
 class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
-    """Accounts of programs. Rights are given to them like to people; tokens are made here, and shown once."""
+    """Accounts of programs, granted rights like people; their tokens are made here, and shown once."""
 
     form = ServiceAccountForm
     list_display = ("user", "purpose", "keeper", "is_enabled", "new_token")
@@ -108,7 +108,7 @@ class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
         return format_html('<a href="{}">{}</a>', url, _("Make a token"))
 
     def has_delete_permission(self, request: HttpRequest, obj: ServiceAccount | None = None) -> bool:
-        return False  # without its mark the account would be a person's: it is disabled, never deleted
+        return False  # without this row the account would be a person's: disable it, never delete it
 
     def save_model(self, request: HttpRequest, obj: ServiceAccount, form: Any, change: bool) -> None:
         by, given = Principal.of(request.user), form.cleaned_data
@@ -129,7 +129,7 @@ class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
         return never_cache(self._token)(request, account_id)
 
     def _token(self, request: HttpRequest, account_id: int) -> HttpResponse:
-        """Show a form for a token of the account; the secret is in the answer to its POST and in no page after that."""
+        """Show a form for a token of the account; only the response to its POST has the secret."""
         account = get_object_or_404(ServiceAccount, pk=account_id)
         if not self.has_change_permission(request, account):
             raise PermissionDenied

@@ -1,4 +1,4 @@
-"""Whose a secret is that a request brings, for its place in queues only, never for a right: an answer checks far more."""
+"""Find the owner of a request's secret, only to queue the request: rights need further checks."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ def _of_token(header: str) -> int | None:
 
 
 def _of_session(key: str) -> int | None:
-    with suppress(ValueError):  # no key, or one with a letter that no database takes
+    with suppress(ValueError):  # a missing or malformed key
         return int(SessionStore(key).get(SESSION_KEY, ""))
     return None
 

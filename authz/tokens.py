@@ -1,4 +1,4 @@
-"""API tokens: made once, shown once, kept as a hash, always with an end, narrowed to scopes and perhaps to one folder."""
+"""API tokens: shown once, stored as a hash, always expiring, limited to scopes and optionally to one folder."""
 
 import hashlib
 import secrets
@@ -26,10 +26,10 @@ from copilot_site.lib.errors import InvalidInput, NotFound
 
 DEFAULT_DAYS = 90
 MAX_DAYS = 366
-MAX_FOLDERS = 500  # offered on the page; any folder leads to it by its address
+MAX_FOLDERS = 500  # listed on the page; a folder's own page links to the form for it
 PREFIX_LENGTH = 12  # "ekc_" and eight hexadecimal digits: what a page shows of a token
 SEEN_EVERY = timedelta(minutes=1)  # last_used_at is for people; writing it on each request would cost a write a call
-# What a token does is recorded where it is done. That it was used, and from where, is recorded once an hour and address: a
+# A token's actions are recorded where they happen. Its use and address are recorded once per hour and address: a
 # stolen token shows as a new address, and a program that asks every second does not bury the log.
 RECORDED_EVERY = timedelta(hours=1)
 
@@ -40,7 +40,7 @@ class TokenRefused(Exception):
 
 @dataclass(frozen=True)
 class Bearer:
-    """Whoever sent a token. scopes: what it may be for. token: one of ours; None for one of the company's sign-in."""
+    """The sender of a token. scopes: those of the token. token: one of ours; None for the company sign-in's."""
 
     user: User
     scopes: tuple[str, ...]
@@ -64,10 +64,10 @@ def issue_token(
     folder_id: UUID | None = None,
     owner: Principal | None = None,
 ) -> tuple[ApiToken, str]:
-    """Make a token; returns the row and the secret, which nobody can read again.
+    """Create a token; return the row and the secret, which is not stored.
 
     days: until it expires, 1..366. folder_id: it reaches this folder, which its owner may see, and what lies below it.
-    owner: a service account, when an administrator makes its token; else whoever asks.
+    owner: the service account for which an administrator makes it; else the person asking.
     Raises InvalidInput, NotFound (no such folder, or the owner may not see it).
     """
     holder = owner or principal
@@ -100,19 +100,19 @@ def tokens_of(principal: Principal) -> QuerySet[ApiToken]:
 
 
 def folder_named(holder: Principal, folder_id: UUID) -> Any:
-    """Return the folder that a token is narrowed to; raises NotFound."""
+    """Return the folder that a token is to be limited to; raise NotFound."""
     return get_visible(tree().folder, holder, pk=folder_id)
 
 
 def folder_choices(principal: Principal) -> list[tuple[UUID, str]]:
-    """Return the folders that a token of this person can be narrowed to, with the names of their bases; the first MAX_FOLDERS."""
+    """Return the first MAX_FOLDERS folders that a token of this person can be limited to, with their bases' names."""
     rows = tree().folder.objects.visible_to(principal).order_by("knowledge_base__name", "name", "pk")
     found = rows.values_list("pk", "knowledge_base__name", "name", "parent_id")[:MAX_FOLDERS]
     return [(pk, f"{base} › {name}" if parent_id else base) for pk, base, name, parent_id in found]
 
 
 def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID, str]:
-    """Return the names of those folders the tokens are narrowed to that the person may see, by id."""
+    """Return the names, by id, of the tokens' folders that the person may see."""
     rows = (
         tree()
         .folder.objects.visible_to(principal)
@@ -122,7 +122,7 @@ def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID,
 
 
 def revoke_token(principal: Principal, *, token_id: int) -> None:
-    """End a token of the person asking; raises NotFound for anybody else's."""
+    """Revoke a token of the person asking; raise NotFound for anybody else's."""
     token = tokens_of(principal).filter(pk=token_id).first()
     if token is None:
         raise NotFound(_("You have no such token."))
@@ -131,15 +131,15 @@ def revoke_token(principal: Principal, *, token_id: int) -> None:
 
 @transaction.atomic
 def withdraw_token(by: Principal | None, token: ApiToken) -> None:
-    """End anybody's token; the caller has checked that `by` may. One that is revoked already stays as it is."""
+    """Revoke anybody's token; the caller has checked `by`. A revoked one stays unchanged."""
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
         record(by, Action.TOKEN_REVOKED, token, detail={"user": token.user_id})
 
 
 def bearer_of(secret: str, *, address: str = "") -> Bearer:
-    """Return who sent this secret; note the use, and in the audit log once an hour for each address.
+    """Return the bearer of this secret; note the use, and audit it once per hour and address.
 
-    Raises TokenRefused. Only the right secret is told what is wrong with its token; every other one is just unknown.
+    Raises TokenRefused. Only the right secret is told what is wrong with its token; any other is just unknown.
     """
     now = timezone.now()
     token = ApiToken.objects.select_related("user").filter(prefix=secret[:PREFIX_LENGTH]).first()
@@ -156,7 +156,7 @@ def bearer_of(secret: str, *, address: str = "") -> Bearer:
 
 
 def owner_of(secret: str) -> int | None:
-    """Return the id of the account that this secret opens; None where it opens nothing. Notes nothing."""
+    """Return the id of the account that this secret opens, or None. Records nothing."""
     found = ApiToken.objects.filter(
         prefix=secret[:PREFIX_LENGTH], revoked_at=None, expires_at__gt=timezone.now()
     ).first()
@@ -164,7 +164,7 @@ def owner_of(secret: str) -> int | None:
 
 
 def _why_dead(token: ApiToken, now: datetime) -> str:
-    """Tell why this token opens nothing, in one sentence; "" while it lives."""
+    """Return why this token is invalid, in one sentence; "" while it is valid."""
     if token.revoked_at is not None:
         return _("This token was revoked on %(day)s. Make a new one on your tokens page.") % {
             "day": date_format(timezone.localtime(token.revoked_at))
@@ -179,7 +179,7 @@ def _why_dead(token: ApiToken, now: datetime) -> str:
 
 
 def _note_use(token: ApiToken, address: str, now: datetime, *, refused: str = "") -> None:
-    """Record the use, unless the same is in the log for the last hour. refused: why it opened nothing."""
+    """Record the use, unless the log has it within the last hour. refused: why it was refused."""
     same = TokenUse.objects.filter(token=token, address=address, is_refused=bool(refused))
     if same.filter(recorded_at__gt=now - RECORDED_EVERY).exists():
         return
@@ -189,7 +189,7 @@ def _note_use(token: ApiToken, address: str, now: datetime, *, refused: str = ""
         )
         if is_new or same.filter(recorded_at__lte=now - RECORDED_EVERY).update(
             recorded_at=now
-        ):  # two at once: one line
+        ):  # of concurrent uses one is recorded
             action, outcome = (Action.TOKEN_REFUSED, Outcome.DENY) if refused else (Action.TOKEN_USED, Outcome.ALLOW)
             record(Principal.of(token.user), action, token, outcome=outcome, reason=refused)
 
@@ -199,5 +199,5 @@ def _sha256(secret: str) -> str:
 
 
 def living_tokens_for(folder_id: UUID) -> int:
-    """Return how many API tokens that reach this folder, and nothing outside it, work now."""
+    """Return the number of valid API tokens limited to this folder."""
     return ApiToken.objects.filter(folder=folder_id, revoked_at=None, expires_at__gt=timezone.now()).count()

@@ -1,4 +1,4 @@
-"""The tree that rights stand on. The app that keeps the folders says which rows they are: here only their shape is known."""
+"""The tree of folders for rights; the app with the folders registers its models, and here only their shape is known."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 class Tree:
     """Models of the tree.
 
-    base: one has a root folder, which has no parent. folder: has `knowledge_base`, `parent`, `name`, `inherits` and, where it carries
-    the files of a conversation, whose id it has, its `owner`. link: their closure, with `ancestor`, `descendant` and `is_cut`, as
-    `knowledge.models.folders` explains it.
+    base: has a root folder without parent. folder: has `knowledge_base`, `parent`, `name`, `inherits` and, for files
+    of a conversation, whose id it shares, its `owner`. link: their closure with `ancestor`, `descendant` and `is_cut`;
+    see `knowledge.models.folders`.
     """
 
     base: type[Any]
@@ -20,7 +20,7 @@ class Tree:
     link: type[Any]
 
     def tables(self) -> dict[str, str]:
-        """Return the tables' names in the database, by their names in the statements."""
+        """Return the tables' database names by their names in the statements."""
         models = {"bases": self.base, "folders": self.folder, "links": self.link}
         return {name: model._meta.db_table for name, model in models.items()}
 
@@ -29,14 +29,14 @@ _trees: list[Tree] = []
 
 
 def use_tree(tree: Tree) -> None:
-    """Say once, while apps start, what rights stand on."""
+    """Register the tree for rights, once, while apps start."""
     if _trees:
         raise ImproperlyConfigured("rights stand on one tree")
     _trees.append(tree)
 
 
 def tree() -> Tree:
-    """Return the tree in use; raise ImproperlyConfigured where no app has one."""
+    """Return the registered tree; raise ImproperlyConfigured without one."""
     if not _trees:
         raise ImproperlyConfigured("no app has said what rights stand on")
     return _trees[0]

@@ -1,4 +1,4 @@
-"""Org units and roles in the admin, changed through their services. For superusers: a membership brings every right of its group."""
+"""Org units and roles in the admin, changed through their services, by superusers: a membership gives rights."""
 
 from typing import Any, TypeVar
 
@@ -37,7 +37,7 @@ class MembersForm(forms.ModelForm[Any]):
 
 
 class CarriedByGroupAdmin(SuperusersOnly[M]):
-    """What units and roles share: people by name."""
+    """The shared part of units and roles: their members by name."""
 
     form = MembersForm
     list_display: Any = ("name", "members_count")
@@ -52,7 +52,7 @@ class CarriedByGroupAdmin(SuperusersOnly[M]):
         return int(row.people)
 
     def set_members(self, by: Principal, row: M, members: QuerySet[User]) -> None:
-        """Join who is new, let go who is not named any more."""
+        """Add new members, and remove those no longer named."""
         before, after = set(row.group.user_set.all()), set(members)
         for user in after - before:
             join(by, row, user=user)
@@ -62,7 +62,7 @@ class CarriedByGroupAdmin(SuperusersOnly[M]):
 
 @admin.register(OrgUnit)
 class OrgUnitAdmin(CarriedByGroupAdmin[OrgUnit]):
-    """Departments and projects; whoever is in one counts as a member of every unit above it."""
+    """Departments and projects; their members count as members of every unit above."""
 
     list_display = ("name", "kind", "parent", "members_count")
     fields = ("name", "kind", "parent", "members")
@@ -88,7 +88,7 @@ class OrgUnitAdmin(CarriedByGroupAdmin[OrgUnit]):
 
 @admin.register(Role)
 class RoleAdmin(CarriedByGroupAdmin[Role]):
-    """What people are, wherever they belong."""
+    """Roles: functions of people, in any unit."""
 
     fields = ("name", "members")
 

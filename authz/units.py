@@ -1,7 +1,7 @@
-"""Org units, and who is in them and in roles (`authz.roles`). Each is carried by a Django group of the same name, so grants to groups
-reach them.
+"""Org units, and memberships in them and in roles (`authz.roles`). Each is carried by a Django group of the same name,
+so grants to groups reach them.
 
-`by` is None for commands and sign-in; else a superuser, because a membership brings every right of its group.
+`by` is None for commands and sign-in; else a superuser, because a membership gives every right of its group.
 """
 
 from django.contrib.auth.models import Group, User
@@ -21,7 +21,7 @@ _CHANGED = {OrgUnit: Action.ORG_UNIT_CHANGED, Role: Action.ROLE_CHANGED, Group: 
 
 
 def require_administrator(by: Principal | None) -> None:
-    """Raises PermissionDenied for whoever may not change units, roles and memberships; None sets a system up."""
+    """Raise PermissionDenied unless `by` may change units, roles and memberships; None sets a system up."""
     if by is not None and not by.is_superuser:
         raise PermissionDenied(_("Only an administrator of the system changes org units, roles and who is in them."))
 
@@ -30,7 +30,7 @@ def require_administrator(by: Principal | None) -> None:
 def create_unit(
     by: Principal | None, *, name: str, kind: UnitKind = UnitKind.DEPARTMENT, parent: OrgUnit | None = None
 ) -> OrgUnit:
-    """Make a unit below `parent`, or at the top. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
+    """Create a unit below `parent`, or at the top. Raises PermissionDenied, InvalidInput (no name), Conflict (taken)."""
     require_administrator(by)
     group = new_group(name)
     unit = OrgUnit.objects.create(name=group.name, kind=kind, parent=parent, group=group)
@@ -43,7 +43,7 @@ def create_unit(
 
 @transaction.atomic
 def move_unit(by: Principal | None, unit: OrgUnit, *, parent: OrgUnit | None) -> None:
-    """Hang a unit, with the units below it, under another one or at the top.
+    """Move a unit, with the units below it, under another one or to the top.
 
     Raises PermissionDenied, InvalidInput (below itself, or a place would lose its last manager).
     """
@@ -71,7 +71,7 @@ def move_unit(by: Principal | None, unit: OrgUnit, *, parent: OrgUnit | None) ->
 
 @transaction.atomic
 def delete_unit(by: Principal | None, unit: OrgUnit) -> None:
-    """Delete a unit with its group, and with the group its grants.
+    """Delete a unit with its group and the group's grants.
 
     Raises PermissionDenied, InvalidInput (units below it, knowledge bases that belong to it, the last manager of a place).
     """
@@ -135,12 +135,12 @@ def _group_of(place: OrgUnit | Role | Group) -> Group:
 
 
 def new_group(name: str) -> Group:
-    """Return the group that is to carry a unit or a role. Raises InvalidInput (no name), Conflict (it is taken)."""
+    """Create the group that carries a unit or a role. Raises InvalidInput (no name), Conflict (it is taken)."""
     return Group.objects.create(name=_free(name))
 
 
 def _free(name: str, *, besides: Group | None = None) -> str:
-    """Return the name as it is stored, if a group may bear it. Raises InvalidInput, Conflict."""
+    """Return the name as stored, checked for a group. Raises InvalidInput, Conflict."""
     name = " ".join(name.split())
     if not name or len(name) > NAME_LENGTH:
         raise InvalidInput(_("A name has 1 to %(most)s characters.") % {"most": NAME_LENGTH})
@@ -156,7 +156,7 @@ def remove_group(group: Group) -> None:
 
 
 def _link(unit: OrgUnit, parent: OrgUnit) -> None:
-    """Add the links from `parent` and what is above it to `unit` and what is below it."""
+    """Add the links from `parent` and the units above it to `unit` and those below it."""
     _lock_units()
     above = list(OrgUnitLink.objects.filter(descendant=parent).values_list("ancestor_id", "depth"))
     below = list(OrgUnitLink.objects.filter(ancestor=unit).values_list("descendant_id", "depth"))
@@ -168,6 +168,6 @@ def _link(unit: OrgUnit, parent: OrgUnit) -> None:
 
 
 def _lock_units() -> None:
-    """Allow one move at a time: two at once could close a circle that neither sees."""
+    """Serialise moves: two concurrent ones could form a cycle that neither sees."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('org units', 0))")

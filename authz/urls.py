@@ -7,7 +7,7 @@ from django.urls import path
 
 from authz import issuer_check, oidc, views
 
-# allauth's own names; only what is used here has an address
+# allauth's own names; only pages used here have an address
 urlpatterns = [
     path("sign-out/", LogoutView.as_view(), name="logout"),
     path("password/", views.ChangePassword.as_view(), name="password"),

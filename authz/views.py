@@ -1,4 +1,4 @@
-"""Signing in, and the tokens of the person who is signed in."""
+"""Sign-in, and the tokens of the signed-in person."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ from copilot_site.lib.forms import checked
 
 
 class LoginHint(NamedTuple):
-    """Somebody who may try the system: shown on the sign-in page of a demo."""
+    """An account to try the system with, shown on a demo's sign-in page."""
 
     username: str
     password: str
@@ -48,7 +48,7 @@ class LoginHint(NamedTuple):
 
 
 class SignIn(LoginView):
-    """The sign-in page. hints: gives the logins to show; nothing outside a demo."""
+    """The sign-in page. hints: returns the logins to show; none outside a demo."""
 
     template_name = "authz/sign_in.html"
     form_class = SignInForm
@@ -71,7 +71,7 @@ class SignIn(LoginView):
 
 
 class ChangePassword(PasswordChangeView):
-    """Everybody's own password, where the account has one; whoever comes by the company sign-in has none to change."""
+    """Changes one's own password; people from the company sign-in have none."""
 
     template_name = "authz/password.html"
     form_class = NewPasswordForm
@@ -98,7 +98,7 @@ class ChangePassword(PasswordChangeView):
 
 @require_safe
 def cancelled(request: HttpRequest) -> HttpResponse:
-    """Back from the company's sign-in without having signed in there."""
+    """Handle the return from a cancelled sign-in at the company."""
     messages.info(request, _("You did not sign in at the company sign-in. Nothing was changed."))
     return redirect("login")
 
@@ -107,9 +107,9 @@ def cancelled(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Show the person's tokens. A new one is in the answer to its POST and in no page after that.
+    """Show the person's tokens. Only the response to its POST has a new one.
 
-    `?folder=` (and the same field of the form) narrows the new token to a folder.
+    `?folder=` (and the same field of the form) limits the new token to a folder.
     """
     secret, status = "", 200
     folder_id = _folder_id(request)
@@ -144,13 +144,13 @@ def revoke(request: HttpRequest, principal: Principal, token_id: int) -> HttpRes
 
 
 def offered_scopes(principal: Principal) -> list[tuple[str, str]]:
-    """Return the values and labels of the scopes that do something for this person."""
+    """Return the values and labels of the scopes that this person can use."""
     left_out = set() if may_provision(principal) else {TokenScope.PROVISION.value}
     return [(value, str(label)) for value, label in TokenScope.choices if value not in left_out]
 
 
 def _folder_id(request: HttpRequest) -> UUID | None:
-    """Raises NotFound for what is no id, in the words for a folder that is not there."""
+    """Return the folder id. Raises NotFound for a malformed id, worded as for a missing folder."""
     text = request.POST.get("folder", "") or request.GET.get("folder", "")
     try:
         return UUID(text) if text else None

@@ -1,7 +1,7 @@
-"""What an account in a data source's server may do that it must not, and what it lacks, each with the statement that mends it.
+"""Check a data source's account for missing and excessive rights, each with the statement that fixes it.
 
-The account of a source reads the tables and builds sandboxes (`sandbox/setup.py`); it owns nothing else, has no power over the server,
-and is a member of nobody who has. The roles of the sandboxes are asked the same about what they reach.
+A source's account reads the tables and builds sandboxes (`sandbox/setup.py`); it owns nothing else, has no power over
+the server, and is a member of no role that has. The sandboxes' roles are checked the same way.
 """
 
 from collections.abc import Collection, Iterator
@@ -28,7 +28,7 @@ POWERFUL = (
 
 @dataclass(frozen=True)
 class Fault:
-    """sentence: what is wrong. statement: the SQL, or the command, that mends it."""
+    """A fault in one sentence. statement: the SQL, or the command, that fixes it."""
 
     sentence: str
     statement: str
@@ -93,14 +93,14 @@ SELECT has_database_privilege(current_database(), 'CREATE'), quote_ident(current
 
 
 def faults_of(connection: psycopg.Connection, schemas: Collection[str]) -> list[Fault]:
-    """Return what is wrong with the account of a connection as that of a data source; the gravest first. Empty where nothing is."""
+    """Return the faults of a connection's account as a data source's, the gravest first."""
     return [*_too_much(connection), *_too_little(connection, schemas)]
 
 
 def out_of_bounds(connection: psycopg.Connection, role: str, *, held_by: str = "PUBLIC") -> Iterator[Fault]:
-    """Yield what a role reaches that tells of more than tables: catalogs with secrets, files, programs, other servers.
+    """Yield what a role reaches beyond tables: catalogs with secrets, files, programs, other servers.
 
-    held_by: whose rights are to be taken away, as SQL; a sandbox's role has none of its own.
+    held_by: whose rights to revoke, as SQL; a sandbox's role has none of its own.
     """
     given: dict[str, Any] = {"role": role, "secrets": list(SECRETS), "outside": OUTSIDE}
     for (name,) in connection.execute(_SECRETS_READ, given).fetchall():
@@ -128,13 +128,13 @@ def _too_much(connection: psycopg.Connection) -> Iterator[Fault]:
     found = [word for _has, word in connection.execute(_POWERS, given).fetchall()]
     for word in found:
         yield Fault(powers[word] % {"role": role}, f"ALTER ROLE {who} NO{word};")
-    if "SUPERUSER" in found:  # which makes all of the rest true
+    if "SUPERUSER" in found:  # implies all of the rest
         return
     groups = [name for (name,) in connection.execute(_MEMBER_OF, given).fetchall()]
     for name in groups:
         sentence = _("The account %(role)s is a member of %(name)s, which has power over the server.")
         yield Fault(sentence % {"role": role, "name": name}, f"REVOKE {name} FROM {who};")
-    if groups:  # much of the rest may come with them
+    if groups:  # may imply much of the rest
         return
     for kind, name, administrator in connection.execute(_OWNED, given).fetchall():
         sentence = _("The account %(role)s owns %(name)s, and could change it.") % {"role": role, "name": name}

@@ -1,4 +1,4 @@
-"""Where a PostgreSQL database is and who connects; the password stays out of every text."""
+"""The address of a PostgreSQL database and the account that connects; no text shows the password."""
 
 import hashlib
 import hmac
@@ -19,7 +19,7 @@ CONNECT_TIMEOUT_S = 5
 
 
 class Tls(models.TextChoices):
-    """How a database is spoken to; libpq's `sslmode`. Nothing in between: `prefer` is clear text for whoever answers without TLS."""
+    """libpq's `sslmode`, without its middle values: `prefer` falls back to clear text for a server without TLS."""
 
     VERIFY_FULL = "verify-full", _("encrypted, the server proves its name by a certificate")
     REQUIRE = "require", _("encrypted, whoever answers")
@@ -39,11 +39,11 @@ class Address:
 
     @property
     def is_own(self) -> bool:
-        """Return whether it is on the product's own server, to which Django's connection leads."""
+        """Return whether it is on the product's own server, Django's."""
         return self.tls is None
 
     def keywords(self) -> dict[str, Any]:
-        """Arguments of `psycopg.connect`. Resolves the host, and so may wait. Raises AddressRefused for one that is not allowed."""
+        """Return arguments for `psycopg.connect`; resolving the host may block. Raises AddressRefused if forbidden."""
         return {
             "host": self.host,
             "port": self.port,
@@ -57,10 +57,10 @@ class Address:
         }
 
     def _guarded(self, tls: Tls) -> dict[str, Any]:
-        """Return the keywords that keep the password from others: only checked addresses, and no way to ask for it in clear text.
+        """Return the keywords that protect the password: only checked addresses, and no clear-text authentication.
 
-        libpq takes as many hosts as addresses; TLS goes by the host. Where nobody proves who answers, the password is never said,
-        only known (SCRAM), and the server must prove that it knows it, too.
+        libpq takes as many hosts as addresses; TLS checks the host. Where no certificate proves the server, only SCRAM
+        is allowed: it does not send the password, and the server must prove that it knows it.
         """
         target = checked(self.host, self.port, services())
         guarded = {
@@ -68,7 +68,7 @@ class Address:
             "hostaddr": ",".join(target.addresses),
             "sslmode": tls.value,
             "gssencmode": "disable",
-            "passfile": os.devnull,  # an empty password is none: not one of another host in ~/.pgpass
+            "passfile": os.devnull,  # an empty password must not pick up one from ~/.pgpass
         }
         if tls is Tls.VERIFY_FULL:
             guarded["sslrootcert"] = certificate_authorities()
@@ -77,18 +77,18 @@ class Address:
         return guarded
 
     def at(self, database: str) -> Self:
-        """Return the same server and account, another database."""
+        """Return the address of another database, with the same server and account."""
         return replace(self, database=database)
 
     def as_role(self, role: str) -> Self:
-        """Return the same database under a role that this system made; its password is derived, stored nowhere."""
+        """Return the same database under a role that this system created; its password is derived, not stored."""
         key = f"{settings.SECRET_KEY}:business"
         content = f"{self.host}:{self.port}/{self.database}/{role}"
         return replace(self, user=role, password=hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest())
 
     @classmethod
     def of_django(cls) -> Self:
-        """Return the product's own server and account, for databases that it makes itself: the demo's, scratch ones."""
+        """Return the product's own server and account, for databases that it creates: the demo's, scratch ones."""
         params = connection.get_connection_params()
         return cls(
             host=str(params.get("host", "")),
@@ -101,14 +101,14 @@ class Address:
 
 
 def certificate_authorities() -> str:
-    """Return the file of certificates that a server is verified with, or `system`; libpq looks in the home folder only."""
+    """Return the file of CA certificates, or `system`: libpq looks only in the home folder."""
     if settings.DATABASE_CA:
         return str(settings.DATABASE_CA)
     found = (ssl.get_default_verify_paths().cafile, "/etc/ssl/certs/ca-certificates.crt")
     return next((file for file in found if file and Path(file).exists()), "system")
 
 
-# Settings that older servers do not have, and the version they came with; what they limit, others limit less closely.
+# Settings that older servers lack, with the version that added them; other settings limit the same less closely.
 _SINCE = {"scram_iterations": 160_000, "transaction_timeout": 170_000}
 
 

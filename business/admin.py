@@ -56,7 +56,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         }
 
     def __init__(self, *args: Any, is_tried: bool = True, **kwargs: Any) -> None:
-        """is_tried: False for whoever tries it out himself."""
+        """Build the form. is_tried: False if the caller tries the source itself."""
         super().__init__(*args, **kwargs)
         self.is_tried = is_tried
 
@@ -103,8 +103,8 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         return given | {name: getattr(DataSource(), name) for name in empty}
 
     def _post_clean(self) -> None:
-        """A source that may be asked is tried out before it is saved: its server, its account, its tables and a sandbox."""
-        super()._post_clean()  # type: ignore[misc]  # of Django's own forms
+        """Try an enabled source before it is saved: its server, account, tables and a sandbox."""
+        super()._post_clean()  # type: ignore[misc]  # untyped in Django
         is_asked = self.cleaned_data.get("is_active", self.instance.is_active)
         if not self.is_tried or self.errors or not is_asked or not {*FIELDS, "password"} & set(self.changed_data):
             return
@@ -118,24 +118,24 @@ class DataSourceForm(forms.ModelForm[DataSource]):
 
 
 class ConnectionForm(DataSourceForm):
-    """Of a source that there is: its layer has pages of its own, which tell when somebody else has saved it meanwhile."""
+    """The connection of an existing source; its layer has pages of its own, which detect concurrent saves."""
 
     layer_yaml = None
 
 
 class RightsForm(ConnectionForm):
-    """For whoever says nothing of where a source is."""
+    """The form for people who may not set the connection."""
 
     password = None
 
 
 class ReachChoice(forms.Select):
-    """What a right reaches. On rows that cannot be changed the admin asks a widget marked so for the words, and says “-” otherwise."""
+    """The table of a right. On read-only rows the admin asks a widget marked so for the text, else shows “-”."""
 
     read_only = True
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        if renderer is None:  # no form, but a row
+        if renderer is None:  # a read-only row, not a form
             return conditional_escape(dict(self.choices).get(value, value))
         return super().render(name, value, attrs, renderer)
 
@@ -190,7 +190,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return super().get_form(request, obj, change, **kwargs)
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
-        """connects: whether the form has a connection that this person may try before it is saved."""
+        """Add connects: whether the form has a connection that this person may try before saving."""
         obj = kwargs.get("obj")
         connects = may_connect(request.user) and not (obj and obj.is_embedded)
         return super().render_change_form(request, {**context, "connects": connects}, *args, **kwargs)
@@ -201,7 +201,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return [name for name in FIELDS if name not in ("is_active", *LIMITS)] if obj and obj.is_embedded else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: DataSource | None = None) -> Any:
-        """Fold the YAML away, which is a way to bring a layer along: what a draft says is edited table by table."""
+        """Collapse the YAML, which imports an existing layer: drafts are edited table by table."""
         names = list(self.get_fields(request, obj))
         if "password" in names and "username" in names:
             names.remove("password")
@@ -223,7 +223,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return super().has_delete_permission(request, obj) and may_connect_and_keeps
 
     def _keeps(self, request: HttpRequest, source: DataSource) -> bool:
-        """Return whether this person keeps the layer, and says who may ask."""
+        """Return whether this person manages the layer and who may ask."""
         return governed(DataSource, Principal.of(request.user)).filter(pk=source.pk).exists()
 
     def save_model(self, request: HttpRequest, obj: DataSource, form: Any, change: bool) -> None:
@@ -239,7 +239,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
             messages.warning(request, unchecked())
 
     def response_add(self, request: HttpRequest, obj: DataSource, post_url_continue: str | None = None) -> HttpResponse:
-        """Go on to the semantic layer of a new source: without it, the source answers nothing."""
+        """Redirect to the semantic layer of a new source: without one, the source answers nothing."""
         if {"_addanother", "_continue"} & request.POST.keys() or not self._keeps(request, obj):
             return super().response_add(request, obj, post_url_continue)
         said = _("%(name)s is connected. What its tables mean comes next, then who may ask.") % {"name": obj.name}
@@ -247,7 +247,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return redirect("source-layer", obj.pk)
 
     def delete_model(self, request: HttpRequest, obj: DataSource) -> None:
-        """With the source go the sandboxes in its database; where that does not answer they stay, and the page says so."""
+        """Delete the source and its database's sandboxes; if that does not answer they stay, and the page says so."""
         try:
             if obj.engine == Engine.POSTGRESQL:
                 drop_all(obj.address)

@@ -1,4 +1,4 @@
-"""Remove the sandboxes that nobody stands behind: roles and schemas made for rights that no person has any more."""
+"""Remove orphaned sandboxes: roles and schemas made for rights that no person has any more."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -21,7 +21,7 @@ from business.sandbox.sql_views import NAMES, drop, name_of
 from business.sources import open_sources
 from copilot_site.lib.errors import InvalidInput
 
-# Roles of databases that are gone: nothing in any database depends on them. A sandbox being built is not committed, so not seen.
+# Roles of dropped databases: no object depends on them. A sandbox being built is uncommitted, so not seen.
 _ORPHANS = """
 SELECT rolname FROM pg_roles r
 WHERE rolname ~ %s
@@ -32,14 +32,14 @@ WHERE rolname ~ %s
 
 @dataclass(frozen=True)
 class Swept:
-    """removed: sandboxes and roles taken down. unreached: names of sources that did not answer, with why."""
+    """removed: number of sandboxes and roles. unreached: names of sources that did not answer, with the reason."""
 
     removed: int
     unreached: tuple[str, ...]
 
 
 def sweep_sandboxes() -> Swept:
-    """Take down every sandbox, in the database of every source, that no active person's rights of today lead to."""
+    """Remove every sandbox, in every source's database, that no active person's current rights use."""
     living = living_sandboxes()
     removed, unreached, done = 0, [], set[Address]()
     for source in DataSource.unscoped.filter(document=None, engine=Engine.POSTGRESQL):
@@ -59,7 +59,7 @@ def sweep_sandboxes() -> Swept:
 
 
 def living_sandboxes() -> defaultdict[Address, set[str]]:
-    """Return the names of the sandboxes that somebody could ask through now, for each database."""
+    """Return the names of the sandboxes that somebody could use now, by database."""
     names: defaultdict[Address, set[str]] = defaultdict(set)
     for user in User.objects.filter(is_active=True).iterator():
         for opened in open_sources(Principal.of(user)):
@@ -69,9 +69,9 @@ def living_sandboxes() -> defaultdict[Address, set[str]]:
 
 
 def _sweep(admin: Address, living: Collection[str]) -> int:
-    """Remove the sandboxes of this database that are not among the living, and roles that are left of databases that are gone.
+    """Remove this database's sandboxes that are not in use, and roles left over from dropped databases.
 
-    A sandbox that somebody is asking through right now stays until the next time. Returns how many went. Raises SourceUnavailable.
+    A sandbox with a running query stays until the next time. Returns the number removed. Raises SourceUnavailable.
     """
     removed = 0
     with connected(admin) as connection:
@@ -83,7 +83,7 @@ def _sweep(admin: Address, living: Collection[str]) -> int:
         for name in sorted(dead):
             removed += _take_down(connection, name)
         for (role,) in connection.execute(_ORPHANS, [NAMES]).fetchall():
-            with suppress(psycopg.errors.InternalError_):  # another process removes it at this moment
+            with suppress(psycopg.errors.InternalError_):  # another process is removing it
                 connection.execute("SELECT copilot_walls.drop_role(%s)", [role])
                 removed += 1
     return removed

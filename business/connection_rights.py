@@ -1,7 +1,7 @@
-"""Where a data source is and with which account: whose it is to say, and what is recorded.
+"""The right to set a data source's address and account, and the audit of its changes.
 
-The right is `business.change_connection`, a superuser's by default. Whoever manages a source keeps its layer, its words and who
-may ask it, and changes nothing of this.
+The right is `business.change_connection`, a superuser's by default. Managers of a source change its layer, words
+and who may ask it, but not its connection.
 """
 
 from uuid import UUID
@@ -25,12 +25,12 @@ FIELDS = (*_WHERE, "is_dedicated", "is_active", *LIMITS)
 
 
 def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Return whether a user may say where data sources are: superusers and holders of `business.change_connection`."""
+    """Return whether a user may set connections: superusers and holders of `business.change_connection`."""
     return isinstance(user, User) and user.has_perm("business.change_connection")
 
 
 def managed_source(principal: Principal, source_id: UUID) -> DataSource:
-    """Return a source that this person manages. Raises NotFound, the same for missing and not theirs."""
+    """Return a source that this person manages. Raises NotFound, the same for missing and not managed."""
     source = governed(DataSource, principal).filter(pk=source_id).first()
     if source is None:
         raise NotFound(_("There is no data source that you manage."))
@@ -38,18 +38,18 @@ def managed_source(principal: Principal, source_id: UUID) -> DataSource:
 
 
 def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> QuerySet[DataSource]:
-    """Return the databases this person looks after: those they manage, and all for whoever may say where they are."""
+    """Return the databases this person sees in the admin: those they manage, and all if they may set connections."""
     rows = DataSource.unscoped.all() if may_connect(user) else governed(DataSource, principal)
     return rows.filter(document=None)
 
 
 @transaction.atomic
 def change_connection(by: User | AnonymousUser, source: DataSource, *, password: str = "") -> bool:
-    """Store a source with the connection it has now. password: a new one; "": the stored one stays where it leads as before.
+    """Store a source with its current connection. password: a new one; "" keeps that of an unchanged address.
 
-    Returns whether a stored password was emptied, because it was for another address: it must be entered again. The log names the
-    settings that changed and both addresses, never the password.
-    Raises PermissionDenied, and InvalidInput for a host that is none or is not allowed; a name is resolved when it is connected to.
+    Returns whether a stored password was cleared because the address changed: it must be entered again. The log names
+    the changed settings and both addresses, never the password.
+    Raises PermissionDenied, and InvalidInput for a malformed or forbidden host; names are resolved when connecting.
     """
     if not may_connect(by):
         raise PermissionDenied(_("Only administrators may change the connection of a data source."))

@@ -1,4 +1,4 @@
-"""Which part of the data a question is asked of."""
+"""The part of the data that a question covers."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +15,7 @@ EVERYWHERE: Final = Scope()
 
 @dataclass(frozen=True)
 class TableName:
-    """A table by the name of its source and its own in the semantic layer there."""
+    """A table, by its source's name and its name in the semantic layer there."""
 
     source: str
     table: str
@@ -25,8 +25,8 @@ class TableName:
 class DataScope:
     """Narrows what a person may ask; it never widens.
 
-    tables: None for all; else these alone, and no other database. documents: where spreadsheets lie that are asked whole. base_ids: where
-    one lies of which a table is named; empty for everywhere.
+    tables: None for all; else only these, and no other database. documents: the scope of spreadsheets asked as a whole.
+    base_ids: the bases of spreadsheets with a named table; empty for all.
     """
 
     tables: tuple[TableName, ...] | None = None
@@ -34,18 +34,18 @@ class DataScope:
     base_ids: tuple[UUID, ...] = ()
 
     def whole(self, principal: Principal) -> Q:
-        """Return sources that are asked with every table that the person may ask."""
+        """Return sources of which every table that the person may ask is included."""
         sheets = Q(document__in=documents_within(principal, self.documents))
         return sheets | Q(document=None) if self.tables is None else sheets
 
     def in_part(self, principal: Principal) -> Q:
-        """Return sources of which tables are named."""
+        """Return sources of which some tables are named."""
         within = documents_within(principal, Scope(knowledge_base_ids=self.base_ids))
         names = {each.source for each in self.tables or ()}
         return Q(name__in=names) & (Q(document=None) | Q(document__in=within))
 
     def tables_of(self, source: str) -> frozenset[str]:
-        """Return the tables that are named of one that is asked in part."""
+        """Return the named tables of a source that is included in part."""
         return frozenset(each.table for each in self.tables or () if each.source == source)
 
 

@@ -1,6 +1,6 @@
-"""A guarded statement in the SQL of another engine. What cannot be said there with the same meaning is refused, never guessed.
+"""Translate a guarded statement into another engine's SQL; what has no equivalent there is refused, never guessed.
 
-Layers, questions and both grammars of the guard speak PostgreSQL; only what has passed them is translated, as the last step.
+Layers, questions and both grammars of the guard use PostgreSQL's SQL; translation is the last step, after the guard.
 """
 
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ Dialect = Literal["duckdb", "mysql"]
 Fetch = Callable[[str, str | None], Awaitable[tuple[Rows, int | None]]]
 """(statement, the same without our limit where that may cut rows) → rows, and how many there are where some were cut."""
 
-# Of the guard's vocabulary, what means the same everywhere once sqlglot has written it.
+# The part of the guard's vocabulary that means the same everywhere once sqlglot has written it.
 _FUNCTIONS = """
 count sum avg min max stddev_samp stddev_pop var_samp var_pop abs ceil ceiling floor round sqrt power exp ln mod sign
 lower upper length char_length btrim trim ltrim rtrim substring substr left right replace concat concat_ws position strpos
@@ -50,9 +50,9 @@ _PLACE = "place_of_row"
 
 @dataclass(frozen=True)
 class DialectAccess:
-    """What a statement runs against where that is no PostgreSQL. fetch: runs a translated statement, however the engine is reached.
+    """Access to an engine other than PostgreSQL. fetch: runs a translated statement, however the engine is reached.
 
-    times: columns that hold times, with which MySQL reckons as if they were numbers.
+    times: columns that hold times, which MySQL treats as numbers in arithmetic.
     """
 
     policy: Policy
@@ -63,7 +63,7 @@ class DialectAccess:
 
 
 async def run_translated(access: DialectAccess, text: str, *, execute: bool = True) -> Answer:
-    """Check a statement as PostgreSQL's, say it in the engine's words, and run it unless told not to.
+    """Check a statement as PostgreSQL's, translate it, and run it unless told not to.
 
     Raises SqlRefused, and what `fetch` raises.
     """
@@ -78,11 +78,11 @@ async def run_translated(access: DialectAccess, text: str, *, execute: bool = Tr
 
 
 def translated(statement: str, dialect: Dialect, times: frozenset[str] = frozenset()) -> str:
-    """Return a statement that the guard wrote, in another dialect. Raises SqlRefused for what has no equal there."""
+    """Return a statement that the guard wrote, in another dialect. Raises SqlRefused where there is no equivalent."""
     _require_portable(statement, dialect)
     try:
         tree = _ranked(sqlglot.parse_one(statement, dialect="postgres"))
-        for node in reversed(list(tree.bfs())):  # what is inside first: what replaces a node is not looked at again
+        for node in reversed(list(tree.bfs())):  # inner nodes first: replacements are not visited again
             written = _written(node, dialect)
             if written is not node:
                 node.replace(written)
@@ -90,7 +90,7 @@ def translated(statement: str, dialect: Dialect, times: frozenset[str] = frozens
             _require_no_sums_of_times(tree, times)
         text = tree.sql(
             dialect=dialect, identify=True, unsupported_level=ErrorLevel.RAISE
-        )  # words that are reserved there are quoted, too
+        )  # quote words reserved there, too
         again = sqlglot.parse(text, dialect=dialect)
     except (SqlglotError, RecursionError) as error:
         raise _unsaid(str(error).splitlines()[0]) from error
@@ -117,7 +117,7 @@ _SPELLED = frozenset({3, 4, 5})  # IS [NOT] DISTINCT FROM and NULLIF, whose oper
 
 
 def _written(node: exp.Expr, dialect: Dialect) -> exp.Expr:
-    """Return what sqlglot would write with another meaning, said otherwise."""
+    """Return a replacement for a node that sqlglot would write with another meaning."""
     match node:
         case exp.Extract():
             return _part(node.this.name.lower(), node.expression, dialect)
@@ -149,11 +149,11 @@ def _of_mysql(node: exp.Expr) -> exp.Expr:
 
 
 def _require_no_sums_of_times(tree: exp.Expr, times: frozenset[str]) -> None:
-    """A day less a day is the number 20,250,101 less another in MySQL; what lies between two days is said by `DATEDIFF`."""
+    """Refuse arithmetic on times: MySQL computes with dates as numbers such as 20,250,101; use `DATEDIFF`."""
     if any(alias.columns for alias in tree.find_all(exp.TableAlias)):
         raise _unsaid("AS (…)")
     named = list(tree.find_all(exp.Alias))
-    for _each in named:  # a name of a name, as often as there are names
+    for _each in named:  # resolve chains of names, at most as long as there are names
         times |= {alias.alias for alias in named if _is_time(alias.this, times)}
     for node in tree.find_all(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg):
         if any(_is_time(part, times) for part in node.iter_expressions()):
@@ -177,7 +177,7 @@ def _part(part: str, value: exp.Expr, dialect: Dialect) -> exp.Expr:
 
 
 def _truncated(grain: str, value: exp.Expr) -> exp.Expr:
-    """Return the first day of a span, as MySQL reckons it."""
+    """Return the first day of a period, in MySQL's functions."""
     day = exp.cast(value, "date")
     template = {
         "day": "{d}",
@@ -190,7 +190,7 @@ def _truncated(grain: str, value: exp.Expr) -> exp.Expr:
 
 
 def _formatted(node: exp.Expr, dialect: Dialect) -> exp.Expr:
-    """Return a time as text in one of the few ways that every engine writes alike."""
+    """Return a time as text, in one of the few formats that all engines write alike."""
     value, told = node.this, node.args.get("format")
     asked = told.name if told is not None else ""
     known = {**FORMATS, **{form: form for form in FORMATS.values()}}
@@ -204,7 +204,7 @@ def _formatted(node: exp.Expr, dialect: Dialect) -> exp.Expr:
 
 
 def _counted_if(node: exp.Filter) -> exp.Expr:
-    """Return an aggregate over the rows of a condition, where the engine has no FILTER."""
+    """Return an aggregate over the rows that meet a condition, for an engine without FILTER."""
     call: exp.Expr = node.this.copy()
     condition, value = node.expression.this, call.this
     inner = value.expressions[0] if isinstance(value, exp.Distinct) else value
@@ -214,7 +214,7 @@ def _counted_if(node: exp.Filter) -> exp.Expr:
 
 
 def _at_place(ordered: exp.Ordered) -> exp.Expr:
-    """Return what is ordered by, for the place it has among what is selected: where nothing goes by a rule of its own in MySQL."""
+    """Return the selected expression that an ORDER BY position stands for, so that rewrites for MySQL apply to it."""
     query = ordered.find_ancestor(exp.Query)
     shown = query.selects if isinstance(query, exp.Select) else []
     place = int(ordered.this.name) - 1
@@ -232,10 +232,10 @@ def _call(name: str, *given: exp.Expr) -> exp.Expr:
 
 
 def _ranked(tree: exp.Expr) -> exp.Expr:
-    """Return the first rows with all that share the last place: sqlglot would forget those. Elsewhere than outermost they are refused."""
+    """Return FETCH FIRST … WITH TIES by ranks, since sqlglot would drop the ties; refused below the outermost query."""
     query, limit = tree, None
     if tree.is_star and {name for name, part in tree.args.items() if part} <= {"expressions", "from_", "limit"}:
-        query, limit = tree.args["from_"].this.this, tree.args.get("limit")  # how the guard limits what has ties
+        query, limit = tree.args["from_"].this.this, tree.args.get("limit")  # the guard's limit on ties
     if isinstance(query, exp.Select) and _has_ties(query):
         tree = _places(query, limit if query is not tree else None)
     if any(map(_has_ties, tree.find_all(exp.Query))):

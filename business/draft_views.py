@@ -1,4 +1,4 @@
-"""Show how far a draft of a semantic layer is, and let a keeper take its tables over, with who reads the rows of each."""
+"""Show a draft's progress, and let a manager take its tables over, choosing who reads each one's rows."""
 
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlencode
@@ -29,9 +29,9 @@ PREFIX = "who-"
 
 
 class ReadersForm(forms.Form):
-    """A choice for each of these tables: whom the draft proposes, nobody where it found no column of org units.
+    """A choice of readers for each table: the draft's proposal, nobody where it found no column of org units.
 
-    for_all: one choice for all of them instead.
+    for_all: a single choice for all of them.
     """
 
     for_all = forms.ChoiceField(
@@ -52,9 +52,9 @@ class ReadersForm(forms.Form):
             )
 
     def opened(self, *, at_once: bool) -> list[SemanticModel]:
-        """Return the tables with the readers that were chosen; as the draft has them where nothing, or nothing that there is, was chosen.
+        """Return the tables with their chosen readers; without a valid choice as drafted.
 
-        at_once: what was chosen for all of them counts.
+        at_once: apply the single choice to all.
         """
         self.is_valid()
         for_all = self.cleaned_data.get("for_all", "") if at_once else ""
@@ -78,7 +78,7 @@ def _proposed(unit: OrgUnit | None) -> str:
 
 
 def _opened(model: SemanticModel, chosen: str) -> SemanticModel:
-    """Return the table with the chosen readers; as it is where nothing, or nothing that there is, was chosen."""
+    """Return the table with the chosen readers, unchanged without a valid choice."""
     if not chosen:
         return model
     key, _colon, column = chosen.partition(":")
@@ -89,10 +89,10 @@ def _opened(model: SemanticModel, chosen: str) -> SemanticModel:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def layer_draft(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """Show how far a draft is, and its tables that are not described yet.
+    """Show a draft's progress, and its tables that the layer does not describe yet.
 
-    `q` finds some of them. A POST takes over one (`take`), those that are ticked (`ticked` with `table`) or `all` that were found, or
-    puts the draft away (`discard`).
+    `q` filters them. A POST takes over one (`take`), the ticked ones (`ticked` with `table`) or `all` matches, or
+    discards the draft (`discard`).
     """
     source = managed_source(by, source_id)
     row = draft_of(source)

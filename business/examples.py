@@ -1,4 +1,4 @@
-"""Verified statements as examples for the next question: those alone that a person's rights would run."""
+"""Verified statements as examples for the next question, only those that the person's rights would run."""
 
 import re
 from collections.abc import Iterable
@@ -14,22 +14,22 @@ from business.guard.text import clean
 from business.parsing.base import Example
 from business.sources import OpenSource
 
-# Texts of SQL itself: figures and dates, intervals, fields of a time, and formats of to_char.
+# SQL's own texts: numbers and dates, intervals, fields of a time, and formats of to_char.
 _NO_WORD = re.compile(r"[\d\W]*|[-+]?\d*\s*(second|minute|hour|day|week|month|quarter|year)s?|[YMDHISWQ\d\W]+")
 
 
 def readable_examples(opened: OpenSource, examples: Iterable[Example]) -> list[Example]:
-    """Return those that the rights of today behind this source would run.
+    """Return the examples that the current rights on this source would run.
 
-    What names a table or column the person may not read, or one out of the scope, is not there, nor what may name a row of other
-    org units. A model is shown them, and repeats them to whoever asks it to.
+    Statements that name a table or column that the person may not read or that is out of scope are left out, and those
+    that may name a row of other org units: a model sees the examples, and may repeat them.
     """
     return [each for each in examples if passes(each.sql, opened.access.policy) and not _names_rows(each, opened)]
 
 
 @lru_cache(maxsize=4096)
 def passes(sql: str, policy: Policy) -> bool:
-    """Return whether the guard lets the statement through and every column it names is among those of its tables."""
+    """Return whether the guard accepts the statement and its tables have every column that it names."""
     try:
         checked = guard(sql, policy, Target())
     except SqlRefused:
@@ -44,9 +44,9 @@ def passes(sql: str, policy: Policy) -> bool:
 
 
 def _names_rows(example: Example, opened: OpenSource) -> bool:
-    """Return whether an example over tables of which units see their own rows alone has words that may be a row's.
+    """Return whether an example over tables restricted by org unit has texts that may be a row's.
 
-    Kinds of things that the layer lists, dates, units of time and formats are not.
+    Values that the layer lists as kinds, dates, units of time and formats are not.
     """
     words = _words_of_rows(example.sql, opened.access.policy)
     if words is None:
@@ -59,7 +59,7 @@ def _names_rows(example: Example, opened: OpenSource) -> bool:
 
 @lru_cache(maxsize=4096)
 def _words_of_rows(sql: str, policy: Policy) -> frozenset[str] | None:
-    """Return the texts in a statement that may be a row's; None where everybody who may ask its tables sees all of their rows."""
+    """Return the texts in a statement that may be a row's; None where all who may ask its tables see all rows."""
     if not any(table.org_column for table in guard(sql, policy, Target()).tables):
         return None
     texts = {node.sval.sval for node in nodes(parse_query(clean(sql))) if node.DESCRIPTOR.name == "A_Const"}

@@ -1,4 +1,4 @@
-"""From a statement to rows, through guard and sandbox. Commands can take one of them away to test the other."""
+"""Run a statement through guard and sandbox. Commands can switch one of them off to test the other."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -31,14 +31,12 @@ from business.postgres_session import (
 from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden
 
-CHEAP = 2_000.0  # of the planner, some 20 ms: nothing else is looked for below
-MAX_COUNTED_ROWS = (
-    100_000  # of an answer, by the planner, that are all read to be counted: more might be sorted on disk
-)
+CHEAP = 2_000.0  # planner cost, some 20 ms: below it no cheaper path is sought
+MAX_COUNTED_ROWS = 100_000  # estimated rows that may all be read to be counted: more might be sorted on disk
 
 
 class Protection(StrEnum):
-    """What a statement stands before: the guard on its text, the sandbox in the database, or both, as always in the product."""
+    """The protections of a run: the guard on its text, the sandbox in the database, or both, as in the product."""
 
     GUARD = "guard"
     SANDBOX = "sandbox"
@@ -47,9 +45,9 @@ class Protection(StrEnum):
 
 @dataclass(frozen=True)
 class Access:
-    """What a statement runs against: the source's own account, the rights, the time zone of its dates, and its limits.
+    """Access for a statement: the source's own account, the rights, the time zone of its dates, and its limits.
 
-    is_dedicated: the database holds only business data, so PUBLIC's rights on system functions may be taken away.
+    is_dedicated: the database holds only business data, so PUBLIC's rights on system functions may be revoked.
     """
 
     admin: Address
@@ -61,9 +59,9 @@ class Access:
 
 @dataclass(frozen=True)
 class Answer:
-    """What ran, as the guard wrote it, and what came back.
+    """The statement that ran, as the guard wrote it, and its result.
 
-    total: rows without our limit; None where nothing was cut or nothing was run. read_at: when, where it may be a kept one.
+    total: rows without our limit; None where nothing was cut or nothing was run. read_at: when a cached result ran.
     """
 
     sql: str
@@ -83,7 +81,7 @@ async def run_sql(
         )
     try:
         return await _in_sandbox(access, text, protection, execute=execute)
-    except SourceUnavailable:  # the role may have been swept away since this process saw it
+    except SourceUnavailable:  # cleanup may have removed the role since this process saw it
         sql_views.forget(access.admin, access.policy)
         return await _in_sandbox(access, text, protection, execute=execute)
 
@@ -115,17 +113,17 @@ async def _guarded(access: Access, address: Address, checked: GuardedSql, *, exe
             return Answer(checked.sql, rows, None, names)
         try:
             total = await count_of(connection, checked.countable)
-        except (QueryCanceled, TransactionTimeout):  # the rows are there; how many more nobody waits for
+        except (QueryCanceled, TransactionTimeout):  # the rows were read; only the count is missing
             return Answer(checked.sql, replace(rows, is_truncated=True), None, names)
         return Answer(checked.sql, rows, total if total > limits.rows else None, names)
 
 
 async def cheapest(access: Access, connection: AsyncConnection, checked: GuardedSql) -> str:
-    """Return the text of a statement that the planner thinks is done soonest; the others say the same by other indexes.
+    """Return the statement's equivalent text with the lowest planner cost; the others use other indexes.
 
-    The uncapped one where all rows take hardly longer than those that are shown: then they are counted as they come.
-    PostgreSQL knows no statistics of columns behind a view's fence: it thinks of far too many rows where such are joined, and would
-    sort both sides. So it must not.
+    Return the uncapped text where reading all rows takes hardly longer than the shown ones: it counts on the way.
+    PostgreSQL has no statistics of columns behind a view's fence: it overestimates the rows of their joins and would
+    sort both sides, so merge joins are off.
     """
     await _without_merge_join(connection, checked)
     paths = checked.paths()
@@ -156,7 +154,7 @@ async def _without_merge_join(connection: AsyncConnection, checked: GuardedSql) 
 async def _cost_of(
     access: Access, connection: AsyncConnection, checked: GuardedSql, path: Path
 ) -> tuple[str, float] | None:
-    """Return the text of a path and what the planner thinks it costs; None where it cannot run."""
+    """Return the text of a path and its planner cost; None where it cannot run."""
     try:
         text = written(path.tree)
         if path.orders and not await _has_views(access, path.orders):
@@ -164,7 +162,7 @@ async def _cost_of(
         return text, float((await explained(connection, text))["Total Cost"])
     except SqlRefused:
         return None
-    except psycopg.Error:  # the sandbox was made anew, or has no room for views; the first text needs none
+    except psycopg.Error:  # the sandbox was rebuilt, or has no room for views; the first text needs none
         sql_views.forget(access.admin, access.policy)
         await begin_again(connection)
         await _without_merge_join(connection, checked)
@@ -172,9 +170,7 @@ async def _cost_of(
 
 
 def _comes_as_a_whole(plan: dict[str, Any]) -> bool:
-    """Return whether the rows below our LIMIT are few and take less than twice as long as those above it, as where they are
-    counted or summed.
-    """
+    """Return whether all rows are few and cost at most twice as much as the first ones, as with aggregates."""
     (below,) = plan.get("Plans", [plan])[:1]
     return bool(below["Plan Rows"] <= MAX_COUNTED_ROWS and below["Total Cost"] <= 2 * plan["Total Cost"])
 

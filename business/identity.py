@@ -1,8 +1,8 @@
-"""Which server is this? The product's own is never a data source, whatever name, address, port or socket leads to it.
+"""Identify a server: the product's own is never a data source, whatever name, address, port or socket leads to it.
 
-The server is asked, on the very connection that is going to be used and before anything else is: each cluster has a number of its
-own since it was made (`system_identifier`), which only a superuser of that server could make it lie about. A standby or a copy
-of the product's server has its number, and its data. A server that does not say who it is is refused.
+The server is asked first, on the very connection that will be used, for its cluster's unique number
+(`system_identifier`), which only a superuser of that server could falsify. A standby or a copy of the product's server
+has its number, and its data. A server that does not tell its number is refused.
 """
 
 from functools import cache
@@ -18,11 +18,11 @@ _WHO = "SELECT system_identifier FROM pg_catalog.pg_control_system()"
 
 
 class SourceRefused(InvalidInput):
-    """This server, or this account, is none for a data source; the text says what has to change."""
+    """This server or account cannot be a data source; the text says what has to change."""
 
 
 def require_elsewhere(connection: psycopg.Connection) -> None:
-    """Raise SourceRefused where a connection leads to the product's own server, or to one that does not say who it is."""
+    """Raise SourceRefused for a connection to the product's own server, or to one that does not tell its number."""
     try:
         row = connection.execute(_WHO).fetchone()
     except psycopg.Error as error:
@@ -31,7 +31,7 @@ def require_elsewhere(connection: psycopg.Connection) -> None:
 
 
 async def require_elsewhere_async(connection: psycopg.AsyncConnection) -> None:
-    """`require_elsewhere` for a question's connection, and no superuser's: it costs nothing to look."""
+    """Raise SourceRefused as `require_elsewhere` does, and for a superuser's connection."""
     if connection.info.parameter_status("is_superuser") == "on":
         raise SourceRefused(
             _("The account %(user)s is a superuser there: run ALTER ROLE %(role)s NOSUPERUSER.")
@@ -46,9 +46,9 @@ async def require_elsewhere_async(connection: psycopg.AsyncConnection) -> None:
 
 @cache
 def own_identifier() -> int:
-    """Return the number of the product's own server, asked once in each process. Raises SourceRefused where it does not say."""
+    """Return the number of the product's own server, cached per process. Raises SourceRefused where it has none."""
     try:
-        with psycopg.connect(**own.get_connection_params()) as connection:  # not Django's own: this may be any thread
+        with psycopg.connect(**own.get_connection_params()) as connection:  # not Django's: any thread may call this
             row = connection.execute(_WHO).fetchone()
     except psycopg.Error as error:
         raise SourceRefused(

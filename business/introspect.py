@@ -1,7 +1,7 @@
 """A first draft of the semantic layer, read from the database itself: keys, types, comments, values of small text columns.
 
-Nothing is opened by drafting: a table without a recognised org-unit column gets no statement about its rows, and is closed
-until a person writes one. Columns whose names speak of pay or secrets are drafted as forbidden.
+Drafting opens no data: a table without a recognised org-unit column gets no rule for its rows, and is closed until a
+person writes one. Columns whose names suggest pay or secrets are drafted as forbidden.
 """
 
 import re
@@ -48,16 +48,16 @@ Progress = Callable[[int, int, str], None]
 Unread = Callable[[str, str], None]
 """A table that could not be read, and why."""
 VALUES_AT_MOST = 100  # a text column with more distinct values is free text
-NAMES_AT_MOST = 300  # of what rows are called
+NAMES_AT_MOST = 300  # most names of rows
 VALUE_CHARS = 60
 FLOATING = ("float4", "float8")
-_CLOCKS = ("time", "timetz", "interval")  # no day of theirs
-_SHORTEST = 3  # letters of a word that a table is called by: `checkin` is no “in”
-_COUNTS = ("count", "cnt")  # of rows that are sums already
+_CLOCKS = ("time", "timetz", "interval")  # types without a date
+_SHORTEST = 3  # least letters of a table's short name: `checkin` is not “in”
+_COUNTS = ("count", "cnt")  # columns of rows that are already totals
 
 
 def silent(_done: int, _count: int, _name: str) -> None:
-    """Nobody is told of progress."""
+    """Ignore progress."""
 
 
 def draft_layer(
@@ -69,10 +69,10 @@ def draft_layer(
     progress: Progress = silent,
     unread: Unread | None = None,
 ) -> SemanticLayer:
-    """Read the database, or these schemas of it, and describe it; what the account may not read, and what leads elsewhere, is left out.
+    """Draft a layer of the database or these schemas, without tables the account may not read or that lead elsewhere.
 
-    progress: told of each table twice, as it is looked whether it may be read, and as its rows are. unread: told of each that fails,
-    while the rest is kept; without it the first failure is raised.
+    progress: called twice per table, on checking access and on reading rows. unread: called for each table that fails,
+    and the rest is kept; without it the first failure is raised.
     Raises SourceUnavailable, SourceRefused.
     """
     with connected(address) as connection:
@@ -100,7 +100,7 @@ def layer_of(
     progress: Progress = silent,
     unread: Unread | None = None,
 ) -> SemanticLayer:
-    """Return what names and rows of these tables show. sensitive: columns that are drafted as forbidden; None where all may be read."""
+    """Return the layer inferred from tables' names and rows. sensitive: forbidden columns; None to allow all."""
     names = Identifiers([t.name for t in tables], [column.name for t in tables for column in t.columns])
     tables = with_keys(connection, tables, names.prefix)
     references = references_in(connection, tables, declared, names.prefix)
@@ -125,7 +125,7 @@ def layer_of(
 
 
 def _is_readable(connection: psycopg.Connection, table: Table) -> bool:
-    """Return whether a table is the account's to read and leads nowhere else; a view may want settings that are not ours."""
+    """Return whether the account can read a table that leads nowhere else; a view may need other settings."""
     if any(faults_in(connection, [table.place])):
         return False
     try:
@@ -143,7 +143,7 @@ def _model(
     names: Identifiers,
     forbidden: tuple[str, ...],
 ) -> SemanticModel:
-    """references: columns, and the table each points to."""
+    """Draft one table. references: columns, and the table each points to."""
     columns = [column for column in table.columns if column.name not in forbidden]
     open_names = {column.name for column in columns}
     name = name_of(table.name)
@@ -171,12 +171,12 @@ def _model(
 
 
 def name_of(place: str) -> str:
-    """Return the name of a table or a column as a layer writes it, without spaces and control characters."""
+    """Return a table's or column's name for a layer, without spaces and control characters."""
     return re.sub(r"[\s\x00-\x1f]+", "_", place.strip())[:63] or "unnamed"
 
 
 def _free(name: str, taken: Container[str]) -> str:
-    """Return a name, or the first with a number behind it, that no column of the table has."""
+    """Return a name that no column of the table has, with a number appended if needed."""
     numbered = (f"{name[:58]}_{number}" for number in count(2))
     return name if name not in taken else next(each for each in numbered if each not in taken)
 
@@ -214,7 +214,7 @@ def _dimension(
     is_key: bool,
     is_title: bool,
 ) -> Dimension:
-    """Draft one column. whole: what any column of the table is called in full, which no other is."""
+    """Draft one column. whole: the full names of the table's columns, which no other may have."""
     values, is_flag = _values_of(connection, table, column, said, is_title=is_title)
     first, *rest = said or (column.name.replace("_", " "),)
     if column.name == table.key and column.name.lower().endswith("id"):
@@ -239,7 +239,7 @@ def _dimension(
 
 
 def _may_be(phrase: str, column: Column) -> bool:
-    """Return whether a text is no number of things, and the number of a thing (`meal_number`) no thing."""
+    """Return whether a name fits the type: texts are no counts, and a thing's number (`meal_number`) is not it."""
     if column.category != "N":
         return not phrase.startswith("number of ")
     return not column.name.lower().endswith("number") or phrase.endswith(("number", "id"))
@@ -248,7 +248,7 @@ def _may_be(phrase: str, column: Column) -> bool:
 def _values_of(
     connection: psycopg.Connection, table: Table, column: Column, said: tuple[str, ...], *, is_title: bool
 ) -> tuple[tuple[Value, ...], bool]:
-    """Return the values of a column, and whether they are a yes and a no."""
+    """Return the values of a column, and whether it is a yes/no column."""
     flagged = tuple(dict.fromkeys((*said, column.name.replace("_", " "))))
     if column.category == "B":
         return flag_values(flagged, "true", "false"), True
@@ -264,14 +264,14 @@ def _values_of(
 
 
 def _person(connection: psycopg.Connection, table: Table, names: tuple[str, str]) -> Dimension:
-    """Return what people are called whose names are kept in two columns."""
+    """Return the name of people kept in two columns."""
     expr = f"concat_ws(' ', {', '.join(map(expression_of, names))})"
     values = _values(connection, table.place, expr, is_name=True)
     return Dimension(name="full_name", expr=expr, synonyms=("name",), values=values, is_name=True)
 
 
 def _measure(table: Table, names: Identifiers) -> Measure:
-    """Draft the measure of how many rows there are; where rows say of how many they are, add those numbers up."""
+    """Draft the count of rows; rows with a count column are summed by it."""
     name = f"number_of_{name_of(table.name)}"[:63]
     count = next(
         (column.name for column in table.columns if column.name.lower() in _COUNTS and column.category == "N"), ""
@@ -282,7 +282,7 @@ def _measure(table: Table, names: Identifiers) -> Measure:
 
 
 class _Taken:
-    """What the tables and columns of a layer are called, in full and by their last words."""
+    """The names of a layer's tables and columns, in full and by their last words."""
 
     def __init__(self, models: Sequence[SemanticModel], names: Identifiers) -> None:
         self._whole = {key_of(phrase) for model in models for phrase in names.table(model.name)}
@@ -290,7 +290,7 @@ class _Taken:
         self._ends = Counter(end for model in models for end in self._ends_of(model, names))
 
     def is_taken(self, phrase: str, model: SemanticModel, names: Identifiers) -> bool:
-        """Return whether anything but this table itself is called so, or ends so."""
+        """Return whether anything but this table has this name or ends in it."""
         key = key_of(phrase)
         return key in self._whole or self._ends[key] > (key in self._ends_of(model, names))
 
@@ -301,7 +301,7 @@ class _Taken:
 
 
 def _shorter(model: SemanticModel, taken: _Taken, names: Identifiers) -> tuple[str, ...]:
-    """Return other words for a table: written out, and its last words where nothing else is called so: “transactions”."""
+    """Return other words for a table: expanded, and its last words if unique: “transactions”."""
     whole = names.table(model.name)
     ends = [" ".join(phrase.split()[n:]) for phrase in whole for n in range(1, len(phrase.split()))]
     ends = [
@@ -323,7 +323,7 @@ def _kind(column: Column) -> DimensionType:
 
 
 def expression_of(column: str) -> str:
-    """Return a column as an expression: quoted where PostgreSQL would read the bare name otherwise."""
+    """Return a column as an expression, quoted where PostgreSQL would misread the bare name."""
     try:
         return column if columns_in(column) == (column,) else quoted(column)
     except ValueError:
@@ -331,16 +331,16 @@ def expression_of(column: str) -> str:
 
 
 def _exact(column: Column) -> str:
-    """Return a column as an expression whose sums do not depend on the order of rows: floating-point numbers as the decimals people see.
+    """Return a column as an expression with order-independent sums: floating-point numbers as the decimals people see.
 
-    By way of text: cast to numeric at once, PostgreSQL keeps 6 digits of a `real` and 15 of a `double precision`.
+    Through text: a direct cast to numeric keeps only 6 digits of a `real` and 15 of a `double precision`.
     """
     plain = expression_of(column.name)
     return f"{plain}::text::numeric" if column.type in FLOATING else plain
 
 
 def fill_values(address: Address, layer: SemanticLayer) -> SemanticLayer:
-    """Return the layer with today's values of its small text columns; synonyms that people wrote stay. Raises SourceUnavailable."""
+    """Return the layer with current values of small text columns and people's synonyms. Raises SourceUnavailable."""
     with connected(address) as connection:
         connection.execute("SET TRANSACTION READ ONLY")
         models = [
@@ -357,17 +357,17 @@ def _filled(connection: psycopg.Connection, model: SemanticModel, dimension: Dim
         return dimension
     written = {value.value: value for value in dimension.values}
     found = _values(connection, model.place, dimension.expr, is_name=dimension.is_name)
-    values = {value.value: value for value in found} | written  # what people wrote stays, though no row has it today
+    values = {value.value: value for value in found} | written  # values that people wrote stay, even without rows
     return dimension.model_copy(update={"values": tuple(values.values())})
 
 
 def _values(connection: psycopg.Connection, key: tuple[str, str], expr: str, *, is_name: bool) -> tuple[Value, ...]:
-    """Return the distinct values of a small text column, or of a name put together from columns, sorted; nothing for free text."""
+    """Return the sorted distinct values of a small text column or combined name; none for free text."""
     most = NAMES_AT_MOST if is_name else VALUES_AT_MOST
     query = sql.SQL(
         "SELECT DISTINCT c::text FROM (SELECT {e} AS c FROM {t} AS t LIMIT {n}) s WHERE c IS NOT NULL LIMIT {m}"
     ).format(
-        e=sql.SQL(qualified(expr, "t")),  # type: ignore[arg-type,unused-ignore]  # written anew from what the guard's grammar read
+        e=sql.SQL(qualified(expr, "t")),  # type: ignore[arg-type,unused-ignore]  # by the guard's grammar
         t=sql.Identifier(*key),
         n=sql.Literal(SAMPLED_ROWS),
         m=sql.Literal(most + 1),

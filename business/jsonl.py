@@ -1,4 +1,4 @@
-"""JSON lines in and out, for commands."""
+"""Read and write JSON lines, for commands."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from copilot_site.lib.json_input import NestedTooDeeply, loads
 
 
 def read_jsonl(lines: Iterable[str], *, keys: Iterable[str], name: str) -> Iterator[dict[str, Any]]:
-    """Yield one object a line, blank lines skipped. Raises InvalidInput with the line for what is no object with these keys."""
+    """Yield one object a line, skipping blank lines. Raises InvalidInput with the line if it lacks these keys."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -1,6 +1,6 @@
-"""Drafts of semantic layers that a worker makes: how far one is, what could not be read, and its tables, to be taken over one by one.
+"""Drafts of semantic layers made by a worker: progress, unreadable tables, and tables to take over one by one.
 
-Whoever writes to a draft names its attempt; one that was taken over by a later attempt, or thrown away, is not written to any more.
+Each write to a draft names its attempt; a draft that was discarded or taken over by a later attempt is not written to.
 """
 
 from collections.abc import Iterable
@@ -25,23 +25,23 @@ from copilot_site.lib.queues import send_on_commit
 
 log = structlog.get_logger(__name__)
 TASK, QUEUE = "business.draft_layer", "maintenance"
-SILENCE = timedelta(minutes=10)  # after which a worker is held for dead: one table with many columns is read in seconds
-UNCLAIMED = timedelta(minutes=1)  # after which a message is held for lost
-MAX_UNREAD = 100  # tables whose reason is kept
+SILENCE = timedelta(minutes=10)  # after which a worker counts as dead: a table with many columns is read in seconds
+UNCLAIMED = timedelta(minutes=1)  # after which a message counts as lost
+MAX_UNREAD = 100  # most tables whose reason is kept
 
 
 class _Overtaken(Exception):
-    """The draft belongs to a later attempt, or is gone."""
+    """The draft belongs to a later attempt, or was discarded."""
 
 
 def draft_of(source: DataSource) -> LayerDraft | None:
-    """Return the latest draft of a source that nobody has put away."""
+    """Return the latest draft of a source that was not discarded."""
     return LayerDraft.objects.filter(source=source).first()
 
 
 @transaction.atomic
 def start(by: Principal, source: DataSource) -> None:
-    """Have a worker draft the layer anew; one that is on its way goes on. Raises PermissionDenied unless they manage the source."""
+    """Have a worker draft the layer; a running one continues. Raises PermissionDenied unless they manage the source."""
     require_manage(by, source)
     DataSource.unscoped.select_for_update().only("pk").get(pk=source.pk)
     row = draft_of(source)
@@ -53,13 +53,13 @@ def start(by: Principal, source: DataSource) -> None:
 
 @transaction.atomic
 def discard(by: Principal, source: DataSource) -> None:
-    """Put a draft away, also one on its way. Raises PermissionDenied unless they manage the source."""
+    """Discard a draft, even a running one. Raises PermissionDenied unless they manage the source."""
     require_manage(by, source)
     LayerDraft.objects.filter(source=source).delete()
 
 
 def run(attempt: UUID) -> None:
-    """Read the database table by table; what fails is told on the row, and what was read is kept."""
+    """Read the database table by table; store failures on the row, and keep what was read."""
     claimed = LayerDraft.objects.filter(attempt=attempt, alive_at=None, ended_at=None).update(alive_at=timezone.now())
     if not claimed:
         return
@@ -85,7 +85,7 @@ def run(attempt: UUID) -> None:
 
 
 def tend() -> None:
-    """Send again what was never begun, and end what no worker is heard of any more."""
+    """Resend drafts that never began, and end those whose worker is dead."""
     now = timezone.now()
     for row in LayerDraft.objects.filter(ended_at=None, alive_at=None, started_at__lt=now - UNCLAIMED):
         _send(row.attempt)
@@ -102,7 +102,7 @@ def proposed(source: DataSource, row: LayerDraft) -> list[SemanticModel]:
 
 @transaction.atomic
 def take_over(by: Principal, source: DataSource, models: Iterable[SemanticModel]) -> bool:
-    """Add tables of a draft to the saved layer; False where nobody knows whether they are there. Raises what `save_layer` raises."""
+    """Add tables of a draft to the saved layer; False if they could not be checked. Raises what `save_layer` raises."""
     require_manage(by, source)
     locked = DataSource.unscoped.select_for_update().get(pk=source.pk)
     saved = locked.semantic_layer

@@ -1,15 +1,15 @@
-"""What one question may cost a source: its time above all. A plan is judged only for what no time limit interrupts."""
+"""Limits on a question's cost to a source, mainly time; plans are checked only for what no time limit interrupts."""
 
 from dataclasses import dataclass
 
-MAX_ROWS = 50  # of any answer, whatever a source allows
+MAX_ROWS = 50  # of any answer, whatever the source's limit
 
 
 @dataclass(frozen=True)
 class Limits:
-    """seconds: of the database for a whole question: plan, rows and their count. rows: of an answer.
+    """seconds: database time for a whole question: plan, rows and their count. rows: of an answer.
 
-    gathered_bytes: what may come into one value, as the planner estimates; the server copies it a few times.
+    gathered_bytes: most bytes aggregated into one value, by the planner; the server copies it a few times.
     """
 
     seconds: float = 10

@@ -1,4 +1,4 @@
-"""Data sources and who may ask them. What a source means is its semantic layer, one document; see `semantic_layer/model.py`."""
+"""Data sources and grants on them. A source's semantic layer is one document; see `semantic_layer/model.py`."""
 
 import uuid
 from functools import cached_property
@@ -135,7 +135,7 @@ class DataSource(models.Model):
 
     @property
     def address(self) -> Address:
-        """Return where the database is, with the source's own account. Raises InvalidInput without a host or a readable password."""
+        """Return the database's address and the source's account. Raises InvalidInput without host or password."""
         if self.is_embedded:
             return self._embedded()
         if not self.host:
@@ -149,7 +149,7 @@ class DataSource(models.Model):
 
     @property
     def where(self) -> str:
-        """Return where the password goes, for people and the audit log: what a stored password is for, and for nothing else."""
+        """Return the address that the stored password is for, for people and the audit log."""
         if not self.host:
             return f"own server/{self.database}"
         return f"{self.username}@{self.host}:{self.port}/{self.database} ({self.tls})"
@@ -161,7 +161,7 @@ class DataSource(models.Model):
         return own.at(self.database)
 
     def set_password(self, password: str) -> None:
-        """Store the password for the address that the row has now: under another one it cannot be read."""
+        """Store the password for the row's current address: with another one it cannot be decrypted."""
         sealed = seal(password, purpose=self._purpose(), secrets=[settings.SECRET_KEY])
         self.encrypted_password = sealed.encode()
 
@@ -213,9 +213,9 @@ class SourceGrant(models.Model):
 
     @classmethod
     def held_by(cls, principal: Principal, right: Right) -> "models.QuerySet[SourceGrant]":
-        """Return the grants of this right that reach a person now, by the database's clock.
+        """Return the current grants of this right to a person, by the database's clock.
 
-        In front of others those to a group that all are in: what each has by another way is not told apart from what one has alone.
+        With an audience only those to a group that all are in: individual grants are not compared.
         """
         holder = Q(group_id__in=group_ids_of(principal))
         if not principal.audience:
@@ -226,7 +226,7 @@ class SourceGrant(models.Model):
 class SavedQuery(models.Model):
     """A logical query under a name: of its owner, or, shared, of everybody who may ask the source. It holds no row of the source.
 
-    Whoever runs it does so under their own rights, and its relative times are counted from that day.
+    It runs under the reader's own rights, with relative times counted from that day.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -248,20 +248,20 @@ class SavedQuery(models.Model):
         constraints = [models.UniqueConstraint("source", "owner", "name", name="saved_query_once")]
 
     def __str__(self) -> str:
-        return str(self.pk)  # never the name: it may be a row's
+        return str(self.pk)  # not the name: it may be a row's
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        """Of sources that the person may ask: their own, and to look at, those that are shared. What they name is not looked at."""
+        """Return their own queries and, to view, shared ones, of sources they may ask; names inside are not checked."""
         theirs = Q(owner_id=principal.user_id) | (Q(is_shared=True) if right is Right.VIEW else Q(pk__in=[]))
         return theirs & Q(source__in=DataSource.objects.visible_to(principal))
 
 
 class LayerDraft(models.Model):
-    """One drafting of a source's layer by a worker, the latest, until somebody has looked through it.
+    """A worker's latest draft of a source's layer, until somebody has reviewed it.
 
-    attempt: who writes; a later one takes the row over. alive_at: when it was last heard of; None while it waits for a worker.
-    done of count tables are read, and `table` is now. problem: why it ended early. unread: tables that could not be read, and why.
+    attempt: the writer; a later one takes the row over. alive_at: the last sign of life; None while it waits.
+    done of count tables are read; `table` is the current one. problem: why it ended early. unread: failures, and why.
     """
 
     source = models.OneToOneField(DataSource, models.CASCADE, primary_key=True, related_name="+")
@@ -285,9 +285,9 @@ class LayerDraft(models.Model):
 
 
 class SchemaVector(models.Model):
-    """Where one table, column or measure of a source's saved layer lies in a vector space: what linking searches by meaning.
+    """The vector of a table, column or measure of a source's saved layer, which linking searches.
 
-    It holds no text; sha256: of the text that was embedded. Who may know of the table is for the reader to ask.
+    It holds no text; sha256: of the embedded text. Readers must check rights on the table.
     """
 
     source = models.ForeignKey(DataSource, models.CASCADE, related_name="+", db_index=False)

@@ -1,6 +1,6 @@
-"""From a person's question to a result without a language model: what was verified first, then the words alone.
+"""Answer a question without a language model: by verified statements first, then by its words.
 
-Whatever way it came, a statement runs behind guard and sandbox under the person's rights, and the answer says what it stands on.
+Every statement runs behind guard and sandbox under the person's rights, and the answer names its basis.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -34,7 +34,7 @@ Run = Callable[[OpenSource, str], Awaitable[QueryResult]]
 
 @dataclass(frozen=True)
 class Answered:
-    """query: None for a statement that nobody compiled: free, given, or verified. sql: before the guard."""
+    """query: None for a statement that was not compiled: free, given, or verified. sql: before the guard."""
 
     opened: OpenSource
     sql: str
@@ -45,7 +45,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Unanswered:
-    """reasons: for each source why it does not answer. choices: what may have been meant."""
+    """reasons: by source, why it does not answer. choices: possible meanings."""
 
     reasons: tuple[tuple[OpenSource, Unparseable], ...] = ()
     choices: tuple[Choice, ...] = ()
@@ -53,7 +53,7 @@ class Unanswered:
 
 @dataclass(frozen=True)
 class Question:
-    """language: of its words. earlier: the source and query that the conversation stands on. named_in: as `Context` has it."""
+    """language: of its words. earlier: source and query of the conversation so far. named_in: as in `Context`."""
 
     text: str
     language: str
@@ -77,12 +77,12 @@ class Asking:
     failures: list[tuple[OpenSource, Unparseable]] = field(default_factory=list)
 
     async def answer(self, question: Question) -> Answered | Unanswered:
-        """Raise what running a statement raises."""
+        """Answer the question. Raises what running a statement raises."""
         known = None if question.named_in else await sync_to_async(self.verified)(self.sources, question.text)
         if known is not None and known.sql:
             result = await self.run(known.opened, known.sql)
             return Answered(known.opened, known.sql, known.meaning(question.language), result)
-        if known is not None:  # what is read by words alone was put right once
+        if known is not None:  # a verified correction precedes reading by words
             why = _("The verified query for this question names days that are not those of today: ask with dates.")
             return Unanswered(((known.opened, Unparseable(why)),))
         return await self._by_words(question)
@@ -110,19 +110,17 @@ class Asking:
 
 
 def free_meaning(opened: OpenSource, sql: str, language: str) -> Meaning:
-    """Return what is told of a statement that nobody compiled."""
+    """Return the meaning of a statement that was not compiled."""
     return Meaning(definitions=told_of(sql, opened.catalog, language))
 
 
 def fault_of(opened: OpenSource, sql: str) -> Fault | None:
-    """Return why a statement that somebody wrote would give a wrong number, or another one than the company's definitions;
-    None for neither.
-    """
+    """Return why a written statement would give a wrong number, or differ from the company's definitions, or None."""
     return fault_in(sql, opened.catalog)
 
 
 def reading(opened: OpenSource, question: Question) -> Parsed:
-    """Return what the words alone say, going on from what the conversation stands on where they do."""
+    """Return the reading by words alone, as a follow-up where it is one."""
     context = question.context(opened)
     with override("zh-hans" if question.language.startswith("zh") else "en"):
         if context.earlier is not None:
@@ -134,9 +132,8 @@ def reading(opened: OpenSource, question: Question) -> Parsed:
 
 @dataclass(frozen=True)
 class HowRead:
-    """How the words alone read a question. is_read: every word of it, or what is asked back. is_known: each word stands for something
-    in one source, whether it is read or not. unread: of one that names a number of theirs, the name of the source and why it does not
-    answer.
+    """The reading of a question by words alone. is_read: all of it, or as a clarification. is_known: each word has
+    a meaning in one source, read or not. unread: if a question names one of its numbers, the source and why it fails.
     """
 
     is_read: bool = False
@@ -145,10 +142,10 @@ class HowRead:
 
 
 def how_read(principal: Principal, text: str, language: str, scope: DataScope = ALL_DATA) -> HowRead:
-    """Return how the sources that this person may ask within the scope read a question; of several that do not, the one whose words it says
-    most tells why.
+    """Return how the sources that this person may ask within the scope read a question; if none does, the source with
+    the most of its words tells why.
 
-    A table they may not ask has no words here. What is longer than QUESTION_LENGTH is no question on data.
+    Words of forbidden tables are unknown. A text longer than QUESTION_LENGTH is not a question on data.
     """
     if len(text) > QUESTION_LENGTH:
         return HowRead()
@@ -167,14 +164,14 @@ Readings = list[tuple[OpenSource, LogicalQuery | Clarification]]
 
 
 def preferred(found: Readings, question: Question) -> Readings:
-    """Of several readings the one of the source that the conversation stands on; else whole ones, of databases before spreadsheets."""
+    """Prefer readings of the conversation's source; else complete ones, databases before spreadsheets."""
     standing = [each for each in found if question.earlier and each[0].source.name == question.earlier[0]]
     whole = [each for each in found if isinstance(each[1], LogicalQuery)]
     return standing or [each for each in whole if each[0].is_kept] or whole or found
 
 
 def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSource]:
-    """Return the source that a question is about; several where its words are as much those of each.
+    """Return the source that a question is about; several in a tie.
 
     The one whose words it says most, of these the one that the conversation stands on, or a database before spreadsheets; where it
     says none, the one with things that lie nearest to it.
@@ -191,7 +188,7 @@ def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSourc
 
 
 def says_of(opened: OpenSource, question: Question) -> int:
-    """Return how many characters of the question are words of this source."""
+    """Return the number of the question's characters in words of this source."""
     items = items_of(question.text, opened.lexicon, opened.today)
     return sum(len(item.text) for item in items if item.refs)
 
@@ -199,14 +196,14 @@ def says_of(opened: OpenSource, question: Question) -> int:
 def _choices(
     text: str, opened: OpenSource, parsed: LogicalQuery | Clarification, among: Sequence[OpenSource]
 ) -> list[Choice]:
-    """Return what may have been meant of a source, among these."""
+    """Return a source's choices of meanings."""
     if isinstance(parsed, Clarification):
         return [replace(choice, source=opened.source.name) for choice in parsed.choices]
     return [Choice(in_source(text, opened, among), parsed, opened.source.name)]
 
 
 def in_source(text: str, opened: OpenSource, among: Sequence[OpenSource]) -> str:
-    """Return the question with the source that is meant, by the name that no other one of these has."""
+    """Return the question with the source's name that is unique among these."""
     alike = [each for each in among if each.called.lower() == opened.called.lower()]
     name = opened.called if len(alike) == 1 and not is_said(opened.called, among) else opened.source.name
     return f"{text.strip().rstrip('?？。.')} ({name})?"

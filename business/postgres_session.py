@@ -1,7 +1,7 @@
-"""Running one statement: read only, limited in time and size, and cancellable.
+"""Run one statement: read only, limited in time and size, and cancellable.
 
-The statement becomes a cursor (`DECLARE … CURSOR FOR`): PostgreSQL takes nothing there but one query, so neither a second
-statement nor a command fits, whatever the text is. Each statement has a connection of its own; nothing is left for the next.
+The statement becomes a cursor (`DECLARE … CURSOR FOR`), where PostgreSQL accepts only a single query: no second
+statement or command, whatever the text is. Each statement has its own connection; nothing is left for the next.
 """
 
 import asyncio
@@ -28,16 +28,16 @@ from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing import AddressRefused
 
 MAX_BYTES = 1_000_000  # of one answer, as text
-PAGE = 11  # rows at a time, which may be long ones: of the ten that are often asked for, the end comes with them
+PAGE = 11  # rows per batch: one more than the usual ten, to see the end
 _NEXT_PAGE = f"FETCH FORWARD {PAGE} FROM answer".encode()
 GENERIC_PLANS_SINCE = 160_000  # server_version
-INSUFFICIENT_RESOURCES = "53"  # class of SQLSTATE: temporary files, memory, disk; whichever a flood of rows meets first
+INSUFFICIENT_RESOURCES = "53"  # class of SQLSTATE: temporary files, memory or disk exhausted
 LIMITS = {
     "lock_timeout": "200",
     "idle_in_transaction_session_timeout": "10000",
     "work_mem": "16MB",
     "max_parallel_workers_per_gather": "0",
-    "cursor_tuple_fraction": "1",  # all rows of a cursor are read
+    "cursor_tuple_fraction": "1",  # expect all rows of a cursor to be read
     "standard_conforming_strings": "on",
     "TimeZone": "UTC",
 }
@@ -45,7 +45,7 @@ DEFAULTS = Limits()
 
 
 class SourceUnavailable(CopilotError):
-    """The database did not answer; the text says which of its settings to look at."""
+    """The database did not answer; the text says which settings to check."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ async def reading(
 ) -> AsyncIterator[psycopg.AsyncConnection]:
     """Open a connection inside a read-only transaction under the limits, rolled back at the end.
 
-    Raises SourceUnavailable when the database does not answer, SourceRefused for the product's own server, SqlRefused for what
-    the database refuses inside.
+    Raises SourceUnavailable when the database does not answer, SourceRefused for the product's own server, SqlRefused
+    for errors of the database.
     """
     try:
-        keywords = await sync_to_async(address.keywords, thread_sensitive=False)()  # a name is looked up
+        keywords = await sync_to_async(address.keywords, thread_sensitive=False)()  # resolves the host's name
         connection = await psycopg.AsyncConnection.connect(**keywords, autocommit=True)
     except (psycopg.OperationalError, AddressRefused) as error:
         raise unavailable(address, error) from error
@@ -87,8 +87,8 @@ async def reading(
         raise too_late(limits.seconds) if is_ended else _refused(error, limits) from error
     except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
         raise SqlRefused(Reason.DATABASE, _("The text or a value in the answer cannot be written here.")) from error
-    except asyncio.CancelledError:  # what still runs there must end, too
-        if not connection.closed:  # as it is where it did not end in time
+    except asyncio.CancelledError:  # cancel it on the server, too
+        if not connection.closed:  # still open: it did not end in time
             await connection.cancel_safe(timeout=2.0)
         raise
     finally:
@@ -98,7 +98,7 @@ async def reading(
 def connected(address: Address) -> psycopg.Connection:
     """Return a connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused.
 
-    Texts in statements are what they look like, whatever the database is set to: names of org units stand in views.
+    Sets standard_conforming_strings: views contain names of org units as literals.
     """
     try:
         connection = psycopg.connect(**address.keywords())
@@ -117,7 +117,7 @@ def connected(address: Address) -> psycopg.Connection:
 
 
 async def require_affordable(connection: psycopg.AsyncConnection, checked: GuardedSql, limits: Limits) -> None:
-    """Raise SqlRefused when the plan gathers too many bytes into one value: no time limit reaches into making it."""
+    """Raise SqlRefused when the plan aggregates too many bytes into one value: no time limit interrupts that."""
     if checked.gathering is None:
         return
     plan = await _plan_of(connection, checked)
@@ -128,20 +128,20 @@ async def require_affordable(connection: psycopg.AsyncConnection, checked: Guard
 
 
 async def _plan_of(connection: psycopg.AsyncConnection, checked: GuardedSql) -> dict[str, Any]:
-    """Return the plan for whatever values: a refusal tells nothing of how often one occurs. Older servers plan for these values."""
+    """Return the generic plan, so that a refusal reveals no value frequencies. Older servers plan with the values."""
     if connection.info.server_version >= GENERIC_PLANS_SINCE:
         for text in checked.unseen:
             with suppress(psycopg.ProgrammingError, psycopg.DataError, psycopg.NotSupportedError):
                 async with connection.transaction():
                     return await explained(connection, text, generic=True)
-    plan = await explained(connection, checked.sql)  # says what is wrong with the statement
+    plan = await explained(connection, checked.sql)  # reports the statement's error
     if connection.info.server_version >= GENERIC_PLANS_SINCE:
         raise SqlRefused(Reason.COST, _("Nobody can tell what this would read: give its values their types."))
     return plan
 
 
 async def explained(connection: psycopg.AsyncConnection, statement: str, *, generic: bool = False) -> dict[str, Any]:
-    """Return the plan of a guarded statement, as PostgreSQL writes it in JSON. generic: for whatever values."""
+    """Return the plan of a guarded statement, as PostgreSQL writes it in JSON. generic: for unknown values."""
     how = "EXPLAIN (GENERIC_PLAN, FORMAT JSON) " if generic else "EXPLAIN (FORMAT JSON) "
     row = await (await connection.execute(sql.SQL(how) + sql.SQL(statement), prepare=not generic)).fetchone()
     plan: dict[str, Any] = row[0][0]["Plan"] if row else {}
@@ -149,7 +149,7 @@ async def explained(connection: psycopg.AsyncConnection, statement: str, *, gene
 
 
 def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
-    """Return the bytes that come into aggregates and subqueries of a plan, as the planner estimates rows and widths."""
+    """Return the bytes that enter a plan's aggregates and subqueries, by the planner's rows and widths."""
 
     def size(part: dict[str, Any]) -> float:
         return float(part["Plan Rows"] * (part["Plan Width"] + row_bytes))
@@ -161,9 +161,9 @@ def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
 
 
 async def fetch(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> Rows:
-    """Return the first rows of a query: at most those of the limits, at most MAX_BYTES of text, whatever the statement says.
+    """Return the first rows of a query, within the limits and MAX_BYTES of text, whatever the statement says.
 
-    Raises SqlRefused where the first row alone is longer than that: nothing of it would look like an empty answer.
+    Raises SqlRefused where the first row alone is longer, instead of an empty answer.
     """
     return (await _fetched(connection, statement, limits))[0]
 
@@ -171,19 +171,22 @@ async def fetch(connection: psycopg.AsyncConnection, statement: str, limits: Lim
 async def fetch_and_count(
     connection: psycopg.AsyncConnection, statement: str, limits: Limits
 ) -> tuple[Rows, int | None]:
-    """As `fetch`, and how many rows there are where more were left out than are shown; None where nobody has time to count."""
+    """Return what `fetch` does, and the number of rows if some were left out; None where there is no time to count."""
     rows, read = await _fetched(connection, statement, limits)
     if not rows.is_truncated or len(rows.rows) < limits.rows:
         return rows, None
     try:
         passed = await connection.execute("MOVE FORWARD ALL IN answer")
-    except (psycopg.errors.QueryCanceled, psycopg.errors.TransactionTimeout):  # the rows are there
+    except (
+        psycopg.errors.QueryCanceled,
+        psycopg.errors.TransactionTimeout,
+    ):  # the rows are read
         return rows, None
     return replace(rows, is_truncated=False), read + passed.rowcount
 
 
 async def _fetched(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> tuple[Rows, int]:
-    """Return the rows within the limits, and how many the cursor has given."""
+    """Return the rows within the limits, and the number that the cursor returned."""
     began = time.perf_counter()
     declare = sql.SQL("DECLARE answer NO SCROLL CURSOR FOR ") + sql.SQL(statement)
     await connection.execute(declare, prepare=True)
@@ -206,7 +209,7 @@ async def _fetched(connection: psycopg.AsyncConnection, statement: str, limits: 
 
 
 async def count_of(connection: psycopg.AsyncConnection, statement: str) -> int:
-    """Return how many rows a guarded statement has without its outer limit, counted by the database."""
+    """Return the number of rows of a guarded statement without its outer limit, counted by the database."""
     query = sql.SQL("SELECT count(*) FROM (") + sql.SQL(statement) + sql.SQL(") AS answer")
     row = await (await connection.execute(query, prepare=True)).fetchone()
     return int(row[0]) if row else 0
@@ -221,7 +224,7 @@ def unavailable(address: Address, error: psycopg.OperationalError | AddressRefus
 
 
 def unavailable_at(address: Address, said: str) -> SourceUnavailable:
-    """said: the reason, with the names of what an address has."""
+    """Return the error. said: the reason, with placeholders for parts of the address."""
     named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
     return SourceUnavailable(said % named)
 
@@ -229,7 +232,7 @@ def unavailable_at(address: Address, said: str) -> SourceUnavailable:
 WRONG_PASSWORD = gettext_lazy("The database refuses the account %(user)s: check its password.")
 NO_DATABASE = gettext_lazy("The server has no database %(database)s or no account %(user)s.")
 UNREACHABLE = gettext_lazy("The database server %(host)s:%(port)d does not answer: check address and network.")
-# Part of libpq's text → what it means; the first that is found.
+# Part of libpq's text → meaning; the first match counts.
 _REASONS = (
     (
         "does not support SSL",
@@ -265,7 +268,7 @@ def _begin(time_zone: str, limits: Limits) -> sql.Composed:
 
 
 async def begin_again(connection: psycopg.AsyncConnection) -> None:
-    """Go on after an error as if nothing had run in this transaction; its time goes on, too."""
+    """Roll back after an error to an empty transaction; its time limit goes on."""
     await connection.execute("ROLLBACK TO SAVEPOINT begun")
 
 

@@ -1,4 +1,4 @@
-"""Running a statement for a person, with its record: who, which source and tables, how many rows, or why not."""
+"""Run a statement for a person and audit it: who, which source and tables, how many rows, or why not."""
 
 import hashlib
 import json
@@ -77,13 +77,13 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
-FORM = 1  # of what is kept; another one is not read
+FORM = 1  # of cached entries; others are ignored
 
 
 async def kept(principal: Principal, opened: OpenSource, text: str, run: Callable[[], Awaitable[Answer]]) -> Answer:
-    """Return the kept answer, or what `run` gives, kept from now on. Raises what `run` raises, which is not kept."""
+    """Return the cached answer, or cache the result of `run`. Raises what `run` raises, which is not cached."""
     minutes = opened.source.kept_minutes
-    if not minutes or opened.source.document_id is not None:  # a spreadsheet is read in memory
+    if not minutes or opened.source.document_id is not None:  # spreadsheets are not cached: they are in memory
         return await run()
     key = key_of(principal, opened, text)
     found: Answer | None = await cache.aget(key)
@@ -94,7 +94,7 @@ async def kept(principal: Principal, opened: OpenSource, text: str, run: Callabl
 
 
 def key_of(principal: Principal, opened: OpenSource, text: str) -> str:
-    """Person, rights, source as it was last saved, day and statement."""
+    """Return the cache key: person, rights, source as last saved, day and statement."""
     source = opened.source
     rights, day = opened.access.policy.digest, timezone.now().astimezone(opened.time_zone).date()
     parts = [FORM, principal.user_id, rights, str(source.pk), source.changed_at.isoformat(), day.isoformat(), text]

@@ -1,4 +1,4 @@
-"""Databases of a command's own on the product's server: made, filled from a file, and removed with the roles they brought."""
+"""Temporary databases of commands on the product's server: created, filled from a file, removed with their roles."""
 
 import re
 import secrets
@@ -85,11 +85,11 @@ def _remove(server: Address, database: str, roles_before: set[str] | None) -> No
     with _admin(server) as connection:
         connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(database)))
         for role in made:
-            with suppress(psycopg.errors.DependentObjectsStillExist):  # the same seed is loaded beside us
+            with suppress(psycopg.errors.DependentObjectsStillExist):  # another process is loading the same seed
                 connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
 
 
 def _roles(connection: psycopg.Connection) -> set[str]:
-    """Return the roles there are now, sandboxes of other databases left out: they come and go beside us."""
+    """Return the current roles, without other databases' sandboxes, which change concurrently."""
     rows = connection.execute("SELECT rolname FROM pg_roles WHERE NOT starts_with(rolname, %s)", [sql_views.PREFIX])
     return {name for (name,) in rows}

@@ -1,4 +1,4 @@
-"""Whether a data source can be asked: its server, its account, its tables, and a sandbox on trial."""
+"""Check whether a data source can be asked: its server, account, tables, and a trial sandbox."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ def all_sources() -> list[DataSource]:
 
 
 def source_named(name: str) -> DataSource:
-    """For the operator's commands. Raises NotFound."""
+    """Return a source, for the operator's commands. Raises NotFound."""
     source = DataSource.unscoped.filter(name=name).first()
     if source is None:
         raise NotFound(f"There is no data source {name}.")
@@ -41,7 +41,7 @@ def unchecked() -> str:
 
 
 def faults_with(source: DataSource) -> list[Fault]:
-    """Return what keeps a source from being asked, with what mends it: account, tables, and a sandbox built and taken down on trial.
+    """Return a source's faults with their fixes: account, tables, and a trial sandbox.
 
     Raises SourceUnavailable where its server does not answer, SourceRefused where it is the product's own, InvalidInput where it
     has no address or no readable layer, SandboxRefused where the trial fails.

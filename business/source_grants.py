@@ -1,4 +1,4 @@
-"""Who may ask a data source, a table of it, and who keeps it: given, taken back, and asked."""
+"""Grants to ask a data source or one of its tables, and to manage it: given, revoked and queried."""
 
 from datetime import datetime
 
@@ -43,7 +43,7 @@ def grant(
 def withdraw(
     by: Principal | None, source: DataSource, *, of: User | Group, table: str = "", right: Right = Right.VIEW
 ) -> None:
-    """Take a right back; one that is not held is not recorded."""
+    """Revoke a right; one that is not held is not audited."""
     require_manage(by, source)
     holder = {"user": of} if isinstance(of, User) else {"group": of}
     if SourceGrant.objects.filter(source=source, table=table, right=right.value, **holder).delete()[0]:

@@ -35,7 +35,7 @@ PAGE_SIZE = 50
 
 
 class CheckForm(forms.Form):
-    """What `manage.py check_sql` is given. It stands before guard and sandbox, as every question does."""
+    """The input of `manage.py check_sql`, which goes through guard and sandbox like every question."""
 
     source = forms.ChoiceField(label=gettext_lazy("Data source"))
     person = forms.CharField(
@@ -65,7 +65,7 @@ class LayerForm(forms.Form):
 
     @classmethod
     def of(cls, source: DataSource) -> "LayerForm":
-        """With the saved layer where it is small."""
+        """Return the form with the saved layer if it is small."""
         saved = saved_layer(source)
         form = cls(initial={"version": source.changed_at.isoformat()})
         if len(saved.semantic_models) <= TABLES_AS_TEXT:
@@ -75,7 +75,7 @@ class LayerForm(forms.Form):
         return form
 
     def clean(self) -> dict[str, str]:
-        """text: of the file, where one is given."""
+        """Set text from the file, if one is given."""
         file, version = self.cleaned_data.get("file"), self.cleaned_data.get("version", "")
         if file is None:
             return {"text": self.cleaned_data.get("text", ""), "version": version}

@@ -1,4 +1,4 @@
-"""Data sources as people meet them: what one may ask, changing them, and rights on them."""
+"""Data sources for people: opening them under one's rights, and changing them."""
 
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -51,7 +51,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 Tables = frozenset[str] | None
 """Names in a layer; None for all of them."""
-MAX_SHEETS = 20  # of one question: each has words of its own to be read
+MAX_SHEETS = 20  # per question: each has words of its own to read
 _NAMED = re.compile(r"^(?P<question>.+?)\s*[(（](?P<source>[^()（）]+)[)）]\W*$", re.DOTALL)
 
 
@@ -65,7 +65,7 @@ class OpenSource:
 
     @property
     def title(self) -> str:
-        """Return what answers cite."""
+        """Return the name that answers cite."""
         return self.source.document.title if self.source.document else self.source.name
 
     @property
@@ -115,7 +115,7 @@ class OpenSource:
 
     @property
     def linker(self) -> Linker:
-        """Links questions to those tables, and tells of no other."""
+        """Return a linker of questions to those tables only."""
         index = _index_of(_Saved.of(self.source))
         return Linker(self.layer, index, near_in(self.source.pk, index))
 
@@ -198,7 +198,7 @@ def is_any_open(principal: Principal, scope: DataScope) -> bool:
 
 
 def _visible(principal: Principal) -> QuerySet[DataSource]:
-    """Without their layers, which are read once for each that is saved."""
+    """Return the sources without their layers, which are cached by version."""
     return DataSource.objects.visible_to(principal).select_related("document").defer("layer")
 
 
@@ -252,7 +252,7 @@ def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[Tab
 def _if_readable(
     read: Callable[[Principal, DataSource, Tables], T], principal: Principal, source: DataSource, tables: Tables = None
 ) -> T | None:
-    """None where the password, the host or the layer of a source cannot be read: that must not cost anybody the others."""
+    """Return None where a source's password, host or layer cannot be read, so that the others still work."""
     try:
         return read(principal, source, tables)
     except InvalidInput as error:
@@ -271,11 +271,10 @@ def _opened(principal: Principal, source: DataSource, tables: Tables) -> OpenSou
 
 
 def _readable(principal: Principal, source: DataSource, tables: Tables) -> tuple[SemanticLayer, Policy]:
-    """Return the tables this person may ask about by the grants of this moment, of these where they are given, and the
-    policy that guard and
-    sandbox are made from.
+    """Return the tables (of these, if given) that this person may ask about by current grants, and the policy for guard
+    and sandbox.
     """
-    grants: Iterable[str] = ("",)  # a spreadsheet is seen by whoever reads its document
+    grants: Iterable[str] = ("",)  # readers of its document see the whole spreadsheet
     if source.document_id is None:
         grants = SourceGrant.held_by(principal, Right.VIEW).filter(source=source).values_list("table", flat=True)
     of_person = frozenset(grants), frozenset(principal.org_units)
@@ -286,7 +285,7 @@ def _readable(principal: Principal, source: DataSource, tables: Tables) -> tuple
 def _readable_of(
     saved: _Saved, schemas: tuple[str, ...], granted: frozenset[str], units: frozenset[str], tables: Tables
 ) -> tuple[SemanticLayer, Policy]:
-    """Return what follows from a saved layer and from rights as they are given here: no right is kept, only what it comes to."""
+    """Return readable tables and policy for a saved layer and the given rights; the cache holds results, not rights."""
     whole = "" in granted
     layer = _layer_of(saved)
     within = tuple(m for m in layer.semantic_models if is_within(m, schemas) and (tables is None or m.name in tables))

@@ -1,4 +1,4 @@
-"""What guard and sandbox say to one statement of one person: for the command and for the admin's page."""
+"""Check one statement of one person with guard and sandbox, for the command and the admin's page."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -26,7 +26,7 @@ class AskableTable:
         return TableName(self.opened.source.name, self.model.name)
 
     def said(self, language: str) -> str:
-        """“Orders (sales)”: two sources may have tables of one name."""
+        """Return “Orders (sales)”: two sources may have tables with one name."""
         label = self.model.label.said(language) or self.model.name.replace("_", " ")
         title = self.opened.title
         return label if label.casefold() == title.casefold() else f"{label} ({title})"

@@ -1,4 +1,4 @@
-"""What a table of a layer really is in its database: a table or a view of the data that lie there, and nothing that leads elsewhere.
+"""Check that a layer's table is a table or view of data in its own database and leads nowhere else.
 
 A view, or a table with partitions, is looked at as far as it reaches: a foreign table, a catalog of the server or a function that
 connects elsewhere behind it would be reached through it.

@@ -42,7 +42,7 @@ class Lines(forms.Textarea):
 
 
 class NamedForm(forms.Form):
-    """What people call a thing, and what it means, in both languages."""
+    """Names and description of a thing, in both languages."""
 
     label_en = forms.CharField(label=gettext_lazy("English"), required=False, max_length=WORDS)
     label_zh = forms.CharField(
@@ -226,7 +226,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _pairs(text: str, known: Iterable[str] = ()) -> Iterable[tuple[str, list[str]]]:
-    """Lines `name = word, word`. known: names that may have an equals sign of their own. Raises InvalidInput for one without a name."""
+    """Yield the pairs of lines `name = word, word`. known: names that may contain one. Raises InvalidInput."""
     longest = sorted(known, key=len, reverse=True)
     for line in filter(None, map(str.strip, text.splitlines())):
         name = next((each for each in longest if line == each or line.startswith(f"{each} =")), line.partition("=")[0])

@@ -33,7 +33,7 @@ class TableForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
 def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """`name`: the table. A POST has its fields, or its YAML in `text`; `remove` takes it out of the layer."""
+    """Show and change the table `name`. A POST has its fields, or its YAML in `text`; `remove` deletes it."""
     source, name = managed_source(by, source_id), request.GET.get("name", "")
     model, version = table_of(source, name)
     form = TableForm(initial={"text": written(model), "version": version})

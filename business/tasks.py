@@ -1,4 +1,4 @@
-"""What the workers do for data sources."""
+"""Tasks of the workers for data sources."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from business.spreadsheets.sources import describe, undescribed
 
 @shared_task(name="business.sweep_sandboxes")
 def sweep() -> None:
-    """Take down sandboxes that nobody stands behind; a source that does not answer waits for the next time."""
+    """Remove orphaned sandboxes; a source that does not answer waits for the next time."""
     sweep_sandboxes()
 
 

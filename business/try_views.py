@@ -1,4 +1,4 @@
-"""A data source is tried before it is saved: server, account, tables and a sandbox, each fault with the statement that mends it."""
+"""Try a data source before it is saved: server, account, tables and a sandbox, each fault with its fix."""
 
 from uuid import UUID
 

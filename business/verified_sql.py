@@ -1,4 +1,4 @@
-"""A question whose statement somebody has verified: the statement answers it again, under the rights of the person who asks.
+"""Answer a question by its verified statement, under the rights of the person who asks.
 
 A time that the question says relatively (“last month”) is meant as of today: dates in the statement that were its days when it was
 verified become its days of today; where one cannot be told so, the statement is not used. The statements are given; no row is read here.
@@ -38,7 +38,7 @@ _END = "?？!！。. "
 
 @dataclass(frozen=True)
 class Statement:
-    """What was verified. wordings: the question first. sql: before the guard. by: "" for a person who is gone; at: aware."""
+    """A verified statement. wordings: the question first. sql: before the guard. by: "" for a deleted person."""
 
     wordings: tuple[str, ...]
     sql: str
@@ -217,7 +217,7 @@ def _wordings(value: Value) -> list[str]:
 
 
 def layer_sha256(source: DataSource, sql: str = "") -> str:
-    """SHA-256 of what the semantic layer says of the tables that a statement reads; of all of it without one."""
+    """Return the SHA-256 of the layer's tables that a statement reads; of the whole layer without one."""
     read = (
         {node.relname for node in nodes(parse_query(clean(sql))) if node.DESCRIPTOR.name == "RangeVar"}
         if sql

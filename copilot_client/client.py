@@ -35,33 +35,33 @@ class Client:
         self._http.close()
 
     def create_session(self) -> str:
-        """Begin a conversation; returns its id."""
+        """Begin a conversation; return its id."""
         return str(self._call("POST", "/api/v1/sessions", {})["id"])
 
     def knowledge_qa_stream(self, session_id: str, request: KnowledgeQARequest) -> Iterator[StreamResponse]:
-        """Ask, and yield events to the last one, over as many connections as it takes.
+        """Ask a question, and yield events to the last one, over as many connections as it takes.
 
         The answer goes on when iterating ends early; `stop_session` stops it. Raises Refused, and Unreachable.
         """
         return self._asked(f"/api/v1/knowledge-chat/{session_id}", session_id, request)
 
     def agent_qa_stream(self, session_id: str, request: KnowledgeQARequest) -> Iterator[StreamResponse]:
-        """The same with an agent that chooses tools."""
+        """Ask like `knowledge_qa_stream`, with an agent that chooses tools."""
         return self._asked(f"/api/v1/agent-chat/{session_id}", session_id, request)
 
     def continue_stream(self, session_id: str, message_id: str, *, after: int = -1) -> Iterator[StreamResponse]:
-        """Come back to an answer. after: the last `seq` that was seen, -1 to be told all of it."""
+        """Reconnect to an answer. after: the last `seq` seen, -1 for all of it."""
         course = Course(session_id, message_id, after, self._backoff)
         path, query, headers = course.place
         return self._followed(course, "GET", path, params=query, headers=headers)
 
     def stop_session(self, session_id: str, message_id: str) -> bool:
-        """Stop an answer; what was written of it stays. False: it was complete already."""
+        """Stop an answer, keeping its text so far; return False if it was complete already."""
         answer = self._call("POST", f"/api/v1/sessions/{session_id}/stop", {"message_id": message_id})
         return bool(answer["is_stopping"])
 
     def search_knowledge(self, request: SearchKnowledgeRequest) -> list[SearchResult]:
-        """The passages that fit best, best first."""
+        """Return the best matching passages, best first."""
         return [SearchResult.of(row) for row in self._call("POST", "/api/v1/knowledge-search", request.body())["hits"]]
 
     def _asked(self, path: str, session_id: str, request: KnowledgeQARequest) -> Iterator[StreamResponse]:
@@ -81,7 +81,7 @@ class Client:
             except (httpx.TransportError, Again) as error:
                 failure = error
             time.sleep(course.after_failure(failure))
-            if course.message_id:  # else it was not taken, and is asked again
+            if course.message_id:  # else it was not accepted, and is sent again
                 method, (path, query, headers) = "GET", course.place
                 options = {"params": query, "headers": headers}
 
@@ -111,7 +111,7 @@ class Client:
 
 
 def read_body(body: bytes) -> dict[str, Any]:
-    """JSON of a body; nothing where a proxy wrote something else."""
+    """Return the JSON of a body; an empty object where a proxy sent something else."""
     try:
         found = json.loads(body)
     except ValueError:

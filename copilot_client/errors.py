@@ -1,4 +1,4 @@
-"""What can go wrong between a program and the server, by who can do something about it."""
+"""Errors between a program and the server, by who can act on them."""
 
 
 class ClientError(Exception):

@@ -1,4 +1,4 @@
-"""What a stream is made of: the flat `StreamResponse` of the server, typed."""
+"""Events of a stream: the server's flat `StreamResponse`, typed."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any, Self
 
 
 class ResponseType(StrEnum):
-    """What an event is about. `COMPLETE` and `ERROR` end a stream, each stream with exactly one of them."""
+    """The type of an event. `COMPLETE` and `ERROR` end a stream, each stream with exactly one of them."""
 
     QUEUED = "queued"
     AGENT_QUERY = "agent_query"
@@ -33,7 +33,7 @@ class FunctionCall:
     arguments: str
 
     def parsed(self) -> dict[str, Any]:
-        """The arguments as an object. Raises ValueError where the model wrote something else."""
+        """Return the arguments as an object. Raises ValueError where the model wrote something else."""
         arguments = json.loads(self.arguments)
         if not isinstance(arguments, dict):
             raise ValueError(f"the arguments of {self.name} are no object")  # noqa: TRY004 - what the model wrote is wrong, not the type of ours
@@ -132,7 +132,7 @@ class StreamResponse:
 
     @property
     def slot(self) -> int | None:
-        """The number of the slot that it is about; None where it is about none."""
+        """Return the number of the event's slot; None for none."""
         return self.data.get("slot")
 
     @property
@@ -141,7 +141,7 @@ class StreamResponse:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """From the JSON of an event."""
+        """Return the event from its JSON."""
         row = json.loads(text)
         calls = row.get("tool_calls") or ()
         return cls(
@@ -203,7 +203,7 @@ class Transcript:
             self.end = event
 
     def _forget(self, slot: int | None) -> None:
-        """The slot is told in its place, or left out, or known better."""
+        """Drop a slot's early text: the slot was settled, left out or revised."""
         if slot is not None:
             self.early.pop(slot, None)
             self.checking.pop(slot, None)

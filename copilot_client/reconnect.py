@@ -1,4 +1,4 @@
-"""What both clients know about one stream between two connections: where it is, and whether and when to come back. No I/O."""
+"""The state of a stream between connections, for both clients: its position, and when to reconnect. No I/O."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,8 @@ from copilot_client.errors import Refused, Unreachable
 from copilot_client.events import StreamResponse
 from copilot_client.sse import Frames
 
-AGAIN = frozenset({408, 429, 500, 502, 503, 504})  # statuses that may be others in a moment
-LATER = frozenset({429, 503})  # with Retry-After: nothing was done, and the same may be asked again
+AGAIN = frozenset({408, 429, 500, 502, 503, 504})  # transient statuses
+LATER = frozenset({429, 503})  # with Retry-After: nothing was done, and the request may be sent again
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Backoff:
     attempts: int = 8
 
     def wait(self, attempt: int) -> float:
-        """attempt: 1 for the first."""
+        """Return the wait in seconds. attempt: 1 for the first."""
         longest = min(self.longest_s, self.first_s * 2 ** (attempt - 1))
         return random.uniform(longest / 2, longest)  # noqa: S311 - spreads load, hides nothing
 
     def later(self, seconds: float) -> float:
-        """What the server asks for and a little more: it asks all others for the same."""
+        """Return the wait that the server asks for, with jitter: it asks all clients for the same."""
         return seconds + random.uniform(0.0, min(self.longest_s, seconds))  # noqa: S311 - as above
 
 
@@ -43,11 +43,11 @@ class Course:
     frames: Frames = field(default_factory=Frames)
 
     def connected(self) -> None:
-        """A connection begins: half a frame of the one before means nothing."""
+        """Begin a connection, discarding a partial frame of the one before."""
         self.frames = Frames()
 
     def take(self, piece: bytes) -> Iterator[StreamResponse]:
-        """The events in a piece of a body; one that was seen already is left out."""
+        """Return the new events in a piece of a body."""
         for frame in self.frames.take(piece):
             event = StreamResponse.of(frame.data)
             self.message_id = event.assistant_message_id or self.message_id
@@ -56,9 +56,9 @@ class Course:
                 yield event
 
     def after_failure(self, error: Exception) -> float:
-        """Seconds to wait before coming back, or before asking again what was not taken.
+        """Return the seconds to wait before reconnecting, or before sending an unaccepted request again.
 
-        Raises Unreachable where nothing says to what, or it was tried often enough.
+        Raises Unreachable without a stream to reconnect to, or after too many attempts.
         """
         self.failures += 1
         later_s = error.retry_after_s if isinstance(error, Again) else 0.0
@@ -72,7 +72,7 @@ class Course:
 
     @property
     def place(self) -> tuple[str, dict[str, str], dict[str, str]]:
-        """Path, query and headers that lead back to it."""
+        """Return path, query and headers for reconnecting."""
         headers = {"Last-Event-ID": str(self.seq)} if self.seq >= 0 else {}
         return f"/api/v1/sessions/continue-stream/{self.session_id}", {"message_id": self.message_id}, headers
 
@@ -89,7 +89,7 @@ class Again(Exception):
 
 
 def check(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
-    """Raises Refused for a problem document, Again where a later attempt may go well."""
+    """Raise Refused for a problem document, Again where a later attempt may go well."""
     if status < 400:
         return
     detail = str(body.get("detail") or f"The server answered with status {status}.")

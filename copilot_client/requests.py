@@ -1,4 +1,4 @@
-"""What a program may ask for."""
+"""Requests of programs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -30,7 +30,7 @@ class KnowledgeQARequest:
     disable_title: bool = False
 
     def body(self) -> dict[str, Any]:
-        """As JSON is made of it."""
+        """Return the request as a JSON object."""
         return {name: value for name, value in _as_lists(asdict(self)).items() if value is not None}
 
 
@@ -50,7 +50,7 @@ class SearchKnowledgeRequest:
 
 
 def _as_lists(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Whatever sequence a list was given as, JSON has lists."""
+    """Return a copy with lists for other sequences."""
     return {
         name: list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
         for name, value in fields.items()

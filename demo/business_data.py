@@ -17,9 +17,9 @@ from business.sources import save_layer
 from demo.company import BilingualText
 
 FILES = Path(__file__).parent / "business"
-SUFFIX = "_demo_data"  # behind the name of the product's own database
+SUFFIX = "_demo_data"  # appended to the product's database name
 ASKERS = ("sales-product", "engineering", "hr", "department-heads")
-OWNERS = ("product", "department-heads")  # what the data mean is theirs to say: they may correct an answer
+OWNERS = ("product", "department-heads")  # they define the data's meaning and may correct answers
 QUESTIONS = {
     "sales-product": BilingualText(zh="上个月新增了多少客户？", en="How many customers did we win last month?"),
     "engineering": BilingualText(zh="正在使用的环境有多少个？", en="How many environments are in use?"),
@@ -28,7 +28,7 @@ QUESTIONS = {
 
 
 def business_database() -> Address:
-    """Where the demo's business data are."""
+    """Return the address of the demo's business data."""
     server = Address.of_django()
     return server.at(f"{server.database}{SUFFIX}")
 
@@ -47,19 +47,19 @@ def load_business_data() -> Address:
 
 
 def describe_business_data(address: Address) -> DataSource:
-    """The data source of this database, with its meaning; nobody may ask it yet."""
+    """Create the data source of this database with its layer; nobody may ask it yet."""
     source = DataSource.unscoped.create(name="demo", database=address.database, is_dedicated=True, is_embedded=True)
     save_layer(None, source, fill_values(address, read_layer((FILES / "demo.yaml").read_text())))
     return source
 
 
 def may_ask(source: DataSource, groups: Iterable[Group]) -> None:
-    """Each of these asks the whole source, and sees the rows of its own units."""
+    """Let each of these ask the whole source and see the rows of its own units."""
     for group in groups:
         grant(None, source, to=group)
 
 
 def may_correct(source: DataSource, groups: Iterable[Group]) -> None:
-    """Each of these manages the source: says what its words mean, and corrects answers."""
+    """Let each of these manage the source: define its words and correct answers."""
     for group in groups:
         grant(None, source, to=group, right=Right.MANAGE)

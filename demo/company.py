@@ -81,7 +81,7 @@ class KnowledgeBaseSpec(_Spec):
 
 
 class GrantSpec(_Spec):
-    """What one group or one person may do in a place ("people" or "people/handbook") and in everything below it."""
+    """A right of one group or one person in a place ("people" or "people/handbook") and in everything below it."""
 
     where: str
     may: tuple[Permission, ...]
@@ -134,12 +134,12 @@ class Company(_Spec):
 
     @cached_property
     def places(self) -> frozenset[str]:
-        """Every path a grant may name: knowledge bases and folders."""
+        """Return every path a grant may name: knowledge bases and folders."""
         bases = ((base.key, base.folders) for base in self.knowledge_bases)
         return frozenset(chain.from_iterable(_paths(key, folders) for key, folders in bases))
 
     def readers(self, path: str) -> frozenset[str]:
-        """The usernames that a grant on `path` or on a place above it lets view the folder or document."""
+        """Return the usernames that a grant on `path` or on a place above it lets view the folder or document."""
         above = {path, *map(str, PurePosixPath(path).parents)}
         grants = [grant for grant in self.grants if grant.where in above and "view" in grant.may]
         return frozenset(
@@ -150,7 +150,7 @@ class Company(_Spec):
         )
 
     def asked(self, assistant: AssistantSpec, language: Language) -> list[str]:
-        """The questions that an assistant offers in one language."""
+        """Return the questions that an assistant offers in one language."""
         return [
             question.ask
             for question in self.questions
@@ -208,7 +208,7 @@ def load_company(file: Path = COMPANY_FILE) -> Company:
 
 
 def documents(company: Company, root: Path = DOCUMENTS) -> list[DemoDocument]:
-    """Every document with its folder, sorted by path. Raises CompanyError for a file outside the declared folders."""
+    """Return every document with its folder, sorted by path. Raises CompanyError for a file in no declared folder."""
     found = [
         DemoDocument(folder=file.parent.relative_to(root).as_posix(), file=file)
         for file in sorted(root.rglob("*"))
@@ -242,7 +242,7 @@ def _known(where: str, names: Sequence[str], known: frozenset[str], kind: str) -
 
 
 def _sentence(error: ErrorDetails) -> str:
-    """One sentence for the first thing that is wrong, with its place such as people[2].email."""
+    """Return one sentence for the first error, with its place such as people[2].email."""
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).removeprefix(".")
     if error["type"] == "extra_forbidden":
         return f"{place} is not a known key"

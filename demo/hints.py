@@ -1,4 +1,4 @@
-"""What a demo shows on its pages: who can sign in, and what to ask. Nothing where the demo company was not seeded."""
+"""Hints on a demo's pages: who can sign in, and what to ask; none where the demo company was not seeded."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -16,7 +16,7 @@ MOST_QUESTIONS = 6  # on the empty chat page
 
 
 def login_hints() -> Sequence[LoginHint]:
-    """Every person of the demo company who can sign in, and its administrator, in the language of the page."""
+    """Return every person of the demo company who can sign in, and its administrator, in the language of the page."""
     people = _company().people
     seeded = set(
         User.objects.filter(username__in=[ADMINISTRATOR, *(person.username for person in people)]).values_list(
@@ -36,8 +36,8 @@ def login_hints() -> Sequence[LoginHint]:
 
 
 def sample_questions(principal: Principal) -> Sequence[str]:
-    """Questions in the language of the page that this employee of the demo company is answered; one about business data
-    for whoever may ask them.
+    """Return questions, in the page's language, that this employee of the demo company gets answered; one about
+    business data for those who may ask it.
     """
     company = _company()
     person = next((person for person in company.people if person.username == principal.username), None)

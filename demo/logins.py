@@ -1,4 +1,4 @@
-"""Who can sign in to the demo, and with what: printed when it starts."""
+"""Logins of the demo, printed when it starts."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ class Login(NamedTuple):
 
 
 def logins() -> list[Login]:
-    """Everybody who can sign in, in the order of the company file."""
+    """Return everybody who can sign in, in the order of the company file."""
     company = load_company()
     people = [Login(person.username, company.password, person.role.en) for person in company.people]
     role = "Administrator: governs bases, folders and rights; reads only by “See as”, recorded with both names"
@@ -27,7 +27,7 @@ def logins() -> list[Login]:
 
 
 def public_accounts() -> list[str]:
-    """Names of those who can still sign in with the password that stands in the company file."""
+    """Return the names of accounts that still have the password from the company file."""
     known = {login.username: login.password for login in logins()}
     found = User.objects.filter(username__in=known, is_active=True).order_by("username")
     return [user.username for user in found if user.check_password(known[user.username])]

@@ -62,7 +62,7 @@ def _fill(company: Company) -> None:
 
 
 def assistants(company: Company, places: Places) -> None:
-    """What people choose besides the assistant for everything."""
+    """Create the assistants besides the general one."""
     for spec in company.assistants:
         made = AgentProfile.objects.create(
             name=bilingual(spec.name),
@@ -77,7 +77,7 @@ def assistants(company: Company, places: Places) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """One fills the database at a time: a start that was killed may have left its seeding at work."""
+    """Let only one process fill the database: a killed start may have left its seeding at work."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(hashtextextended('demo', 0))")
         try:
@@ -87,7 +87,7 @@ def _alone() -> Iterator[None]:
 
 
 def people(company: Company) -> None:
-    """Units, roles and people, and one administrator, who governs everything and reads only as “See as” shows it."""
+    """Create units, roles and people, and one administrator, who governs everything and reads only through “See as”."""
     for group in company.groups:
         if group.kind == "role":
             create_role(None, name=bilingual(group.name))
@@ -106,7 +106,7 @@ def people(company: Company) -> None:
 
 
 def trees(company: Company) -> Places:
-    """Knowledge bases and folders, by the place names that grants use."""
+    """Create knowledge bases and folders; return them by the place names that grants use."""
     places: Places = {}
     for base in company.knowledge_bases:
         made = create_knowledge_base(None, name=bilingual(base.name), description=bilingual(base.about))
@@ -121,7 +121,7 @@ def group_of(company: Company, key: str) -> Group:
 
 
 def bilingual(text: BilingualText) -> str:
-    """One name for both languages: what a mixed company writes on the door."""
+    """Return one name for both languages, as a mixed company writes on the door."""
     return text.en if text.zh == text.en else f"{text.zh} {text.en}"
 
 

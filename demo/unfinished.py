@@ -1,4 +1,4 @@
-"""What a first start of the demo has yet to do: nothing is there, or documents wait that it brought."""
+"""Detect an unfinished first start of the demo: an empty database, or its documents still waiting."""
 
 from django.contrib.auth.models import User
 from django.db.models import F, QuerySet
@@ -9,12 +9,12 @@ from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 
 
 def is_empty() -> bool:
-    """Nobody and nothing is there yet; whatever somebody made or deleted since stays as it is."""
+    """Return whether there are no people and no data yet; later changes and deletions stay."""
     return not User.objects.exists() and not KnowledgeBase.unscoped.exists()
 
 
 def waiting() -> QuerySet[DocumentVersion]:
-    """The demo's own documents that are not read to their end; last those that a killed start still holds a lease on."""
+    """Return the demo's documents that are not fully ingested; last those still leased by a killed start."""
     names = [document.file.name for document in documents(load_company())] + page_names()
     unread = DocumentVersion.unscoped.filter(parse_status__in=(ParseStatus.PENDING, ParseStatus.PROCESSING))
     return unread.filter(uploaded_by=None, document__filename__in=names).order_by(
@@ -23,5 +23,5 @@ def waiting() -> QuerySet[DocumentVersion]:
 
 
 def is_unfinished() -> bool:
-    """Whether `manage.py seed_demo` has something to do."""
+    """Return whether `manage.py seed_demo` has something to do."""
     return is_empty() or waiting().exists()

@@ -1,4 +1,4 @@
-"""What the log can be exported as: one file a format."""
+"""The export formats of the log, one module each."""
 
 from audit.exports.base import FORMATS, ExportFormat, Extract, Placed, Signed
 from audit.exports.csv import CSV

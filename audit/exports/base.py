@@ -1,4 +1,4 @@
-"""What a format is."""
+"""The interface of an export format."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ Signed = tuple[dict[str, Any], str]
 
 @dataclass(frozen=True)
 class Extract:
-    """What is exported. chosen: the filter as stored, empty for the whole log.
+    """The extent of an export. chosen: the filter as stored, empty for the whole log.
 
     first_seq, last_seq: of the whole log at that time, 1 and 0 for an empty one. count: how many entries are chosen.
     """

@@ -1,4 +1,4 @@
-"""JSON lines with every hash: what `verify_export.py` checks without this system."""
+"""JSON lines with every hash, which `verify_export.py` checks without this system."""
 
 import hashlib
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class JSONL:
     def write(self, extract: Extract) -> Iterator[bytes]:
         """Yield header, checkpoints, entries, and a last line that signs all of it, where this host has the key.
 
-        Without the last line the file is no export: it is left away, by Conflict, where other entries came than the header names.
+        A file without its last line is not an export: Conflict ends it there where the count differs from the header.
         """
         key = _key()
         running, count = hashlib.sha256(), 0

@@ -1,1 +1,1 @@
-"""Directories of the company: accounts and groups that are kept as they are out there (LDAP, SCIM)."""
+"""Directories of the company: accounts and groups kept in sync with them (LDAP, SCIM)."""

@@ -1,8 +1,8 @@
-"""Accounts that a directory keeps: made, changed, ended and taken up again as it says, each recorded.
+"""Accounts kept by a directory: created, changed, disabled and enabled again on its word, each audited.
 
-What is ours alone is never touched: accounts without the mark of the directory, administrators of the system, service accounts.
-The company's word counts for the last manager of a place, too, as it does for groups of a sign-in (`authz.claims`). `by`: whose
-token it came with; None for what the system read by itself.
+Accounts without the directory's mark, administrators of the system and service accounts are never touched.
+The company's word also counts for the last manager of a place, as for groups of a sign-in (`authz.claims`). `by`: the
+token's owner; None for what the system read by itself.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ LENGTHS = {"username": NAME_LENGTH, "first_name": 150, "last_name": 150, "email"
 
 @dataclass(frozen=True)
 class Known:
-    """What a directory knows of a person. external_id: what it calls them for ever, "" where it says nothing. username: kept in NFKC."""
+    """A person in a directory. external_id: their permanent id there, "" for none. username: kept in NFKC."""
 
     external_id: str
     username: str
@@ -39,12 +39,12 @@ class Known:
         object.__setattr__(self, "username", User.normalize_username(self.username))
 
     def fields(self) -> dict[str, str]:
-        """By the account's columns, one line each, cut to their lengths."""
+        """Return the values by column of the account, one line each, cut to the columns' lengths."""
         return {name: one_line(getattr(self, name))[:most] for name, most in LENGTHS.items()}
 
 
 def kept_by(directory: Directory) -> QuerySet[DirectoryAccount]:
-    """Return the accounts that this directory may change: superusers were made here, whoever they were before."""
+    """Return the accounts that this directory may change: never superusers or service accounts."""
     rows = DirectoryAccount.objects.filter(directory=directory).select_related("user")
     return rows.filter(user__is_superuser=False, user__service_account=None)
 
@@ -59,12 +59,12 @@ def may_provision(principal: Principal) -> bool:
 
 @transaction.atomic
 def create(by: Principal | None, directory: Directory, known: Known, *, is_active: bool = True) -> DirectoryAccount:
-    """Make an account without any right and without a password of ours.
+    """Create an account without any right and without a password of ours.
 
-    Raises InvalidInput (a name that is none), Conflict (the name is taken, or looks like one that is: an account is never handed over
-    by its name).
+    Raises InvalidInput (an unusable name), Conflict (the name is taken, or looks like a taken one: an account is never
+    handed over by its name).
     """
-    with connection.cursor() as cursor:  # two first sign-ins of one person: one after the other
+    with connection.cursor() as cursor:  # serialise two first sign-ins of one person
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('directory accounts', 0))")
     require_fitting_id(known.external_id)
     require_usable(known.username)
@@ -80,7 +80,7 @@ def create(by: Principal | None, directory: Directory, known: Known, *, is_activ
 
 @transaction.atomic
 def update(by: Principal | None, account: DirectoryAccount, known: Known) -> bool:
-    """Make name and address what the directory says; were they different? Raises InvalidInput, Conflict as `create`."""
+    """Update name and address; return whether they changed. Raises InvalidInput, Conflict as `create`."""
     user = _locked(account)
     require_fitting_id(known.external_id)
     if user.username != known.username:
@@ -101,9 +101,9 @@ def update(by: Principal | None, account: DirectoryAccount, known: Known) -> boo
 
 @transaction.atomic
 def end(by: Principal | None, account: DirectoryAccount) -> bool:
-    """Disable an account that is gone out there: its sessions and tokens end for good. Was it enabled?
+    """Disable an account that left the directory, ending its sessions and tokens; return whether it was enabled.
 
-    A session goes back to the password's hash: a new unusable one leaves none that could be taken up when the person comes back.
+    Sessions depend on the password's hash: a new unusable one keeps old ones from resuming when the person comes back.
     """
     user = _locked(account)
     if not user.is_active:
@@ -121,7 +121,7 @@ def end(by: Principal | None, account: DirectoryAccount) -> bool:
 
 @transaction.atomic
 def resume(by: Principal | None, account: DirectoryAccount) -> bool:
-    """Enable an account that the directory disabled; what an administrator disabled stays so. Was it disabled?"""
+    """Enable an account that the directory, not an administrator, disabled; return whether it was disabled."""
     user = _locked(account)
     if user.is_active or not account.is_gone:
         return False
@@ -142,7 +142,7 @@ def remove(by: Principal | None, account: DirectoryAccount) -> None:
 
 
 def _locked(account: DirectoryAccount) -> User:
-    """Return the account as it is now. Raises NotFound where somebody made it an administrator of the system meanwhile."""
+    """Return the account, reloaded and locked. Raises NotFound where it has become a system administrator."""
     user = User.objects.select_for_update().filter(pk=account.user_id, is_superuser=False).first()
     if user is None:
         raise NotFound(_("There is no such account, or the directory does not keep it."))
@@ -150,6 +150,6 @@ def _locked(account: DirectoryAccount) -> User:
 
 
 def require_fitting_id(external_id: str) -> None:
-    """Raises InvalidInput for an id that no column takes: cut short, it would be another one's."""
+    """Raise InvalidInput for an id too long for its column: cut short, it could be another person's."""
     if len(external_id) > ID_LENGTH:
         raise InvalidInput(_("An id has at most %(most)s characters.") % {"most": ID_LENGTH})

@@ -1,4 +1,4 @@
-"""Which accounts and groups a directory keeps, in the admin; what is here already is handed over to it by a superuser, and taken back."""
+"""Admin pages of the accounts and groups that a directory keeps; a superuser hands existing ones over, and back."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ class DirectoryAccountForm(forms.ModelForm[DirectoryAccount]):
         return user
 
     def clean(self) -> dict[str, Any]:
-        """LDAP looks people up by their id there; SCIM finds them by their name at its first look."""
+        """Require the id for LDAP, which looks people up by it; SCIM finds them by name at first."""
         given: dict[str, Any] = super().clean() or {}
         if given.get("directory") == Directory.LDAP and not given.get("external_id"):
             self.add_error("external_id", _("Give the id of the entry; manage.py directory show NAME tells it."))
@@ -36,7 +36,7 @@ class DirectoryAccountForm(forms.ModelForm[DirectoryAccount]):
 
 @admin.register(DirectoryAccount)
 class DirectoryAccountAdmin(FromOutside, SuperusersOnly[DirectoryAccount]):
-    """An account that is entered here is named, disabled and enabled by the directory from then on; a row that is deleted makes it ours."""
+    """Accounts kept by a directory, which names, disables and enables them; deleting a row ends that."""
 
     form = DirectoryAccountForm
     lead_sentence = _(
@@ -73,7 +73,7 @@ class DirectoryAccountAdmin(FromOutside, SuperusersOnly[DirectoryAccount]):
 
 @admin.register(DirectoryGroup)
 class DirectoryGroupAdmin(FromOutside, SuperusersOnly[DirectoryGroup]):
-    """A group, unit or role that is entered here is filled through SCIM from then on, and is still named and deleted here."""
+    """Groups, units and roles whose members come through SCIM; they are still named and deleted here."""
 
     lead_sentence = _(
         "Groups, units and roles that the identity provider fills through SCIM. Groups of LDAP are mapped under “Claim mappings”."

@@ -1,4 +1,4 @@
-"""Signing in with the name and password that the company's directory knows, on the same page and under the same limits as ours."""
+"""Sign-in with name and password from the company's directory, on the same page and under the same limits as ours."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ log = structlog.get_logger(__name__)
 
 
 class DirectoryBackend(BaseBackend):
-    """Comes after our own passwords, so that an administrator comes in when the directory does not answer."""
+    """The backend tried after our own passwords, so that administrators can sign in while the directory is down."""
 
     def authenticate(
         self, request: Any, username: str | None = None, password: str | None = None, **credentials: Any
     ) -> User | None:
-        """Return the account that this password opens in the directory, as it is there now. Raises DirectoryUnavailable."""
+        """Return the account for this directory password, updated from the directory. Raises DirectoryUnavailable."""
         given = LdapSettings.read()
         if given is None or not username or not password:
             return None

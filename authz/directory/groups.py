@@ -1,6 +1,6 @@
-"""Groups that SCIM keeps: made, renamed, filled and deleted as it says, each recorded.
+"""Groups kept by SCIM: created, renamed, filled and deleted on its word, each audited.
 
-It says who of the people that it keeps is in a group; whoever else is in it stays, and it is not told of them. The company's word
+It sets membership only for the people it keeps; other members stay, and it does not see them. The company's word
 counts for the last manager of a place, too (`authz.claims`). `by`: whose token it came with.
 """
 
@@ -24,7 +24,7 @@ KEPT = {"directory": Directory.SCIM.value}
 
 @transaction.atomic
 def create(by: Principal, *, name: str, external_id: str) -> DirectoryGroup:
-    """Make a group with nobody in it and no right. Raises InvalidInput (no name), Conflict (it is taken)."""
+    """Create a group without members or rights. Raises InvalidInput (no name), Conflict (it is taken)."""
     require_fitting_id(external_id)
     group = new_group(name)
     row = DirectoryGroup.objects.create(group=group, external_id=external_id, is_made=True)
@@ -34,7 +34,7 @@ def create(by: Principal, *, name: str, external_id: str) -> DirectoryGroup:
 
 @transaction.atomic
 def update(by: Principal, row: DirectoryGroup, *, name: str, external_id: str) -> None:
-    """Change name and id. Raises InvalidInput (no name, or the group was made here, which names it), Conflict (it is taken)."""
+    """Change name and id. Raises InvalidInput (no name, or the group was created here), Conflict (it is taken)."""
     if row.group.name != name:
         if not row.is_made:
             raise InvalidInput(_("“%(name)s” was made here, and is renamed here.") % {"name": row.group.name})
@@ -48,7 +48,7 @@ def update(by: Principal, row: DirectoryGroup, *, name: str, external_id: str) -
 
 @transaction.atomic
 def set_members(by: Principal, row: DirectoryGroup, *, account_ids: Collection[str]) -> None:
-    """Make these the members, of the people that SCIM keeps. Raises InvalidInput for an id of nobody that it keeps."""
+    """Set the members among the people that SCIM keeps. Raises InvalidInput for the id of anyone else."""
     DirectoryGroup.objects.select_for_update().get(pk=row.pk)
     people = dict(kept_by(Directory.SCIM).filter(pk__in=_uuids(account_ids)).values_list("pk", "user_id"))
     unknown = set(account_ids) - {str(known) for known in people}
@@ -68,9 +68,9 @@ def set_members(by: Principal, row: DirectoryGroup, *, account_ids: Collection[s
 
 @transaction.atomic
 def remove(by: Principal, row: DirectoryGroup) -> None:
-    """End what SCIM gave: its people leave, and a group that it made is deleted with its grants.
+    """Undo SCIM's part: its people leave, and a group that it created is deleted with its grants.
 
-    One in which people of ours are the last managers of a place stays theirs, and so does one that was made here.
+    A group stays where other members are the last managers of a place, or where it was created here.
     """
     set_members(by, row, account_ids=())
     group, is_made = row.group, row.is_made
@@ -81,7 +81,7 @@ def remove(by: Principal, row: DirectoryGroup) -> None:
 
 
 def _removed(by: Principal, group: Group) -> bool:
-    """Delete the group, if no place loses its last manager by that."""
+    """Delete the group unless a place would lose its last manager."""
     try:
         with transaction.atomic():
             record(by, Action.GROUP_DELETED, group, detail=KEPT)

@@ -1,7 +1,7 @@
-"""The company's directory over LDAP: who somebody is there, which groups they are in, and whether a password is theirs.
+"""A client of the company's LDAP directory: look up people and their groups, and check passwords.
 
-python-ldap is OpenLDAP's own client. TLS always, with the certificate checked; what people type is escaped before it stands in a
-filter; nobody is asked about with an empty password, which LDAP takes for anonymous (RFC 4513, 5.1.2). It waits for seconds at most.
+python-ldap wraps OpenLDAP's client. TLS is required and its certificate checked; input is escaped in filters; an empty
+password is never sent, since LDAP takes it for anonymous (RFC 4513, 5.1.2). Timeouts are a few seconds.
 """
 
 import secrets
@@ -23,15 +23,15 @@ from copilot_site.lib.errors import Unavailable
 
 CONNECT_S = 5
 ANSWER_S = 10
-MAX_LEVELS = 10  # of groups in groups
-# the certificates that this system trusts, where Debian and Red Hat keep them
+MAX_LEVELS = 10  # of nested groups
+# the system's trusted certificates on Debian and Red Hat
 SYSTEM_CAS = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
-# how a directory says that a password is not right, or that its account may not come in now
+# errors for a wrong password, or an account that may not sign in now
 REFUSED = (
     ldap.INVALID_CREDENTIALS, ldap.NO_SUCH_OBJECT, ldap.INAPPROPRIATE_AUTH, ldap.UNWILLING_TO_PERFORM,
     ldap.CONSTRAINT_VIOLATION,
 )  # fmt: skip
-# RFC 2798 and Active Directory name these alike; every kind of group that either has is a group
+# RFC 2798 and Active Directory share these names; every class of group counts
 FIRST_NAME, LAST_NAME, MAIL, GROUP_NAME = "givenName", "sn", "mail", "cn"
 GROUPS = "(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames)(objectClass=posixGroup)(objectClass=group))"
 MEMBER = "(|(member={dn})(uniqueMember={dn})(memberUid={name}))"
@@ -58,13 +58,13 @@ class LdapSettings:
 
     @classmethod
     def read(cls) -> Self | None:
-        """Return the directory that is set up; None where there is none."""
+        """Return the configured directory; None where there is none."""
         return cls(**settings.LDAP) if settings.LDAP else None
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A person as the directory has them. units: their departments, where COPILOT_LDAP_UNIT_ATTRIBUTE names what holds them."""
+    """A person in the directory. units: their departments, from the attribute COPILOT_LDAP_UNIT_ATTRIBUTE."""
 
     dn: str
     external_id: str
@@ -76,7 +76,7 @@ class Entry:
 
 
 class LdapDirectory:
-    """One connection, bound to the account that reads; `opened` makes and ends it."""
+    """A connection bound to the reading account; `opened` makes and closes it."""
 
     def __init__(self, given: LdapSettings, connection: Any) -> None:
         self._given = given
@@ -84,21 +84,21 @@ class LdapDirectory:
         self._parents: dict[str, dict[str, str]] = {}  # DN of a group → DN and name of the groups it is in itself
 
     def named(self, username: str) -> Entry | None:
-        """Return the one person whose name this is.
+        """Return the one person with this name.
 
-        None, too, where the directory takes another name for the same: it leaves out spaces and accents, and each way to write a
-        name would have a limit on guessing of its own.
+        None, too, where only the directory's looser comparison (spaces, accents) matches: each spelling would get its
+        own limit on password guesses.
         """
         found = self._person(self._given.username_attribute, ldap.filter.escape_filter_chars(username))
         return found if found and found.username.lower() == username.lower() else None
 
     def known_as(self, external_id: str) -> Entry | None:
-        """Return the person whom the directory calls so for ever; None when they are gone, or no longer among those who may sign in."""
+        """Return the person with this permanent id; None when they are gone or may no longer sign in."""
         raw = UUID(external_id).bytes_le if self._is_ad else external_id.encode()
         return self._person(self._given.id_attribute, "".join(f"\\{byte:02x}" for byte in raw))
 
     def groups_of(self, entry: Entry) -> set[str]:
-        """Return names of the groups the person is in, and of those that these are in."""
+        """Return the names of the person's groups, nested ones included."""
         if not self._given.groups_base:
             return set()
         names = MEMBER.format(
@@ -115,7 +115,7 @@ class LdapDirectory:
         return set(found.values())
 
     def counts(self) -> tuple[bool, bool]:
-        """Tell whether the people's base holds anybody, and the groups' base any group. True for groups where none are set up."""
+        """Tell whether the people's base holds anybody, and the groups' base any group (True for no base)."""
         given = self._given
         has_people = bool(self._search(given.people_base, given.people_filter, [given.username_attribute], limit=1))
         groups = not given.groups_base or self._search(given.groups_base, GROUPS, [GROUP_NAME], limit=1)
@@ -132,7 +132,7 @@ class LdapDirectory:
         return [name for name in names if name]
 
     def _person(self, attribute: str, escaped: str) -> Entry | None:
-        """Return the entry with this value; None for none, and for several: nobody can tell who of them is meant."""
+        """Return the one entry with this value; None for none or several."""
         text = f"(&{self._given.people_filter}({attribute}={escaped}))"
         rows = self._search(self._given.people_base, text, self._attributes, limit=2)
         return self._entry(*rows[0]) if len(rows) == 1 else None
@@ -169,7 +169,7 @@ class LdapDirectory:
         return self._parents[group_dn]
 
     def _groups(self, condition: str) -> dict[str, str]:
-        """DN → name of the groups for which this holds."""
+        """Return DN → name of the groups that match."""
         given = self._given
         rows = self._search(given.groups_base or "", f"(&{GROUPS}{condition})", [GROUP_NAME])
         named = {dn: next(iter(values.values()), [b""])[0].decode(errors="replace") for dn, values in rows}
@@ -178,7 +178,7 @@ class LdapDirectory:
     def _search(
         self, base: str, text: str, attributes: list[str], *, limit: int = 0
     ) -> list[tuple[str, dict[str, list[bytes]]]]:
-        """Return entries below `base`; limit: that many are enough. Raises DirectoryUnavailable, for an answer that was cut short, too."""
+        """Return entries below `base`; limit: the most to read. Raises DirectoryUnavailable, also when truncated."""
         with _one_sentence():
             message = self._connection.search_ext(base, ldap.SCOPE_SUBTREE, text, attributes, sizelimit=limit)
             rows: list[Any] = []
@@ -193,7 +193,7 @@ class LdapDirectory:
 
 @contextmanager
 def opened(given: LdapSettings) -> Iterator[LdapDirectory]:
-    """Open the directory, bound to the account that reads. Raises DirectoryUnavailable."""
+    """Open the directory, bound to the reading account. Raises DirectoryUnavailable."""
     with _connected(given) as connection:
         with _one_sentence():
             connection.simple_bind_s(given.bind_dn, given.bind_password)
@@ -201,7 +201,7 @@ def opened(given: LdapSettings) -> Iterator[LdapDirectory]:
 
 
 def proves(given: LdapSettings, entry: Entry | None, password: str) -> bool:
-    """Tell whether this is the person's password. Without an entry an unknown name is tried, so that it takes as long.
+    """Tell whether this is the person's password. Without an entry an unknown name is tried, to take as long.
 
     Raises DirectoryUnavailable.
     """
@@ -218,7 +218,7 @@ def proves(given: LdapSettings, entry: Entry | None, password: str) -> bool:
 
 @contextmanager
 def _connected(given: LdapSettings) -> Iterator[Any]:
-    """Open a connection with TLS and a checked certificate, bound to nobody. Raises DirectoryUnavailable."""
+    """Open a connection with TLS and a checked certificate, not bound. Raises DirectoryUnavailable."""
     with _one_sentence():
         connection = ldap.initialize(given.url)
         for option, value in _options(given):

@@ -1,4 +1,4 @@
-"""People of the LDAP directory here: at their sign-in, and at each look for who is gone and whose groups changed."""
+"""Accounts of people in the LDAP directory, updated at sign-in and by a periodic sync."""
 
 import re
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ from copilot_site.lib.errors import Conflict, InvalidInput
 
 log = structlog.get_logger(__name__)
 
-FEW = 5  # accounts that may all be gone at once without anybody asking whether that is meant
+FEW = 5  # this many accounts may vanish at once without a safety stop
 
 
 class MostAreGone(InvalidInput):
-    """More than half of the accounts are gone out there: more likely a wrong filter than a company that closes."""
+    """More than half of the accounts are missing in the directory: a wrong filter is the likelier cause."""
 
 
 @dataclass
 class Synced:
-    """What one look changed, in accounts. same: nothing was different; failed: their name is taken by another account here."""
+    """The result of a sync, in accounts. same: unchanged; failed: the name is taken by another account here."""
 
     same: int = 0
     changed: int = 0
@@ -39,9 +39,9 @@ class Synced:
 
 
 def person_of_password(given: LdapSettings, username: str, password: str) -> User | None:
-    """Return the account of this password: made at the first sign-in, updated from the directory at every one.
+    """Return the account for this password: created at the first sign-in, updated at each.
 
-    None for a wrong password, for nobody, and for a name that an account of ours has. Raises DirectoryUnavailable.
+    None for a wrong password, an unknown name, and a name that an account of ours has. Raises DirectoryUnavailable.
     """
     with opened(given) as directory:
         entry = directory.named(username)
@@ -65,7 +65,7 @@ def values_of(directory: LdapDirectory, entry: Entry) -> set[str]:
 
 
 def sync(given: LdapSettings, *, even_if_most_are_gone: bool = False) -> Synced | None:
-    """Bring every account of the directory to what it says; None where a look is under way.
+    """Update every account from the directory; return None while another sync runs.
 
     Raises DirectoryUnavailable before anything is changed, MostAreGone.
     """
@@ -88,7 +88,7 @@ Seen = tuple[DirectoryAccount, Entry | None, set[str]]
 
 
 def _seen(given: LdapSettings) -> Iterator[Seen]:
-    """Yield each account with its entry and values; all are read before the first is changed."""
+    """Yield each account with its entry and values, reading all before the first is changed."""
     with opened(given) as directory:
         for account in kept_by(Directory.LDAP):
             entry = directory.known_as(account.external_id)
@@ -121,7 +121,7 @@ def _brought(seen: list[Seen]) -> Synced:
 
 
 def known(entry: Entry) -> Known:
-    """Return the part of an entry that an account has; letters that no name may have become `_`, as at the company's sign-in."""
+    """Return an entry as an account's fields; characters not allowed in names become `_`, as at sign-in."""
     username = re.sub(r"[^\w.@+-]", "_", entry.username)
     return Known(entry.external_id, username, entry.first_name, entry.last_name, entry.email)
 
@@ -141,7 +141,7 @@ def _account_of(entry: Entry) -> DirectoryAccount:
 
 @contextmanager
 def _alone() -> Iterator[bool]:
-    """Yield whether this is the only look at the directory; no other begins while the block lasts."""
+    """Yield whether this is the only sync; no other begins while the block lasts."""
     key = "SELECT {}(hashtextextended('directory sync', 0))"
     with connection.cursor() as cursor:
         cursor.execute(key.format("pg_try_advisory_lock"))

@@ -1,4 +1,4 @@
-"""Who belongs where, what is granted and denied, and what else rights leave behind."""
+"""Memberships, grants and denials, and other data of rights."""
 
 from authz.models.claims import ClaimMapping, ClaimMembership, UnmappedClaim
 from authz.models.directory import Directory, DirectoryAccount, DirectoryGroup

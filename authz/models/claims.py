@@ -1,4 +1,4 @@
-"""What the company's sign-in says of a person, and what it means here."""
+"""Claims from the company's sign-in, and their mapping to groups."""
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -7,9 +7,9 @@ from django.utils.translation import gettext_lazy as _
 
 
 class ClaimMapping(models.Model):
-    """Whoever has `value` in their groups claim is a member of `group`, which may stand for an org unit or a role.
+    """Makes people with `value` in their groups claim members of `group`, which may carry an org unit or a role.
 
-    provider: id of the sign-in it counts for; "" for every one. One value may lead to several groups.
+    provider: id of the sign-in it applies to; "" for all. One value may map to several groups.
     """
 
     provider = models.CharField(
@@ -29,7 +29,7 @@ class ClaimMapping(models.Model):
 
 
 class ClaimMembership(models.Model):
-    """Marks a membership that a mapping gave: the next sign-in may take it back. One given by hand has no mark and stays."""
+    """Marks a membership given by a mapping: the next sign-in may end it. One given by hand has no mark and stays."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="claim_memberships")
     group = models.ForeignKey(Group, models.CASCADE, related_name="+")
@@ -47,7 +47,7 @@ class ClaimMembership(models.Model):
 
 
 class UnmappedClaim(models.Model):
-    """A value that came in a groups claim and means nothing here yet."""
+    """A value from a groups claim that has no mapping yet."""
 
     provider = models.CharField(_("sign-in"), max_length=200)
     value = models.CharField(_("value of the groups claim"), max_length=250)

@@ -15,10 +15,11 @@ class Directory(models.TextChoices):
 
 
 class DirectoryAccount(models.Model):
-    """Marks an account as kept by a directory, which names, disables and enables it; an account without the mark is ours alone.
+    """Marks an account as kept by a directory, which names, disables and enables it; others are managed here alone.
 
-    external_id: what the directory calls the person for ever; "" where SCIM gave none. emails: as SCIM sent them, the account has
-    the main one. is_gone: the directory disabled the account, so it may enable it again; what an administrator disabled stays so.
+    external_id: the directory's permanent id of the person; "" where SCIM gave none. emails: as SCIM sent them; the
+    account has the main one. is_gone: disabled by the directory, which may enable it again; an administrator's
+    disabling stays.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -44,7 +45,7 @@ class DirectoryAccount(models.Model):
 
 
 class DirectoryGroup(models.Model):
-    """Marks a group as kept by SCIM, which says who is in it. is_made: SCIM made the group, and deletes it with the mark."""
+    """Marks a group whose members SCIM sets. is_made: SCIM created the group, and deletes it with the mark."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     external_id = models.CharField(_("id in the directory"), max_length=250, blank=True)

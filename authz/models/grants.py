@@ -1,7 +1,7 @@
-"""What is granted and denied.
+"""Grants, denials and requests for access.
 
-Grants are guardian's direct-foreign-key permission models: a grant goes when its folder goes. Denials are a model of their own, so
-that nothing of guardian's can take one for a grant.
+Grants are guardian's direct-foreign-key permission models, deleted with their folder. Denials are a separate model, so
+that no code of guardian's can take one for a grant.
 """
 
 from django.conf import settings
@@ -17,9 +17,9 @@ from copilot_site.lib.line_fields import LineField
 
 
 class Granted(models.Model):
-    """When a grant was given, by whom, and until when it counts; without an end it counts until it is taken back.
+    """The time, giver and end of a grant; without an end it counts until it is revoked.
 
-    origin: what it was brought by from outside, and ends with; None for what a person gave, or the system. origin_name: for people.
+    origin: the outside source that gave it and ends it; None for people and the system. origin_name: for people.
     """
 
     expires_at = models.DateTimeField(_("ends"), null=True, blank=True)
@@ -68,7 +68,7 @@ class KnowledgeBaseGroupGrant(Granted, GroupObjectPermissionBase):
 
 
 class Denial(models.Model):
-    """One right that one person or group does not have on one place, or below it, whatever is granted."""
+    """One right denied to one person or group on one place and below it, whatever is granted."""
 
     folder = models.ForeignKey("knowledge.Folder", models.CASCADE, null=True, blank=True, related_name="denials")
     knowledge_base = models.ForeignKey(
@@ -111,9 +111,9 @@ class RequestState(models.TextChoices):
 
 
 class AccessRequest(models.Model):
-    """A person asks the managers of a discoverable folder to let them view it. At most one waits for each person and folder.
+    """A request to the managers of a discoverable folder to view it; at most one is open per person and folder.
 
-    reason: the person's words. answer: the words of whoever decided. ends_at: when the grant that was given ends, if it does.
+    reason: the person's words. answer: the words of whoever decided. ends_at: the end of the grant given, if any.
     """
 
     folder = models.ForeignKey("knowledge.Folder", models.CASCADE, related_name="+", verbose_name=_("folder"))

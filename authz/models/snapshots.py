@@ -1,11 +1,11 @@
-"""What somebody could see at a moment, kept for audit and replay; never read to decide anything."""
+"""Snapshots of a person's access, kept for audit and replay; never read to decide anything."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
 class VisibleFolders(models.Model):
-    """A set of folders, stored once however many people see just these. packed: their ids, 16 bytes each, ascending."""
+    """A set of folders, shared by all people who see exactly these. packed: their ids, 16 bytes each, ascending."""
 
     sha256 = models.CharField(primary_key=True, max_length=64)
     count = models.PositiveIntegerField()
@@ -13,7 +13,7 @@ class VisibleFolders(models.Model):
 
 
 class PermissionSnapshot(models.Model):
-    """A person with groups, roles, org units and visible folders, stored once however often they were like this.
+    """A person with groups, roles, org units and visible folders; equal states share one row.
 
     id: `perm_` with the day it was first taken and the beginning of its hash. principal: the fields of `Principal`, lists sorted.
     The person is named and not linked: a snapshot outlives the account.

@@ -18,7 +18,7 @@ def default_scopes() -> list[str]:
 class ServiceAccount(models.Model):
     """Marks a user row as a program's: it holds rights like a person, and neither a password nor a session lets it in.
 
-    keeper: the person to ask about it; it stays when they leave.
+    keeper: the person responsible for it; the account stays when they leave.
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="service_account")
@@ -41,7 +41,7 @@ class ApiToken(models.Model):
     """A key for programs. The secret is shown once; only its SHA-256 stays here.
 
     scopes: values of `authz.scopes.TokenScope`. folder: of documents it reaches this folder and what lies below; it goes with the folder,
-    because a token that outlived its limit would have none. A revoked token stays as a row, so that its holder is told why it fails.
+    because a token that outlived its limit would have none. A revoked token's row stays to tell its holder why it fails.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
@@ -69,12 +69,12 @@ class ApiToken(models.Model):
 
     @property
     def reaches_data(self) -> bool:
-        """Tell whether it opens business data, which lie in no folder: no folder narrows that."""
+        """Tell whether it opens business data, which belong to no folder: a limit to a folder does not narrow them."""
         return not IN_NO_FOLDER.isdisjoint(self.scopes)
 
 
 class TokenUse(models.Model):
-    """When the use of a token from an address was last written into the audit log. address: "" where none is known."""
+    """The last time that a token's use from an address was audited. address: "" where none is known."""
 
     token = models.ForeignKey(ApiToken, models.CASCADE, related_name="uses")
     address = models.CharField(max_length=45, blank=True)  # the longest IPv6 form

@@ -1,4 +1,4 @@
-"""Who belongs where: org units and roles, carried by Django's groups."""
+"""Org units and roles, carried by Django's groups."""
 
 from django.contrib.auth.models import Group
 from django.db import models
@@ -13,7 +13,7 @@ class UnitKind(models.TextChoices):
 
 
 class OrgUnit(models.Model):
-    """A department or project. Its group has its name and id; whoever is in it counts as a member of every unit above, too."""
+    """A department or project. Its group has its name and id; its members also count as members of every unit above."""
 
     group = models.OneToOneField(Group, models.CASCADE, primary_key=True, related_name="org_unit", editable=False)
     name = LineField(_("name"), max_length=150, unique=True)
@@ -43,7 +43,7 @@ class OrgUnitLink(models.Model):
 
 
 class Role(models.Model):
-    """What people are, wherever they belong. Its group has its name and id; whoever is in the group has the role."""
+    """A function of people, in any unit. Its group has its name and id; the group's members have the role."""
 
     group = models.OneToOneField(Group, models.CASCADE, primary_key=True, related_name="role", editable=False)
     name = LineField(_("name"), max_length=150, unique=True)

@@ -55,7 +55,7 @@ class EntryFilters(CursorFilters):
 
 
 class ExportFilters(EntryFilters):
-    read_elsewhere = frozenset()  # the whole of it, no page
+    read_elsewhere = frozenset()  # exports all, without pages
     file = serializers.CharField(default="jsonl", help_text="csv, csv-bom, jsonl or ocsf.")
 
 

@@ -1,4 +1,4 @@
-"""`Authorization: Bearer ekc_…` for programs, and the few rules of the API that do not hang on a row."""
+"""`Authorization: Bearer ekc_…` for programs, and the few API rules that concern no row."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from copilot_site.lib.client_address import client_address
 
 class TokenAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User, Bearer] | None:
-        """Return who sent a bearer token, with the token as `request.auth`; None when the request carries none.
+        """Return the bearer of a token, and the token as `request.auth`; None for a request without one.
 
         Raises AuthenticationFailed for a bad one.
         """

@@ -1,4 +1,4 @@
-"""How bodies of the API are read."""
+"""Parsers of API request bodies."""
 
 from collections.abc import Mapping
 from typing import IO, Any

@@ -1,4 +1,4 @@
-"""What every API view starts from: who is asking, and whether their token is for this."""
+"""Base classes of API views: they load the principal and check the token's scopes."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -48,7 +48,7 @@ class PrincipalView(GenericAPIView[Any]):
         if not isinstance(request.auth, Bearer):
             return
         method = (request.method or "").lower()
-        if not hasattr(self, method):  # what nobody can do here is not for want of a scope
+        if not hasattr(self, method):  # an unsupported method is not a missing scope
             raise MethodNotAllowed(request.method or "")
         scopes = self.token_scopes.get(self.scoped(method), ())
         if not scopes:

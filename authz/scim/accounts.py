@@ -17,7 +17,7 @@ Row = DirectoryAccount
 
 
 class Accounts:
-    """`Users`. `by`: whose token it is. lookups: attributes in small letters that the database can look for by themselves."""
+    """`Users`. `by`: the token's owner. lookups: lower-case attributes that the database can filter by."""
 
     lookups = {"username": "user__username__iexact", "externalid": "external_id", "emails.value": "user__email__iexact"}
 
@@ -28,7 +28,7 @@ class Accounts:
         return kept_by(Directory.SCIM).order_by("pk")
 
     def resources(self, rows: Collection[Row], left_out: Collection[str]) -> list[User]:
-        """Show rows as resources. left_out: attributes that nobody asks for."""
+        """Return rows as resources. left_out: attributes that were not requested."""
         groups = {} if "groups" in left_out else _groups_of([row.user_id for row in rows])
         return [_resource(row, groups.get(row.user_id, [])) for row in rows]
 
@@ -51,9 +51,7 @@ class Accounts:
 
 def _known(given: User) -> Known:
     name = given.name or Name()
-    main = max(
-        given.emails or [], key=lambda email: bool(email.primary), default=None
-    )  # the first of those that are as good
+    main = max(given.emails or [], key=lambda email: bool(email.primary), default=None)  # of equals, the first wins
     return Known(
         external_id=given.external_id or "",
         username=given.user_name or "",
@@ -93,7 +91,7 @@ def _membership(pk: UUID, shown: str) -> GroupMembership:
 
 
 def _groups_of(user_ids: Collection[int]) -> dict[int, list[tuple[UUID, str]]]:
-    """Return, by id of a person, ids and names of the groups they are in, of those that SCIM keeps."""
+    """Return, by id of a person, ids and names of their groups that SCIM keeps."""
     kept = dict(DirectoryGroup.objects.values_list("group_id", "pk"))
     rows = Person.groups.through.objects.filter(user_id__in=user_ids, group_id__in=kept).order_by("group_id")
     found: defaultdict[int, list[tuple[UUID, str]]] = defaultdict(list)

@@ -17,7 +17,7 @@ Row = DirectoryGroup
 
 
 class Groups:
-    """`Groups`. `by`: whose token it is. lookups: attributes in small letters that the database can look for by themselves."""
+    """`Groups`. `by`: the token's owner. lookups: lower-case attributes that the database can filter by."""
 
     lookups = {"displayname": "group__name__iexact", "externalid": "external_id"}
 
@@ -28,7 +28,7 @@ class Groups:
         return DirectoryGroup.objects.select_related("group").order_by("pk")
 
     def resources(self, rows: Collection[Row], left_out: Collection[str]) -> list[Group]:
-        """Show rows as resources. left_out: attributes that nobody asks for."""
+        """Return rows as resources. left_out: attributes that were not requested."""
         members = {} if "members" in left_out else _members_of([row.group_id for row in rows])
         return [_resource(row, members.get(row.group_id, [])) for row in rows]
 
@@ -61,7 +61,7 @@ def _resource(row: Row, members: list[UUID]) -> Group:
 
 
 def _members_of(group_ids: Collection[int]) -> dict[int, list[UUID]]:
-    """Return, by id of a group, ids of the people in it, of those that SCIM keeps."""
+    """Return, by id of a group, ids of its members that SCIM keeps."""
     rows = Person.groups.through.objects.filter(group_id__in=group_ids, user__in=kept_by(Directory.SCIM).values("user"))
     found: defaultdict[int, list[UUID]] = defaultdict(list)
     for group_id, account_id in rows.order_by("user_id").values_list("group_id", "user__directory_account"):

@@ -1,6 +1,6 @@
-"""What a request may name: the attributes of RFC 7643, whether kept here or left out unread, and no others.
+"""Check that a request names only attributes of RFC 7643, whether kept here or ignored.
 
-A key that is passed over in silence looks like a change that was made.
+A key that is silently ignored would look like a change that was made.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _OPERATION = {"op", "path", "value"}
 
 
 def require_known(kind: ResourceType, body: Any) -> None:
-    """Raise InvalidValueException for a resource with a key that the standard does not have. body: as it was sent."""
+    """Raise InvalidValueException for a resource with a key that the standard lacks. body: as sent."""
     if isinstance(body, dict):
         for key in body:
             if not key.lower().startswith("urn:") and not key.isalnum():
@@ -24,8 +24,9 @@ def require_known(kind: ResourceType, body: Any) -> None:
 
 
 def with_known_operations(kind: ResourceType, body: Any) -> Any:
-    """Return a PATCH in which each key with a filter (`emails[type eq "work"].value`, as Entra ID writes it) is the path of an operation
-    of its own, which is the only place where the library reads it. Raises InvalidValueException for a key that the standard does not have.
+    """Return a PATCH in which each key with a filter (`emails[type eq "work"].value`, as Entra ID writes it) becomes the
+    path of a separate operation: the library reads filters only there. Raises InvalidValueException for a key that
+    the standard lacks.
     """
     if not isinstance(body, dict):
         return body
@@ -58,7 +59,7 @@ def _operations(kind: str, operation: Any) -> Iterator[Any]:
 
 
 def _require_keys(kind: str, path: str, value: Any) -> None:
-    """Check the keys of a value. path: what the keys of the value are relative to, "" for the resource."""
+    """Check the keys of a value. path: where the value belongs, "" for the resource."""
     for entry in value if isinstance(value, list) else [value]:
         if not isinstance(entry, dict):
             continue
@@ -82,7 +83,7 @@ def _is_known(kind: str, text: str) -> bool:
 
 @lru_cache(maxsize=200)
 def _is_schema(kind: str, text: str) -> bool:
-    """Return whether a path is the name of a schema, whose attributes follow a colon."""
+    """Return whether a path names a schema, whose attributes follow a colon."""
     return _PATHS[kind](text).model is not None
 
 

@@ -1,6 +1,6 @@
-"""How much one PATCH may do; and what changes nothing but members of a group as one set, whatever their number.
+"""Limits of a PATCH, and fast handling of one that changes only a group's members.
 
-The protocol's library compares each operation with each member, which is a minute for two thousand of both.
+The protocol's library compares each operation with each member, which takes a minute for 2,000 of both.
 """
 
 import json
@@ -18,7 +18,7 @@ from authz.scim.resources import Group, GroupMember
 from copilot_site.lib.json_input import loads
 
 MAX_OPERATIONS = 1_000  # of one PATCH; Entra ID and Okta send one, or some tens
-MAX_COMPARED = 100_000  # operations times members, where the library compares them: five seconds
+MAX_COMPARED = 100_000  # operations times members, compared by the library in five seconds
 _ONE = re.compile(r'members\[value eq "([^"\\]{1,200})"\]', re.IGNORECASE)
 
 
@@ -34,7 +34,7 @@ class BoundedService(ScimService):
         return super().read_replacement(resource_type, body, content_type)
 
     def read_patch(self, resource_type: ResourceType, body: bytes, content_type: str | None) -> "PatchOp[Any]":
-        """Read a PATCH as the base class does. Raises PayloadTooLargeException before anything is checked that would take long."""
+        """Read a PATCH as the base class does. Raises PayloadTooLargeException before any slow check."""
         given = _json(body)
         if (count := _operations_in(given)) > MAX_OPERATIONS:
             raise _too_large(count, MAX_OPERATIONS)
@@ -58,11 +58,11 @@ class BoundedService(ScimService):
         return super().apply_patch(current, patch_op, conditions)
 
 
-Change = tuple[bool, list[str]]  # whether they come or go, and their ids
+Change = tuple[bool, list[str]]  # whether members are added, and their ids
 
 
 def _change(operation: "PatchOperation[Any]") -> Change | None:
-    """Return what an operation says of members alone; None for whatever says something else, or says it in another way."""
+    """Return the operation's change of members; None for any other operation or form."""
     name, path, value = operation.op, str(operation.path or ""), operation.value
     if found := _ONE.fullmatch(path):
         return (False, [found[1]]) if name == PatchOperation.Op.remove and value is None else None
@@ -73,7 +73,7 @@ def _change(operation: "PatchOperation[Any]") -> Change | None:
 
 
 def _ids(values: Iterable[Any]) -> Iterator[str]:
-    """Yield an id of each; "" for what has none, or something else beside it."""
+    """Yield the id of each value; "" for one without an id or with other keys."""
     for value in values:
         pk = (
             value.get("value")
@@ -84,7 +84,7 @@ def _ids(values: Iterable[Any]) -> Iterator[str]:
 
 
 def _with(group: Group, changes: Iterable[Change]) -> Group | None:
-    """Return the group after all changes; None where it is as before."""
+    """Return the group after all changes; None where nothing changed."""
     members = {member.value: member for member in group.members or ()}
     before = set(members)
     for is_added, ids in changes:
@@ -98,7 +98,7 @@ def _with(group: Group, changes: Iterable[Change]) -> Group | None:
 
 
 def _json(body: bytes) -> Any:
-    """Return a body as JSON; None for what is none, which the library refuses."""
+    """Return a body as JSON; None for invalid JSON, which the library refuses."""
     try:
         return loads(body.decode())
     except ValueError:
@@ -106,7 +106,7 @@ def _json(body: bytes) -> Any:
 
 
 def _operations_in(given: Any) -> int:
-    """Count the operations of a body; 0 for what is no PATCH, which the library refuses."""
+    """Count the operations of a body; 0 for anything but a PATCH, which the library refuses."""
     found = [value for name, value in given.items() if name.lower() == "operations"] if isinstance(given, dict) else []
     return max((len(value) for value in found if isinstance(value, list)), default=0)
 

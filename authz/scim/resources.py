@@ -1,6 +1,6 @@
-"""What is kept of a person and of a group, as `/Schemas` says it: the attributes of RFC 7643 that mean something here, and no others.
+"""Resources for people and groups, as `/Schemas` describes them: the attributes of RFC 7643 that are used here.
 
-What an identity provider sends besides (telephone numbers, titles, passwords) is left out unread.
+Other attributes from an identity provider (telephone numbers, titles, passwords) are ignored.
 """
 
 import hashlib
@@ -106,7 +106,7 @@ class Group(Resource[Any]):
 
 
 def meta_of(resource: Resource[Any], kind: str, created_at: datetime, changed_at: datetime) -> Meta:
-    """Return the times of a resource, and as version a hash of its content: changes made here count, too."""
+    """Return the times of a resource, with a hash of its content as version, so changes made here count, too."""
     content = json.dumps(resource.model_dump(mode="json", exclude={"meta"}), sort_keys=True)
     version = f'W/"{hashlib.sha256(content.encode()).hexdigest()[:24]}"'
     return Meta(resource_type=kind, created=created_at, last_modified=changed_at, version=version)

@@ -1,4 +1,4 @@
-"""What this service says of itself, and how far a request may depart from the standard.
+"""The service's own description, and the deviations from the standard that it accepts.
 
 Loaded by the first request: schemas and grammar take 20 MB and a second.
 """
@@ -34,7 +34,7 @@ MAX_RESULTS = 200  # of one page
 
 @cache
 def service() -> ScimService:
-    """Set up the protocol, lenient to Entra ID: it names unknown attributes, removes by value and writes to missing entries."""
+    """Set up the protocol, lenient to Entra ID: unknown attributes, removal by value, writes to missing entries."""
     token = AuthenticationScheme(
         type=AuthenticationScheme.Type.oauthbearertoken,
         name="API token",
@@ -68,7 +68,7 @@ def answer(
     headers: Mapping[str, str],
     body: bytes,
 ) -> ScimResponse:
-    """Return the answer to one request; refusals are answers, too."""
+    """Return the response to a request, refusals included."""
     request = ScimRequest(method, base_url, f"/{path}", query, headers, body)
     try:
         return ScimHandler(service(), RowStorage(by)).handle(request)

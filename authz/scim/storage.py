@@ -1,4 +1,4 @@
-"""What scim2-server reads and writes: our rows, as the resources of `authz.scim.resources`."""
+"""The storage of scim2-server: our rows, as the resources of `authz.scim.resources`."""
 
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -30,7 +30,7 @@ from copilot_site.lib.json_input import cleaned
 
 
 class Kind(Protocol):
-    """Rows that are resources of one type."""
+    """The rows of one type of resource."""
 
     lookups: dict[str, str]
 
@@ -42,7 +42,7 @@ class Kind(Protocol):
 
 
 class RowStorage(ScimStorage):
-    """Rows that SCIM keeps, for one request. by: whose token it is."""
+    """The rows that SCIM keeps, for one request. by: the token's owner."""
 
     def __init__(self, by: Principal) -> None:
         self._kinds: dict[str, Kind] = {"User": Accounts(by), "Group": Groups(by)}
@@ -63,7 +63,7 @@ class RowStorage(ScimStorage):
     def search(
         self, resource_types: list[ResourceType], search_request: SearchRequest[Any], *, position: Any = None
     ) -> SearchPage:
-        """Read page by page where nothing is filtered; a filter narrows what is read as far as the database can tell."""
+        """Read one page where nothing is filtered; a filter narrows the rows read as far as the database can."""
         kinds = [self._kind(name) for name in resource_types]
         start, count = search_request.start_index_0 or 0, search_request.count
         stop = None if count is None else start + count
@@ -98,7 +98,7 @@ class RowStorage(ScimStorage):
 
 
 def _row(kind: Kind, resource_id: str, *, locked: bool = False) -> Any:
-    """Raises NotFoundException, the same for what is not there and for what SCIM does not keep."""
+    """Return a row. Raises NotFoundException, the same for missing rows and those SCIM does not keep."""
     rows = kind.rows().select_for_update(of=("self",)) if locked else kind.rows()
     try:
         row = rows.filter(pk=UUID(resource_id)).first()
@@ -110,7 +110,7 @@ def _row(kind: Kind, resource_id: str, *, locked: bool = False) -> Any:
 
 
 def _kept(resource: Resource[Any]) -> Resource[Any]:
-    """Check a resource and return it; a path with a filter brings texts of its own. Raises InvalidInput for one that no database keeps."""
+    """Check a resource's texts, filters in paths included, and return it. Raises InvalidInput for unstorable ones."""
     given = resource.model_dump()
     if cleaned(given) != given:
         raise InvalidInput(_("A text of this request holds a character that cannot be kept."))
@@ -139,14 +139,14 @@ def _matching(kind: Kind, wanted: ScimFilter[Any] | None, left_out: set[str]) ->
     if wanted is None:
         return kind.resources(kind.rows(), left_out)
     asked, narrowed = str(wanted).lower(), _narrowed(kind, wanted.ast)
-    # no row holds what no database keeps
+    # no row holds text that no database stores
     rows = kind.rows().filter(**narrowed) if cleaned(narrowed) == narrowed else kind.rows().none()
     read = kind.resources(rows, {name for name in left_out if name not in asked})
     return [resource for resource in read if wanted.match(resource)]
 
 
 def _narrowed(kind: Kind, node: FilterNode) -> dict[str, str]:
-    """Return the conditions on columns that every matching row meets."""
+    """Return conditions on columns that every matching row meets."""
     if isinstance(node, LogicalExpr) and node.op == LogicalOperator.and_:
         return {name: value for term in node.terms for name, value in _narrowed(kind, term).items()}
     if isinstance(node, Comparison) and node.op == CompareOperator.eq and isinstance(node.value, str):
@@ -158,7 +158,7 @@ def _narrowed(kind: Kind, node: FilterNode) -> dict[str, str]:
 
 @contextmanager
 def _scim_errors() -> Iterator[None]:
-    """Raise our errors as those of SCIM."""
+    """Translate our errors into those of SCIM."""
     try:
         yield
     except Conflict as problem:

@@ -86,6 +86,6 @@ class Scim(PrincipalView):
 
 
 def _error(status: int, problem: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a problem document in the form that clients of SCIM read."""
+    """Return a problem document in SCIM's error format."""
     schemas = ["urn:ietf:params:scim:api:messages:2.0:Error"]
     return {"schemas": schemas, "status": str(status), "detail": str(problem.get("detail", ""))}

@@ -1,4 +1,4 @@
-"""What the explore form offers: of a layer only what goes with the metric that is chosen, in the language of the page."""
+"""Choices of the explore form: the parts of a layer that fit the chosen metric, in the page's language."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -70,9 +70,9 @@ OF_TYPE = {
     "time": (">=", "<", "is_null", "is_not_null"),
 }
 IN_TIME = {">=": gettext_lazy("from"), "<": gettext_lazy("before")}
-MAX_BOXES = 24  # values that are ticked; more of them are typed, with suggestions
-MAX_SLOTS = 6  # of numbers, and of breakdowns
-MANY_TABLES = 40  # beyond that, columns are offered as numbers for the chosen table alone
+MAX_BOXES = 24  # the most values as boxes; more are typed, with suggestions
+MAX_SLOTS = 6  # the most numbers, and breakdowns
+MANY_TABLES = 40  # with more, only the chosen table's columns are offered as numbers
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class FilterRow:
 
 @dataclass(frozen=True)
 class Choices:
-    """catalog: of what this person may ask. units: theirs, of which alone the names are told. fields: what is chosen now."""
+    """catalog: what this person may ask. units: theirs, whose names alone are shown. fields: the current choice."""
 
     catalog: Catalog
     units: Collection[str]
@@ -114,7 +114,7 @@ class Choices:
 
     @cached_property
     def base(self) -> str:
-        """Return the table whose rows are counted or listed; "" while nothing is chosen that the layer knows."""
+        """Return the table whose rows are counted or listed; "" without a valid choice."""
         if self.fields.listed:
             return self.fields.listed if self.fields.listed in self.catalog.models else ""
         try:
@@ -124,7 +124,7 @@ class Choices:
 
     @cached_property
     def _metric(self) -> Metric | None:
-        """Return the first metric, which says of which table everything else is."""
+        """Return the first metric, which determines the table."""
         try:
             return Metric.model_validate(metric_of(self.fields.numbers[0])) if self.fields.numbers else None
         except ValidationError:
@@ -132,7 +132,7 @@ class Choices:
 
     @cached_property
     def metrics(self) -> list[Group]:
-        """By table: its rows counted, its measures, its columns of numbers, its list."""
+        """Return by table: the count of its rows, its measures, its number columns, its list."""
         return [(label_of(model), list(self._metrics_of(model))) for model in self.catalog.layer.semantic_models]
 
     def _metrics_of(self, model: SemanticModel) -> Iterator[Choice]:
@@ -153,7 +153,7 @@ class Choices:
 
     @property
     def metric_slots(self) -> tuple[str, ...]:
-        """Return what is chosen, and an empty one where another number can stand beside it."""
+        """Return the chosen metrics, and an empty one where another can be added."""
         return self.fields.metrics + (() if self.fields.listed or len(self.fields.metrics) >= MAX_SLOTS else ("",))
 
     @property
@@ -166,14 +166,14 @@ class Choices:
 
     @property
     def help(self) -> list[tuple[str, str]]:
-        """Return the chosen metrics that have a definition, and it."""
+        """Return the chosen metrics that have a definition, with it."""
         known = {choice.value: choice for _table, group in self.metrics for choice in group}
         found = [known[each] for each in self.fields.metrics if each in known]
         return [(choice.label, choice.help) for choice in found if choice.help]
 
     @cached_property
     def reached(self) -> list[SemanticModel]:
-        """Return the chosen table and those that its rows lead to, each to one row; and tables that something chosen is of."""
+        """Return the chosen table, the tables it reaches along many-to-one keys, and the tables of other choices."""
         chosen = {each.rpartition("@")[0] or each for each in self.fields.breakdowns}
         chosen |= {each.field for each in self.fields.filters}
         named = {self.catalog.dimensions[each][0].name for each in chosen if each in self.catalog.dimensions} | chosen
@@ -183,7 +183,7 @@ class Choices:
 
     @cached_property
     def _upward(self) -> set[str]:
-        """Return the chosen table and every one that keys lead to from it, by whatever way."""
+        """Return the chosen table and every table that keys lead to from it."""
         found: set[str] = set()
         fresh = {self.base} - {""}
         while fresh:
@@ -198,7 +198,7 @@ class Choices:
             return False
 
     def _belongs(self, model: SemanticModel) -> bool:
-        """Return whether rows of a table belong to the things that are counted or listed: counting them adds nothing twice."""
+        """Return whether a table's rows belong to the counted or listed things, so that counting duplicates nothing."""
         is_of_things = bool(self.fields.listed) or bool(self._metric and self._metric.name in self.catalog.models)
         if not (self.base and is_of_things) or len(self.catalog.models) > MANY_TABLES:
             return False
@@ -209,7 +209,7 @@ class Choices:
 
     @cached_property
     def breakdowns(self) -> list[Group]:
-        """Return what a number can be broken down by; of a list the columns."""
+        """Return the possible breakdowns of a number, or columns of a list."""
         if self.fields.listed:
             near = (model for model in self.reached if model.name in self._upward and self._leads_to(model.name))
             return [(label_of(model), list(self._columns_of(model))) for model in near]
@@ -236,7 +236,7 @@ class Choices:
             yield Choice(f"{model.name}.{dimension.name}", self._label(model, dimension), _described(dimension))
 
     def _label(self, model: SemanticModel, dimension: Dimension) -> str:
-        """With its table, where that is another one than the chosen metric's."""
+        """Return its label, with its table if that is not the chosen metric's."""
         own = label_of(dimension)
         return own if model.name == self.base else _("%(table)s: %(name)s") % {"table": label_of(model), "name": own}
 
@@ -248,7 +248,7 @@ class Choices:
 
     @cached_property
     def own_time(self) -> str:
-        """Return the time that the chosen metric is counted by, or a list by; "" where there is none."""
+        """Return the time dimension of the chosen metric or list; "" where there is none."""
         if not self.base:
             return ""
         metrics = (self._metric,) if self._metric and not self.fields.listed else ()
@@ -259,7 +259,7 @@ class Choices:
 
     @cached_property
     def times(self) -> list[Choice]:
-        """Return the times that a period can be of; the first is the metric's own."""
+        """Return the time dimensions for a period; the first is the metric's own."""
         own = [Choice("", self._label(*self.catalog.dimension(self.own_time)))] if self.own_time else []
         named = (
             Choice(f"{model.name}.{dimension.name}", self._label(model, dimension))
@@ -314,7 +314,7 @@ class Choices:
 
     @cached_property
     def sorts(self) -> list[Choice]:
-        """Return what the result can be ordered by."""
+        """Return the possible orders of the result."""
         columns = {choice.value: choice.label for _table, group in self.breakdowns for choice in group}
         chosen = [each for each in self.fields.breakdowns if each in columns]
         if self.fields.listed:
@@ -332,7 +332,7 @@ class Choices:
 
 
 def values_of(model: SemanticModel, dimension: Dimension, units: Collection[str]) -> list[Choice]:
-    """Return the values to choose from. Names of rows are told only where everybody sees all rows, and org units only one's own."""
+    """Return the values to choose from: names of rows only where everybody sees all rows, org units only one's own."""
     if dimension.type == "boolean":
         return [Choice("true", _("yes")), Choice("false", _("no"))]
     column = model.org_unit.column if model.org_unit else None

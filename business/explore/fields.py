@@ -19,8 +19,8 @@ from business.logical_query.names import column_of_dimension
 from business.logical_query.query import Dimension, Filter, Grain, LogicalQuery, Metric, Period, Ranking, TimeRange
 from business.semantic_layer.model import Aggregation, Named
 
-LIST = "list:"  # before a model: its rows instead of a number
-DATES = "dates"  # instead of a period: between two dates
+LIST = "list:"  # prefix of a model: list its rows instead of a number
+DATES = "dates"  # in place of a period: between two dates
 MAX_FILTERS = 20
 TEXTS = ("time", "when", "start", "end", "sort", "top", "compare")
 FLAGS = ("ascending", "exact", "distinct", "share")
@@ -36,8 +36,8 @@ class FilterFields:
 
 @dataclass(frozen=True)
 class Fields:
-    """metrics: a measure, a model whose rows are counted, `agg:dimension`, or one `list:model`. breakdowns: `dimension`, `model` or
-    `dimension@grain`; of a list its columns. when: a period, or DATES; end: the last day.
+    """metrics: a measure, a model to count the rows of, `agg:dimension`, or one `list:model`. breakdowns: `dimension`,
+    `model` or `dimension@grain`; of a list its columns. when: a period, or DATES; end: the last day.
     """
 
     metrics: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Fields:
 
     @classmethod
     def read(cls, sent: QueryDict) -> "Fields":
-        """From an address or a form that was sent."""
+        """Read the fields from an address or a submitted form."""
         texts: dict[str, Any] = {name: sent.get(name, "").strip() for name in TEXTS}
         flags: dict[str, Any] = {name: bool(sent.get(name)) for name in FLAGS}
         filters = (_filter_sent(sent, number) for number in range(MAX_FILTERS))
@@ -73,7 +73,7 @@ class Fields:
 
     @classmethod
     def of(cls, query: LogicalQuery) -> "Fields":
-        """Return the form of a query that fits it: `fields.query()` asks the same."""
+        """Return the fields for a query that fits the form: `fields.query()` is equivalent."""
         rows, time, ranking, compared = query.rows, next(iter(query.times), None), query.ranking, query.comparison
         fields = cls(
             metrics=(f"{LIST}{rows.model}",) if rows else tuple(map(_code_of_metric, query.metrics)),
@@ -105,7 +105,7 @@ class Fields:
         return [each for each in self.metrics if not each.startswith(LIST)]
 
     def query(self, catalog: Catalog) -> LogicalQuery:
-        """Return what the form asks. catalog: says of which type a value is. Raises Inexpressible with what is missing or wrong."""
+        """Return the form's query. catalog: gives the types of values. Raises Inexpressible with the fault."""
         parts = _Parts(self, catalog)
         made = parts.subject() | {"filters": parts.filters(), "times": parts.times(), "ranking": parts.ranking()}
         made |= {"share": self.share} | ({"comparison": {"to": self.compare}} if self.compare else {})
@@ -122,7 +122,7 @@ class Fields:
             raise Inexpressible(_said(error)) from error
 
     def encoded(self) -> str:
-        """As an address has it, after the `?`."""
+        """Return the query string of an address, after the `?`."""
         pairs = [("metric", each) for each in self.metrics] + [("by", each) for each in self.breakdowns]
         for number, each in enumerate(self.filters):
             pairs += [(f"field{number}", each.field), (f"op{number}", each.op)]
@@ -134,13 +134,13 @@ class Fields:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The parts of a query from the fields that say them."""
+    """Converts fields into parts of a query."""
 
     fields: Fields
     catalog: Catalog
 
     def subject(self) -> dict[str, Any]:
-        """Return the part of the list, or of what the numbers are broken down by."""
+        """Return the list, or the dimensions of the breakdowns."""
         fields = self.fields
         model = fields.listed
         if not model:
@@ -198,14 +198,14 @@ def dimension_of(code: str) -> dict[str, Any]:
 
 
 def period_of(code: str) -> Period:
-    """`month:-1:-1`, `year:0:0:to_date` or `day:30:rolling`. Raises Inexpressible."""
+    """Return the period of a code: `month:-1:-1`, `year:0:0:to_date` or `day:30:rolling`. Raises Inexpressible."""
     unit, *rest = code.split(":")
     try:
         if rest[-1:] == ["rolling"]:
             return Period.model_validate({"unit": unit, "rolling": int(rest[0])})
         first, last = map(int, rest[:2])
         return Period.model_validate({"unit": unit, "first": first, "last": last, "to_date": rest[2:] == ["to_date"]})
-    except ValueError as error:  # ValidationError is one, too
+    except ValueError as error:  # includes ValidationError
         raise Inexpressible(_("%(value)s is no period.") % {"value": code}) from error
 
 
@@ -216,12 +216,12 @@ def code_of_period(period: Period) -> str:
 
 
 def sort_code(dimension: Dimension) -> str:
-    """Return what a ranking by a breakdown says."""
+    """Return the sort code of a ranking by a breakdown."""
     return column_of_dimension(dimension) if dimension.grain else dimension.name
 
 
 def label_of(named: Named) -> str:
-    """Return what a thing is called in the language of the page."""
+    """Return a thing's label in the page's language."""
     return named.label.said(get_language() or "en") or named.name.replace("_", " ")
 
 
@@ -274,7 +274,7 @@ def _code_of_time(time: TimeRange) -> dict[str, Any]:
 
 
 def _code_of_sort(query: LogicalQuery, ranking: Ranking) -> str:
-    """Return a place among the metrics, or a breakdown as `sort_code` has it; "" for a list that is only cut."""
+    """Return an index of a metric, or a breakdown's `sort_code`; "" for a list that is only limited."""
     if query.rows is not None or ranking.by.isdecimal():
         return ranking.by
     for dimension in query.dimensions:
@@ -287,7 +287,7 @@ def _code_of_sort(query: LogicalQuery, ranking: Ranking) -> str:
 
 
 def _number(value: str) -> float | int | str:
-    """As the number that it is; else as it is, for the compiler to say what is wrong."""
+    """Return text as a number if it is one; else unchanged, so that the compiler reports it."""
     for kind in (int, float):
         try:
             return kind(value)
@@ -306,7 +306,7 @@ def _day(text: str) -> date | None:
 
 
 def _said(error: ValidationError) -> str:
-    """Return the first fault, where it is."""
+    """Return the first fault with its place."""
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))
     why = first["msg"].removeprefix("Value error, ")

@@ -7,13 +7,13 @@ from django.urls import reverse
 from business.explore.fields import Fields, fits
 from business.logical_query.query import LogicalQuery
 
-MAX_CHARACTERS = 6_000  # of an address; proxies take 8,000
+MAX_CHARACTERS = 6_000  # of an address; proxies accept 8,000
 
 
 def explore_url(source: str, query: LogicalQuery | Fields | None = None) -> str:
-    """Return where a question can be changed. query: None for the empty form, Fields for what was understood of one.
+    """Return the address for changing a question. query: None for the empty form, Fields if partly understood.
 
-    "" for a query that does not fit the form, or is too long for an address: no link is better than half of a question.
+    "" for a query that does not fit the form or an address: no link is better than a truncated question.
     """
     if isinstance(query, LogicalQuery) and not fits(query):
         return ""

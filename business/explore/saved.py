@@ -1,4 +1,4 @@
-"""Saved questions: kept under a name, opened again under the reader's own rights, shared with whoever may ask the source."""
+"""Saved questions: kept under a name, opened under the reader's own rights, shared with all who may ask the source."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from business.models import SavedQuery
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
 
-MAX_SAVED = 200  # of one person in one source
+MAX_SAVED = 200  # per person and source
 NAME_CHARACTERS = 100
 
 
 @dataclass(frozen=True)
 class Saved:
-    """query: None where it does not fit the form, names a missing thing, or names what its reader may not ask."""
+    """A saved question. query: None where it does not fit the form or names something missing or not allowed."""
 
     row: SavedQuery
     query: LogicalQuery | None
@@ -34,16 +34,14 @@ class Saved:
 
 
 def saved_queries(principal: Principal, opened: OpenSource) -> list[Saved]:
-    """Return what this person may open of a source, one's own first. Of others' only what stands on what this person may ask, too."""
+    """Return a source's saved questions that this person may open, their own first; of others' those they may ask."""
     rows = SavedQuery.objects.visible_to(principal).filter(source=opened.source).select_related("owner")
     found = (_opened(principal, row, opened) for row in rows)
     return sorted((each for each in found if each.is_own or each.query), key=lambda each: not each.is_own)
 
 
 def saved_query(principal: Principal, saved_id: UUID) -> tuple[OpenSource, Saved]:
-    """Return one of them to be opened, with its source. Raises NotFound, the same for what is missing, private or names
-    something hidden.
-    """
+    """Return a saved question with its source. Raises NotFound, the same for missing, private and hidden names."""
     row = get_visible(SavedQuery, principal, pk=saved_id)
     opened = open_source(principal, row.source.name)
     saved = _opened(principal, row, opened)
@@ -54,7 +52,7 @@ def saved_query(principal: Principal, saved_id: UUID) -> tuple[OpenSource, Saved
 
 @transaction.atomic
 def save_query(principal: Principal, opened: OpenSource, *, name: str, query: LogicalQuery) -> SavedQuery:
-    """Keep a question. Raises InvalidInput without a name or with too many, Conflict for a name that one has used."""
+    """Save a question. Raises InvalidInput without a name or with too many saved, Conflict for a name already used."""
     told = " ".join(name.split())
     if not 0 < len(told) <= NAME_CHARACTERS:
         raise InvalidInput(_("Give it a name of at most %(most)s characters.") % {"most": NAME_CHARACTERS})
@@ -74,9 +72,9 @@ def save_query(principal: Principal, opened: OpenSource, *, name: str, query: Lo
 
 @transaction.atomic
 def share_query(principal: Principal, saved_id: UUID, *, is_shared: bool) -> SavedQuery:
-    """Let everybody who may ask the source open it, or nobody else any more.
+    """Share it with everybody who may ask the source, or stop sharing.
 
-    Raises NotFound, PermissionDenied for another's, InvalidInput where it names a row that only some may see.
+    Raises NotFound, PermissionDenied for another's question, InvalidInput where it names a row that only some may see.
     """
     row = _own(principal, saved_id)
     opened = open_source(principal, row.source.name)
@@ -95,7 +93,7 @@ def share_query(principal: Principal, saved_id: UUID, *, is_shared: bool) -> Sav
 
 @transaction.atomic
 def delete_query(principal: Principal, saved_id: UUID) -> str:
-    """Delete one's own; the name of its source comes back. Raises NotFound, PermissionDenied for another's."""
+    """Delete one's own question; return its source's name. Raises NotFound, PermissionDenied for another's."""
     row = _own(principal, saved_id)
     record(principal, Action.QUERY_DELETED, row, detail={"source": row.source.name})
     row.delete()
@@ -106,7 +104,7 @@ def _own(principal: Principal, saved_id: UUID) -> SavedQuery:
     row = get_visible(SavedQuery, principal, pk=saved_id)
     if row.owner_id == principal.user_id:
         return row
-    saved_query(principal, saved_id)  # whoever may not open it is not told that it is there
+    saved_query(principal, saved_id)  # hide its existence from people who may not open it
     raise PermissionDenied(_("Only its owner may change a saved question."))
 
 
@@ -122,7 +120,7 @@ def _opened(principal: Principal, row: SavedQuery, opened: OpenSource) -> Saved:
 
 
 def is_named(query: LogicalQuery, catalog: Catalog) -> bool:
-    """Return whether everything that a query names is in the layer, as one person may ask it."""
+    """Return whether everything that a query names is in the layer as this person may ask it."""
     return all(
         name in catalog.models or name in catalog.dimensions or name in catalog.measures
         for part in _parts(query.model_dump(mode="json", exclude_defaults=True))
@@ -131,9 +129,7 @@ def is_named(query: LogicalQuery, catalog: Catalog) -> bool:
 
 
 def names_of_rows(query: LogicalQuery, catalog: Catalog) -> Iterator[str]:
-    """Yield texts in a query that may be a row's, in tables of which units see their own rows alone; kinds that the layer
-    lists are none.
-    """
+    """Yield texts in a query that may be a row's, in tables restricted by org unit, without kinds that the layer lists."""
     for part in _parts(query.model_dump(mode="json", exclude_defaults=True)):
         model, dimension = catalog.dimensions.get(str(part.get("field", "")), (None, None))
         if model is None or dimension is None or not (model.org_unit and model.org_unit.column):
@@ -144,7 +140,7 @@ def names_of_rows(query: LogicalQuery, catalog: Catalog) -> Iterator[str]:
 
 
 def _parts(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object in a query, however deep."""
+    """Yield every object in a query, recursively."""
     if isinstance(value, dict):
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -152,11 +148,11 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _names(part: dict[str, Any]) -> Iterator[str]:
-    """Yield what an object of a query says by name: tables, dimensions, measures."""
+    """Yield the names in an object of a query: tables, dimensions, measures."""
     told = [part.get(key) for key in ("name", "field", "model", "until", "than", "by")]
     for name in [*told, *part.get("columns", ())]:
         is_word = name == "average" or (
             name == part.get("by") and "." not in str(name)
-        )  # a place or a column's own name
+        )  # an index, or a column's own name
         if isinstance(name, str) and name and not is_word:
             yield name

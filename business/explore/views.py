@@ -49,11 +49,11 @@ class Asking:
 
     @cached_property
     def query(self) -> LogicalQuery:
-        """Raise Inexpressible with what is missing."""
+        """Return the form's query. Raises Inexpressible with what is missing."""
         return self.fields.query(self.opened.catalog)
 
     def compiled(self) -> str:
-        """Return the statement. Raises Inexpressible with why it cannot be asked."""
+        """Return the statement. Raises Inexpressible with the reason."""
         return compile_query(self.query, self.opened.catalog, self.opened.today)
 
     @cached_property
@@ -61,7 +61,7 @@ class Asking:
         return sentence(self.query, self.opened.catalog, self.language, self.opened.today)
 
     def run(self) -> QueryShown:
-        """Raise Inexpressible, and what `run_query` raises."""
+        """Run the query. Raises Inexpressible, and what `run_query` raises."""
         statement = self.compiled()
         meaning = describe(self.query, self.opened.catalog, self.language, self.opened.today)
         result = async_to_sync(run_query)(self.principal, self.opened, statement)
@@ -78,8 +78,8 @@ class Asking:
 @require_safe
 @signed_in
 def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """Show the form, and below it what it asks; without a choice, that of the only source or the only database. draft: the form alone, as
-    it is with what is chosen so far.
+    """Show the form and its result; without a choice, the form of the only source or database. draft: only the form,
+    with the choices so far.
     """
     name = request.GET.get("source", "")
     sources = open_sources(principal)
@@ -95,7 +95,7 @@ def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
 @require_safe
 @signed_in
 def opened_again(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpResponse:
-    """Show a saved question, asked today."""
+    """Show a saved question, run again today."""
     opened, saved = saved_query(principal, saved_id)
     assert saved.query is not None
     return _page(request, Asking(principal, opened, Fields.of(saved.query)), saved=saved)
@@ -104,7 +104,7 @@ def opened_again(request: HttpRequest, principal: Principal, saved_id: UUID) -> 
 @require_safe
 @signed_in
 def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """Show the rows as CSV: asked once more, as the page shows them."""
+    """Return the rows as CSV, from running the question again, as the page shows them."""
     opened = open_source(principal, request.GET.get("source", ""))
     try:
         result = Asking(principal, opened, Fields.read(request.GET)).run()
@@ -125,12 +125,12 @@ def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_POST
 @signed_in
 def save(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """Keep the question of the page; on to its own address. What is wrong is said on the page it came from."""
+    """Save the page's question and redirect to it; errors are shown on the page it came from."""
     opened = open_source(principal, request.POST.get("source", ""))
     fields = Fields.read(QueryDict(request.POST.get("fields", "")))
     try:
         asking = Asking(principal, opened, fields)
-        asking.compiled()  # only what can be asked is kept
+        asking.compiled()  # only questions that can run are saved
         row = save_query(principal, opened, name=request.POST.get("name", ""), query=asking.query)
     except (Inexpressible, InvalidInput) as error:
         messages.error(request, str(error))
@@ -163,7 +163,7 @@ def delete(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpRe
 
 
 def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, is_draft: bool = False) -> HttpResponse:
-    """Show the whole page; what cannot be asked is one sentence above the form."""
+    """Render the whole page, with an error as one sentence above the form."""
     result, error, sentence, status = None, "", "", HTTPStatus.OK
     try:
         if asking.fields != Fields():
@@ -173,7 +173,7 @@ def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, i
         error, status = str(found), HTTPStatus.OK if is_draft else HTTPStatus.BAD_REQUEST
     except NotFound:
         raise
-    except CopilotError as found:  # guard or sandbox refuses it, or the source does not answer
+    except CopilotError as found:  # refused by guard or sandbox, or the source is down
         error = str(found)
     context = {
         "sources": open_sources(asking.principal),

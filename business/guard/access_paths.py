@@ -1,9 +1,8 @@
-"""Other texts for one guarded statement, by which the indexes of the tables below the views can be used.
+"""Equivalent texts of a guarded statement that can use indexes of the tables below the views.
 
-PostgreSQL plans a view with `security_barrier` by itself: neither the order that is asked for nor the rows it is joined with reach
-into it. Said otherwise they do: a view that has the order already, the least and the greatest as the first row of one, and a table
-whose rows are looked up for each row of another. Each text says the same as the first, under the same filters; which of them runs is
-for the planner to say.
+PostgreSQL plans a view with `security_barrier` separately: neither ORDER BY nor joined rows reach into it. Rewrites
+do: a view that has the order already, minimum and maximum as the first row of one, and a table whose rows are looked up
+for each row of another. Each text is equivalent to the first, under the same filters; the planner's costs decide.
 """
 
 import hashlib
@@ -18,16 +17,16 @@ from business.guard.policy import AllowedTable
 from business.guard.rewrite import Column, column_of, meant
 from business.guard.rules import strings
 
-MAX_TABLES = 5  # joined: one text for each that may lead
-# How many times cheaper the planner must think one of these. It does not know how many rows are joined, nor whether there are as many
-# rows as a LIMIT of ours, before which an order is read to its end; of single look-ups it thinks that each reads its pages anew.
+MAX_TABLES = 5  # of a join: one text for each table that may lead
+# How many times cheaper a text's plan must be. The planner does not know how many rows are joined, or whether there
+# are as many as our LIMIT (else an order is read to its end); it counts the pages of each single look-up anew.
 PLAIN, GUESSED, SINGLE = 1, 10, 0.5
-LOOKED_UP = "looked_up"  # what a table is called inside of a projection that looks rows up
+LOOKED_UP = "looked_up"  # alias of a table in a projection that looks up rows
 
 
 @dataclass(frozen=True)
 class Order:
-    """A table's view with its rows in an order. columns: each with whether it descends."""
+    """An ordered view of a table. columns: each with whether it descends."""
 
     table: AllowedTable
     columns: tuple[tuple[str, bool], ...]
@@ -38,7 +37,7 @@ class Order:
 
 
 class Path(NamedTuple):
-    """Another way to say a statement. orders: of the views that it names. cheaper: times, by the planner, before it runs."""
+    """An equivalent statement. orders: the ordered views it needs. cheaper: by how many times it must be to run."""
 
     tree: Tree
     orders: tuple[Order, ...]
@@ -46,7 +45,7 @@ class Path(NamedTuple):
 
 
 class Equality(NamedTuple):
-    """node: the condition that says so. column: of the table whose rows are looked up."""
+    """node: the condition. column: of the table whose rows are looked up."""
 
     node: Tree
     column: str
@@ -55,9 +54,9 @@ class Equality(NamedTuple):
 
 
 def paths(tree: Tree, tables: Iterable[AllowedTable], *, is_capped: bool) -> Iterator[Path]:
-    """Yield those of a statement that was rewritten to read the views; only its outermost query is said otherwise.
+    """Yield the paths of a statement that was rewritten to read the views, changing only its outermost query.
 
-    is_capped: by a LIMIT that it did not ask for.
+    is_capped: whether its LIMIT is ours.
     """
     query = select_of(tree)
     if (fenced := _with_single_look_ups(query)) is not None:
@@ -73,7 +72,7 @@ def paths(tree: Tree, tables: Iterable[AllowedTable], *, is_capped: bool) -> Ite
     if 1 < len(block.items) <= MAX_TABLES:
         chosen = block.chosen_from()
         if ordered is not None and chosen <= {ordered[0]} and (led := block.led_by(*ordered)) is not None:
-            yield Path(_tree(tree, led), (ordered[1],), GUESSED)  # else the order might be read to its end
+            yield Path(_tree(tree, led), (ordered[1],), GUESSED)  # other conditions might read the order to its end
         for name in filter(chosen.__contains__, block.items):
             if (led := block.led_by(name)) is not None:
                 yield Path(_tree(tree, led), (), GUESSED)
@@ -81,7 +80,7 @@ def paths(tree: Tree, tables: Iterable[AllowedTable], *, is_capped: bool) -> Ite
 
 @dataclass(frozen=True)
 class Block:
-    """A query over projections of ours that are joined one with another. items: by alias. conditions: all of WHERE and ON."""
+    """A query that joins our projections. items: by alias. conditions: all of WHERE and ON."""
 
     query: Tree
     tables: dict[str, AllowedTable]
@@ -106,9 +105,9 @@ class Block:
         return cls(query, tables, items, conditions) if items and LOOKED_UP not in items else None
 
     def led_by(self, leading: str, order: Order | None = None) -> Tree | None:
-        """Return the query with one table first, and each other one looked up for its rows; None where something does not allow it."""
+        """Return the query with one table first and the others looked up for its rows; None if impossible."""
         if len(self.items) > 1 and any(is_star(target.res_target.val) for target in self.query.target_list):
-            return None  # the order of its columns is that of FROM
+            return None  # a star's columns follow the order of FROM
         led = copy_of(self.query)
         del led.from_clause[:]
         led.from_clause.append(self.items[leading])
@@ -128,7 +127,7 @@ class Block:
         return led
 
     def chosen_from(self) -> set[str]:
-        """Return the tables of which the conditions choose rows, besides joining them; "" for what is no column of one of them."""
+        """Return the tables that conditions other than joins filter; "" for a reference to none of them."""
         joins = [one.node for name in self.items for one in self._equalities(name, list(self.items))]
         columns = [
             self._column(part)
@@ -160,7 +159,7 @@ class Block:
         return query
 
     def asked_order(self) -> tuple[str, Order] | None:
-        """Return the table whose columns decide which rows come first, and their order; None where something else does."""
+        """Return the table of the ORDER BY columns, and their order; None for any other ORDER BY."""
         query = self.query
         if not query.sort_clause or any(field.name not in _PLAIN_QUERY for field, _value in query.ListFields()):
             return None
@@ -174,12 +173,12 @@ class Block:
         (name,) = names
         table = self._table(name)
         if len(found) > 2 or any(column[1] not in table.key for column in found[1:] if column):
-            return None  # a key decides between equals; each further order would be a view more
+            return None  # a key breaks ties; each further order would need another view
         descends = [one.sortby_dir == pg_query_pb2.SORTBY_DESC for one in by]
         return name, Order(table, tuple((column[1], d) for column, d in zip(found, descends, strict=True) if column))
 
     def extremes(self) -> tuple[Tree, tuple[Order, ...]] | None:
-        """`min(x), max(x)` of one table as the first rows of two orders."""
+        """Return `min(x), max(x)` of one table as the first rows of two orders."""
         query, orders = copy_of(self.query), []
         kept = {"target_list", "from_clause", "where_clause", "limit_count", "limit_option", "op"}
         if len(self.items) != 1 or any(field.name not in kept for field, _value in query.ListFields()):
@@ -199,8 +198,8 @@ class Block:
         return query, tuple(orders)
 
     def _first(self, order: Order, column: Tree) -> Tree:
-        """Return the first value of an order that is none of nothing, as an expression."""
-        found = expression("(SELECT a FROM a WHERE a IS NOT NULL LIMIT 1)")  # ours alone
+        """Return the first value of an order that is not NULL, as an expression."""
+        found = expression("(SELECT a FROM a WHERE a IS NOT NULL LIMIT 1)")  # built from our text only
         first = found.sub_link.subselect.select_stmt
         first.target_list[0].res_target.val.CopyFrom(column)
         first.where_clause.null_test.arg.CopyFrom(column)
@@ -211,7 +210,7 @@ class Block:
         return found
 
     def _ordered_by(self, node: Tree) -> Tree:
-        """Return what ORDER BY names: `ORDER BY day` may be a name of what is selected, `ORDER BY 1` its place."""
+        """Return the expression in ORDER BY: `ORDER BY day` may be the alias of one, `ORDER BY 1` its position."""
         if node.WhichOneof("node") == "column_ref" and len(node.column_ref.fields) == 1:
             word = node.column_ref.fields[0].string.sval
             targets = (target.res_target for target in self.query.target_list)
@@ -225,7 +224,7 @@ class Block:
         return self.tables[_reads_from(self.items[name]).relname]
 
     def _equalities(self, name: str, placed: list[str]) -> list[Equality]:
-        """Return the conditions by which rows of a table are looked up for rows of tables that stand before it."""
+        """Return the equalities by which a table's rows are looked up for rows of tables before it."""
         found = []
         for node in self.conditions:
             expression = node.a_expr
@@ -254,7 +253,7 @@ _PLAIN_CALL = {"funcname", "args", "funcformat", "location"}
 
 
 def _computes(query: Tree) -> bool:
-    """Return whether what is selected is more than columns: an aggregate or a window sees more rows than are shown."""
+    """Return whether anything but columns is selected: an aggregate or a window sees more rows than are shown."""
     return any(target.res_target.val.WhichOneof("node") != "column_ref" for target in query.target_list)
 
 
@@ -264,7 +263,7 @@ def _is_inner(join: Tree) -> bool:
 
 
 def _name_of_ours(item: Tree, tables: dict[str, AllowedTable]) -> str:
-    """Return the alias of a projection of a view; "" for whatever else stands in FROM."""
+    """Return the alias of a projection of a view; "" for any other item of FROM."""
     if item.WhichOneof("node") != "range_subselect" or item.range_subselect.alias.colnames:
         return ""
     read = item.range_subselect.subquery.select_stmt.from_clause
@@ -273,12 +272,12 @@ def _name_of_ours(item: Tree, tables: dict[str, AllowedTable]) -> str:
 
 
 def _reads_from(item: Tree) -> Tree:
-    """Return the view that a projection of ours reads: only such have a schema in a rewritten statement."""
+    """Return the view that our projection reads: only views have a schema in a rewritten statement."""
     return item.range_subselect.subquery.select_stmt.from_clause[0].range_var
 
 
 def _looked_up(item: Tree, equalities: list[Equality]) -> Tree:
-    """Return the projection with its rows for one row of others; fenced, else PostgreSQL would take the conditions out again."""
+    """Return the projection of its rows for one row of others; fenced, or PostgreSQL would pull the conditions out."""
     looked_up = copy_of(item)
     looked_up.range_subselect.lateral = True
     query = looked_up.range_subselect.subquery.select_stmt
@@ -299,14 +298,14 @@ def _looked_up(item: Tree, equalities: list[Equality]) -> Tree:
 
 
 def _fence(query: Tree) -> None:
-    """Keep PostgreSQL from taking a query into the one around it."""
+    """Keep PostgreSQL from merging a subquery into its outer query."""
     fence = select_of(parse_query("SELECT 1 OFFSET 0"))
     query.limit_offset.CopyFrom(fence.limit_offset)
     query.limit_option = fence.limit_option
 
 
 def _with_single_look_ups(query: Tree) -> Tree | None:
-    """Return the query with EXISTS answered for one row after another, by an index, instead of a join with all rows; None without one."""
+    """Return the query with EXISTS checked row by row, by an index, instead of by a join; None without EXISTS."""
     conditions = _conjuncts(query.where_clause)
     fenced = [asked for node in conditions if (asked := _asked_to_exist(node)) is not None]
     for asked in fenced:
@@ -319,7 +318,7 @@ def _with_single_look_ups(query: Tree) -> Tree | None:
 
 
 def _asked_to_exist(node: Tree) -> Tree | None:
-    """Return the query of EXISTS or NOT EXISTS that has no LIMIT."""
+    """Return the subquery of an EXISTS or NOT EXISTS without LIMIT."""
     if node.WhichOneof("node") == "bool_expr" and node.bool_expr.boolop == pg_query_pb2.NOT_EXPR:
         (node,) = node.bool_expr.args
     if node.WhichOneof("node") != "sub_link" or node.sub_link.sub_link_type != pg_query_pb2.EXISTS_SUBLINK:
@@ -329,7 +328,7 @@ def _asked_to_exist(node: Tree) -> Tree | None:
 
 
 def _conjuncts(node: Tree) -> list[Tree]:
-    """Return the conditions that must all hold; none of an empty one."""
+    """Return the parts of a conjunction; none for an empty one."""
     if node.WhichOneof("node") is None:
         return []
     if node.WhichOneof("node") == "bool_expr" and node.bool_expr.boolop == pg_query_pb2.AND_EXPR:

@@ -1,10 +1,10 @@
-"""Two values compared piece by piece: as many steps as both lengths multiplied, inside one call that no time limit reaches.
+"""Limit comparisons that take the product of two lengths, inside one call that no time limit interrupts.
 
-Looking for a text in a text, matching LIKE, and comparing lists or JSON are such. Where a statement gathers values or makes
-them longer, one side must stay short.
+These are searching a text in a text, matching LIKE, and comparing lists or JSON. Where a statement aggregates values
+into one or lengthens them, one side must stay short.
 
-A part is as long as all that stands in it together, more often where an operation lengthens it; a name counts for everything
-that is called so. This errs on the long side.
+A part counts as long as everything in it together, times what an operation lengthens it; a name counts for all that
+it may refer to. This overestimates.
 """
 
 from collections import defaultdict
@@ -18,17 +18,17 @@ from business.guard.growth import COLLECTING, collectors, doublings_of, name_of
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rules import strings
 
-# The argument that is looked for in the first one.
+# The argument that is searched for in the first one.
 _SOUGHT = {"strpos": 1, "position": 1, "replace": 1, "split_part": 1, "string_to_array": 1, "string_to_table": 1}
 _LIKE = frozenset({"~~", "!~~", "~~*", "!~~*"})
 _PIECEWISE = _LIKE | {"@>", "<@", "&&", "?|", "?&"}
-_OF_JSON = frozenset({"-"})  # takes away keys; of numbers and dates it is a difference
-MAX_STEPS = 3_200_000_000  # some three seconds: 32 characters or values beside what was gathered
-LIKE_STEPS = 4  # as slow: 8 characters of a pattern
+_OF_JSON = frozenset({"-"})  # for JSON it removes keys; for numbers and dates it subtracts
+MAX_STEPS = 3_200_000_000  # some three seconds: 32 characters or values against the longest value
+LIKE_STEPS = 4  # as slow with 8 characters of a pattern
 
 
 def require_short_side(tree: Tree, *, longer: int) -> None:
-    """Raise SqlRefused where both sides of a comparison may be long. tree: rewritten. longer: times a text may grow in it."""
+    """Raise SqlRefused where both sides of a comparison may be long. tree: rewritten. longer: factor of text growth."""
     found = list(nodes(tree))
     signs = _PIECEWISE | _OF_JSON if any(map(_makes_json, found)) else _PIECEWISE
     pairs = [pair for node in found if (pair := _compared(node, signs))]
@@ -43,7 +43,7 @@ def require_short_side(tree: Tree, *, longer: int) -> None:
 
 
 def _compared(node: Tree, signs: frozenset[str]) -> tuple[Tree, Tree, int] | None:
-    """Return the two sides of a comparison piece by piece, and how slow a step is."""
+    """Return the two sides of such a comparison, and the cost of a step."""
     kind = node.DESCRIPTOR.name
     if kind == "A_Expr" and (sign := strings(node.name)[-1]) in signs:
         return node.lexpr, node.rexpr, LIKE_STEPS if sign in _LIKE else 1
@@ -59,50 +59,50 @@ def _makes_json(node: Tree) -> bool:
     return node.DESCRIPTOR.name == "FuncCall" and "jsonb" in name_of(node)
 
 
-GATHERED = 100_000_000  # characters or values: more than the server's memory lets one value have
-COLUMN = 30  # of a column's value, as people enter them
-_ROUNDS = 30  # of names that are given to names
+GATHERED = 100_000_000  # characters or values: more than one value can have in the server's memory
+COLUMN = 30  # assumed length of a column's value
+_ROUNDS = 30  # most rounds to resolve names of names
 _OPERATORS = frozenset(
     {"||", "-", "->", "->>", "#>", "#>>"}
-)  # those whose result may be as long as what they are given
+)  # operators whose result may be as long as their arguments
 _MEASURING = """
 count sum avg stddev variance length char_length character_length octet_length bit_length cardinality array_length
 array_upper array_lower array_ndims array_position strpos position json_array_length jsonb_array_length regexp_count
 regexp_instr regexp_like starts_with extract date_part age date_trunc md5 ascii row_number rank dense_rank ntile
 """
-_MEASURES = frozenset(_MEASURING.split())  # short, whatever they are given
+_MEASURES = frozenset(_MEASURING.split())  # always short
 _CUTTING = frozenset({"left", "right"})
-# What PostgreSQL calls an expression without a name, besides the functions and types in it.
+# PostgreSQL's names for unnamed expressions, besides functions and types in them.
 _CALLED = frozenset({"?column?", "array", "case", "coalesce", "greatest", "least", "nullif", "row"})
-_KEEPING = frozenset({"type_cast", "a_indirection", "collate_clause"})  # the name of what they are of
-_OF_ROWS = ("key", "value")  # as json_each and its kin call their columns
+_KEEPING = frozenset({"type_cast", "a_indirection", "collate_clause"})  # named after their argument
+_OF_ROWS = ("key", "value")  # column names of json_each and similar functions
 _NAMING = frozenset({"RangeSubselect", "RangeFunction", "RangeVar", "JoinExpr"})
 
 
 class Lengths:
-    """Of one statement. Its columns are taken to be short; what it gathers is not."""
+    """The lengths in one statement. Columns are assumed short, aggregated values long."""
 
     def __init__(self, tree: Tree) -> None:
         self._named: dict[str, int] = defaultdict(lambda: COLUMN)
         self._known: dict[int, int] = {}
         found = list(nodes(tree))
-        self._alive = found  # messages are told apart by their identity
+        self._alive = found  # messages are compared by identity
         grown, rounds = {""}, 0
         while grown:
             self._known = {}
             grown = {name for node in found for name, part in _names(node) if self._is_longer(name, part)}
             rounds += 1
-            if rounds > _ROUNDS:  # stands for itself
+            if rounds > _ROUNDS:  # a cycle
                 self._named.update(dict.fromkeys(grown, GATHERED))
 
     def of(self, part: Tree) -> int:
-        """Return characters or values in a part, at most GATHERED."""
+        """Return the number of characters or values in a part, at most GATHERED."""
         if id(part) not in self._known:
             self._known[id(part)] = min(GATHERED, self._own(part))
         return self._known[id(part)]
 
     def _is_longer(self, name: str, part: Tree) -> bool:
-        """Return whether the name stands for something longer than was known."""
+        """Return whether the part is longer than the name's known length, and store it."""
         length = self.of(part)
         if length <= self._named[name]:
             return False
@@ -138,7 +138,7 @@ class Lengths:
         return self._inside(node)
 
     def _of_element(self, node: Tree) -> int:
-        """`(array_agg(x))[1]` is as long as x."""
+        """Return the length of an element: `(array_agg(x))[1]` is as long as x."""
         call = node.arg.func_call
         is_slice = any(part.a_indices.is_slice for part in node.indirection)
         is_gathered = node.arg.WhichOneof("node") == "func_call" and name_of(call) in COLLECTING and not is_slice
@@ -157,7 +157,7 @@ _OWN: dict[str, Callable[[Lengths, Tree], int]] = {
 
 
 def _names(node: Tree) -> Iterator[tuple[str, Tree]]:
-    """Yield the names that a part of a statement gives, each with what it stands for."""
+    """Yield the names that a part of a statement defines, each with its expression."""
     kind = node.DESCRIPTOR.name
     if kind == "ResTarget":
         yield from ((name, node.val) for name in _called(node))
@@ -178,14 +178,14 @@ def _names(node: Tree) -> Iterator[tuple[str, Tree]]:
 
 
 def _called_in_from(node: Tree) -> list[str]:
-    """Return names besides the alias: what a function's rows are called, and the columns that a join has in common."""
+    """Return names besides the alias: those of a function's columns, and the common columns of a join."""
     if node.DESCRIPTOR.name == "RangeFunction":
         return [*_OF_ROWS, *(name_of(call) for call in nodes(node) if call.DESCRIPTOR.name == "FuncCall")]
     return [node.join_using_alias.aliasname] if node.DESCRIPTOR.name == "JoinExpr" else []
 
 
 def _called(target: Tree) -> Iterator[str]:
-    """Yield the name of what is selected, or all that PostgreSQL may call it."""
+    """Yield the name of a selected expression, or all names that PostgreSQL may give it."""
     if target.name:
         yield target.name
         return

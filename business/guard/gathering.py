@@ -1,28 +1,28 @@
-"""What a statement gathers into one value, and what a row of it may take: the planner knows the rows, not how long they become."""
+"""Estimate what a statement aggregates into one value: the planner knows the rows, not their lengths."""
 
 from dataclasses import dataclass
 
 from business.guard.grammar import Tree, nodes
 from business.guard.growth import collectors, name_of
 
-VALUE_BYTES = 32  # of the server's memory for each value, besides its text
-PARSED = 16  # a byte of a text that is read as an array or as JSON becomes a value of its own
+VALUE_BYTES = 32  # server memory per value, besides its text
+PARSED = 16  # each byte of a text parsed as an array or JSON may become a value
 _PARSING = frozenset({"string_to_array", "regexp_split_to_array", "to_jsonb"})
 _PARSED_TYPES = frozenset({"json", "jsonb"})
 _TO_DIGITS = frozenset({"round", "trunc"})
-MAX_DIGITS = 2_000  # that PostgreSQL writes after the point
+MAX_DIGITS = 2_000  # decimals that PostgreSQL writes
 
 
 @dataclass(frozen=True)
 class Gathering:
-    """row_bytes: of each row, besides its columns as the planner knows them. times: what it all may come to, once gathered."""
+    """row_bytes: per row, besides the planner's width of its columns. times: the growth once aggregated."""
 
     row_bytes: int
     times: int
 
 
 def gathering(tree: Tree, *, longer: int) -> Gathering | None:
-    """Return what a rewritten statement gathers; None where nothing is. longer: how many times its length a text may get."""
+    """Return what a rewritten statement aggregates into one value, or None. longer: factor by which a text may grow."""
     collected = collectors(tree)
     if not collected:
         return None
@@ -32,7 +32,7 @@ def gathering(tree: Tree, *, longer: int) -> Gathering | None:
 
 
 def _parses(node: Tree) -> bool:
-    """Return whether a text is taken apart into many values."""
+    """Return whether a text is parsed into many values."""
     kind = node.DESCRIPTOR.name
     if kind == "TypeCast":
         name = node.type_name
@@ -42,7 +42,7 @@ def _parses(node: Tree) -> bool:
 
 
 def _written(node: Tree) -> int:
-    """Return bytes that a statement may add to each row: its texts and names, and the digits it asks for."""
+    """Return the bytes that a statement may add to each row: its texts, names and requested digits."""
     kind = node.DESCRIPTOR.name
     if kind == "A_Const":
         return len(node.sval.sval.encode())

@@ -35,7 +35,7 @@ def parse_query(text: str) -> Tree:
 
 
 def text_of(tree: Tree) -> str:
-    """Return the statement of a tree, in the grammar's own words, on one line and without comments."""
+    """Return the SQL text of a tree, on one line and without comments."""
     try:
         return str(postgast.deparse(tree))
     except PgQueryError as error:
@@ -48,7 +48,7 @@ def select_of(tree: Tree) -> Tree:
 
 
 def expression(text: str) -> Tree:
-    """Return the tree of an expression that we write."""
+    """Return the tree of a trusted expression."""
     return select_of(parse_query(f"SELECT {text}")).target_list[0].res_target.val
 
 
@@ -64,7 +64,7 @@ def is_star(node: Tree) -> bool:
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
-    """Yield every message of a tree, parents first, without recursion."""
+    """Yield every message of a tree, parents first, iteratively."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -73,7 +73,7 @@ def nodes(tree: Tree) -> Iterator[Tree]:
 
 
 def _below(node: Tree) -> list[Tree]:
-    """Return the messages right below one, last first. As `children`, in a hurry: the guard looks at each node many times."""
+    """Return the child messages, last first: a fast `children`, since the guard visits each node many times."""
     if type(node) is pg_query_pb2.Node:
         kind = node.WhichOneof("node")
         return [getattr(node, kind)] if kind else []
@@ -94,8 +94,8 @@ def _fields_of(kind: Descriptor) -> tuple[tuple[str, bool], ...]:
 
 
 def children(node: Tree) -> Iterator[tuple[str, Tree]]:
-    """Yield the messages right below one, each with the name of its field, in order."""
-    if type(node) is pg_query_pb2.Node:  # wraps one message of another kind
+    """Yield the child messages in order, each with the name of its field."""
+    if type(node) is pg_query_pb2.Node:  # a wrapper of one message
         if kind := node.WhichOneof("node"):
             yield kind, getattr(node, kind)
         return
@@ -107,17 +107,17 @@ def children(node: Tree) -> Iterator[tuple[str, Tree]]:
 
 
 def same(one: Tree, other: Tree) -> bool:
-    """Return whether two trees are the same statement; places in the text do not count."""
+    """Return whether two trees are the same statement, ignoring positions in the text."""
     return bool(_without_places(one) == _without_places(other))
 
 
 def content(tree: Tree) -> bytes:
-    """Equal for trees that say the same, wherever they stand in the text."""
+    """Return a value that is equal for equal trees, ignoring positions in the text."""
     return bytes(_without_places(tree).SerializeToString(deterministic=True))
 
 
 def by_query(tree: Tree) -> Iterator[tuple[int, Tree]]:
-    """Yield every message of a tree with the number of the query that it stands right in."""
+    """Yield every message of a tree with the number of its innermost query."""
     queries = 0
     waiting = [(0, tree)]
     while waiting:
@@ -144,7 +144,7 @@ def _without_places(tree: Tree) -> Tree:
 
 @cache
 def _places_of(kind: Descriptor) -> tuple[str, ...]:
-    """Return the fields of a kind of node that say where in the text it stood."""
+    """Return the fields of a kind of node that hold positions in the text."""
     return tuple(sorted(_PLACES.intersection(kind.fields_by_name)))
 
 

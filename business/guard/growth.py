@@ -1,8 +1,8 @@
-"""How much longer than its arguments a statement can make a value: time limits come too late for a text that doubles.
+"""Limit how much a statement can lengthen a value: time limits come too late for a text that doubles.
 
-`x || x` doubles; ten such steps in a row make a thousand times the text, thirty the server's memory. Each operation counts the
-doublings it can do at most, wherever it stands, and once where one query repeats it (what is selected, grouped and ordered by is
-one value); pieces written out in the statement add only their own length. What a recursive query repeats may not double at all.
+`x || x` doubles; ten such steps in a row make a thousand times the text, thirty fill the server's memory. Each
+operation counts its most possible doublings, wherever it is, and once where one query repeats it (an expression
+selected, grouped and ordered by is one value); literals add only their own length. A recursive query may not double.
 A row taken as one value (`t::text`, `concat(t.*)`) is as long as all its columns together, each quoted once more.
 """
 
@@ -20,14 +20,14 @@ from business.guard.vocabulary import CHARACTER_SETS, SET_FUNCTIONS
 MAX_DOUBLINGS = 10
 COLLECTING = frozenset(
     {"array_agg", "string_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"}
-)  # the whole input in one value: the planner's estimate of the input is held to a limit
+)  # aggregate the whole input: its size by the planner is limited
 _INSERTING = {
     "replace": 2,
     "regexp_replace": 2,
     "array_replace": 2,
     "array_to_string": 1,
     "string_agg": 1,
-}  # what each match gets
+}  # the replacement of each match
 _JOINING = frozenset(
     {
         "concat",
@@ -53,17 +53,17 @@ _QUOTING = frozenset(
         "jsonb_object_agg",
     }
 )  # a quote becomes two characters
-_WRITTEN_AS = "to_char"  # as long as its template, whatever the value
-_PADDED = frozenset({"bpchar", "char"})  # to the length they name
+_WRITTEN_AS = "to_char"  # as long as its template
+_PADDED = frozenset({"bpchar", "char"})  # to a given length
 MAX_PADDED = 100  # characters
 _POWERS = frozenset({"power", "pow"})
-_EXP_DOUBLINGS = 7  # numeric exp has at most 2,610 digits; the planner thinks of 32 bytes
+_EXP_DOUBLINGS = 7  # numeric exp has at most 2,610 digits; the planner assumes 32 bytes
 SERIES = "generate_series"
 _VARIABLE = frozenset({"ColumnRef", "SubLink", "FuncCall", "SQLValueFunction"})
 
 
 def doublings(tree: Tree) -> int:
-    """Return the doublings of a statement, all together. Raises SqlRefused above MAX_DOUBLINGS."""
+    """Return the total doublings of a statement. Raises SqlRefused above MAX_DOUBLINGS."""
     found = sum(_once_in_a_query(tree)) + _doublings_of_rows(tree)
     if collectors(tree):
         found += sum(map(_of_numbers, nodes(tree)))
@@ -83,7 +83,7 @@ def _once_in_a_query(tree: Tree) -> Iterator[int]:
 
 
 def collectors(tree: Tree) -> int:
-    """Return how many aggregates, and how many ARRAY(SELECT …), gather their input into one value."""
+    """Return the number of aggregates and ARRAY(SELECT …) that collect their input into one value."""
     return sum(map(_collects, nodes(tree)))
 
 
@@ -94,10 +94,10 @@ def _collects(node: Tree) -> bool:
 
 
 def require_foreseeable(tree: Tree) -> None:
-    """Raise SqlRefused for rows that nobody can count beforehand where they would fill memory.
+    """Raise SqlRefused for unpredictable row counts that could fill memory.
 
-    That is a recursive query that keeps its rows apart (UNION) or lengthens a text in each round, and gathering into one value
-    what a recursive query or a function of columns returns: for these the planner only guesses.
+    These are a recursive query that removes duplicates (UNION) or lengthens a text in each round, and the aggregation
+    into one value of a recursive query's or a set-returning function's rows: for these the planner only guesses.
     """
     is_recursive = False
     for node in nodes(tree):
@@ -112,7 +112,7 @@ def require_foreseeable(tree: Tree) -> None:
         name_of(node) for node in calls(tree) if name_of(node) in SET_FUNCTIONS and not _is_written_out(node.args)
     }
     gathers_guessed = guessed and any(name_of(node) in COLLECTING for node in calls(tree))
-    # the parts of one value are no more than it is long
+    # a value has at most as many parts as its length
     lists_guessed = SERIES in guessed and any(map(_is_array_query, nodes(tree)))
     if (is_recursive and collectors(tree)) or gathers_guessed or lists_guessed:
         raise SqlRefused(
@@ -125,7 +125,7 @@ def _is_array_query(node: Tree) -> bool:
 
 
 def _repeats(query: Tree) -> bool:
-    """Return whether a WITH query reads itself, or a table of its name."""
+    """Return whether a WITH query reads itself, or a table with its name."""
     return any(n.DESCRIPTOR.name == "RangeVar" and n.relname == query.ctename for n in nodes(query.ctequery))
 
 
@@ -134,7 +134,7 @@ def _is_written_out(args: Tree) -> bool:
 
 
 def doublings_of(node: Tree) -> int:
-    """Of one operation: how often it may double its longest argument."""
+    """Return how often an operation may double its longest argument."""
     kind = node.DESCRIPTOR.name
     if kind == "A_Expr":
         return _of_operator(node)
@@ -168,19 +168,19 @@ def _of_call(name: str, args: list[Tree]) -> int:
 
 
 def _of_numbers(node: Tree) -> int:
-    """Return the doublings of numbers: a product has the digits of both factors. It matters where values are gathered."""
+    """Return the doublings of numbers: a product has the digits of both factors. It matters in aggregates."""
     if node.DESCRIPTOR.name == "A_Expr" and [part.string.sval for part in node.name] == ["*"]:
         return _more([node.lexpr, node.rexpr])
     if node.DESCRIPTOR.name != "FuncCall":
         return 0
     among = CHARACTER_SETS.get(name_of(node))
-    if among is not None and len(node.args) > among:  # takes as long as over a text so many times longer
+    if among is not None and len(node.args) > among:  # as slow as a text that many times longer
         return _inserted(node.args[among])
     return _EXP_DOUBLINGS if name_of(node) == "exp" else 0
 
 
 def _raised(exponent: Tree) -> int:
-    """Return the doublings of a power: it has as many times the digits as the exponent says, at most 131,072."""
+    """Return the doublings of a power: the exponent multiplies the digits, at most 131,072."""
     if not _is_constant(exponent):
         return MAX_DOUBLINGS
     while exponent.WhichOneof("node") == "type_cast":
@@ -194,12 +194,12 @@ def _raised(exponent: Tree) -> int:
 
 
 def _quoted(parts: list[Tree]) -> int:
-    """As text, the parts of a row, an array or JSON are joined, and each quote in them becomes two characters."""
+    """Return the doublings of a cast to text: it joins parts of a row, array or JSON and doubles each quote in them."""
     return _more(parts) + any(not _is_constant(part) for part in parts)
 
 
 def _padded(type_name: Tree) -> int:
-    """`char(n)` fills up to n characters, which may be ten million."""
+    """Return the doublings of `char(n)`, which pads to n characters, up to ten million."""
     if type_name.names[-1].string.sval not in _PADDED:
         return 0
     is_short = all(0 <= part.a_const.ival.ival <= MAX_PADDED for part in type_name.typmods)
@@ -207,13 +207,13 @@ def _padded(type_name: Tree) -> int:
 
 
 def _more(parts: list[Tree]) -> int:
-    """Joining n values that are not written out makes at most n times the longest."""
+    """Return the doublings of joining n values that are not literals: at most n times the longest."""
     values = sum(not _is_constant(part) for part in parts)
     return ceil(log2(values)) if values > 1 else 0
 
 
 def _inserted(part: Tree) -> int:
-    """Return the doublings of a piece put in again and again: by its length where it is written out, else unlimited."""
+    """Return the doublings of a repeated replacement: by its length if it is a literal, else unlimited."""
     if not _is_constant(part):
         return MAX_DOUBLINGS + 1
     while part.WhichOneof("node") == "type_cast":
@@ -238,11 +238,11 @@ def name_of(node: Tree) -> str:
     return str(node.funcname[-1].string.sval)
 
 
-_NO_PARENTS = frozenset({"Node", "ColumnRef", "String", "A_Const"})  # of a column: wraps one message, or has none below
+_NO_PARENTS = frozenset({"Node", "ColumnRef", "String", "A_Const"})  # wrap one message or none
 
 
 def _doublings_of_rows(tree: Tree) -> int:
-    """Return how often the rows that a rewritten statement takes as one value may double a text, all together."""
+    """Return the total doublings of rows that a rewritten statement takes as one value."""
     found = list(nodes(tree))
     parents = [node for node in found if node.DESCRIPTOR.name not in _NO_PARENTS]
     columns = _columns(found)
@@ -255,18 +255,18 @@ def _doublings_of_rows(tree: Tree) -> int:
 
 
 def _is_row(parent: Tree, child: Tree, columns: dict[str, list[set[str]]]) -> bool:
-    """Return whether a part is a whole row; where every table of that name has a column of the same name, the column is meant."""
+    """Return whether a part is a whole row: a column with that name in every such table takes precedence."""
     if child.DESCRIPTOR.name != "Node" or child.WhichOneof("node") != "column_ref":
         return False
     fields = child.column_ref.fields
     if is_star(child):
-        return bool(parent.DESCRIPTOR.name != "ResTarget")  # there it is every column by itself
+        return bool(parent.DESCRIPTOR.name != "ResTarget")  # in a select list, a star is every column by itself
     name = strings(fields)[0]
     return len(fields) == 1 and name in columns and not all(name in known for known in columns[name])
 
 
 def _columns(found: list[Tree]) -> dict[str, list[set[str]]]:
-    """By name, for each thing in FROM that is called so, the columns it is known to have."""
+    """Return, by alias in FROM, the known columns of each item with that alias."""
     queries = {node.ctename: _with_columns(node) for node in found if node.DESCRIPTOR.name == "CommonTableExpr"}
     named: dict[str, list[set[str]]] = {}
     for node in found:
@@ -274,7 +274,7 @@ def _columns(found: list[Tree]) -> dict[str, list[set[str]]]:
         if kind == "RangeSubselect":
             known = set(strings(node.alias.colnames)) or _targets(node.subquery.select_stmt)
             named.setdefault(node.alias.aliasname, []).append(known)
-        elif kind == "RangeVar" and not node.schemaname:  # a WITH query; tables stand in projections of ours
+        elif kind == "RangeVar" and not node.schemaname:  # a WITH query; tables are inside our projections
             known = set(strings(node.alias.colnames)) or queries.get(node.relname, set())
             named.setdefault(node.alias.aliasname, []).append(known)
         elif kind == "JoinExpr":

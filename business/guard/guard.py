@@ -1,4 +1,4 @@
-"""Check a statement against an allow-list and rewrite it. The text that comes out is the only one ever sent to a database."""
+"""Check a statement against an allow-list and rewrite it. Only the rewritten text is ever sent to a database."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,11 +21,11 @@ from business.guard.unseen import without_values
 
 @dataclass(frozen=True)
 class GuardedSql:
-    """A statement that may run: re-serialised, filtered, at most as many rows as the target has.
+    """A statement that may run: re-serialised, filtered, with at most the target's number of rows.
 
-    tables: what it reads, in order of appearance. uncapped: the same without our limit, for counting its rows; None where
-    the statement itself asks for no more. gathering: what it gathers into one value; None where it does not. tree: of `sql`.
-    reads_views: those of a sandbox.
+    tables: in order of appearance. uncapped: the same without our limit, for counting rows; None where the statement's
+    own limit is lower. gathering: what it aggregates into one value, or None. tree: of `sql`.
+    reads_views: whether it reads a sandbox's views.
     """
 
     sql: str
@@ -37,25 +37,25 @@ class GuardedSql:
 
     @property
     def unseen(self) -> tuple[str, str]:
-        """Return the statement with its values hidden, in two ways, for judging its plan."""
+        """Return the statement with its values hidden, in two variants, to estimate its plan."""
         return without_values(self.tree)
 
     @property
     def countable(self) -> str:
-        """`uncapped` without its order: it takes time, and there are as many rows without."""
+        """Return `uncapped` without its order, which does not change the count."""
         tree = parse_query(self.uncapped or self.sql)
         select_of(tree).ClearField("sort_clause")
         return text_of(tree)
 
     def paths(self) -> Iterator[Path]:
-        """Yield other ways to say the same, by other indexes; of a statement that reads views. They run as `written` writes them."""
+        """Yield equivalent statements that use other indexes, for one that reads views; run them through `written`."""
         if not self.reads_views or self.gathering:
             return iter(())
         return paths(self.tree, self.tables, is_capped=self.uncapped is not None)
 
 
 def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
-    """Check a statement against what a person may read, and write it anew. Raises SqlRefused, saying what to change."""
+    """Check a statement against what a person may read, and rewrite it. Raises SqlRefused, saying what to change."""
     tree = parse_query(clean(text))
     spell_out(tree)
     require_known(tree)
@@ -73,7 +73,7 @@ def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
 
 
 def written(tree: Tree) -> str:
-    """Write out a rewritten tree, and check that text like one from outside. Raises SqlRefused."""
+    """Serialise a rewritten tree, and check the text like one from outside. Raises SqlRefused."""
     sql = text_of(tree)
     again = parse_query(sql)
     if not same(tree, again):

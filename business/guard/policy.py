@@ -1,4 +1,4 @@
-"""What one person may read of one data source, as plain values: the guard and the sandbox are made from it."""
+"""One person's rights on one data source, as plain values for guard and sandbox."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from functools import cached_property
 
 
 def is_system_schema(name: str) -> bool:
-    """Return whether a schema is the server's own or this system's: no table of it is ever read, however its name is written."""
+    """Return whether a schema, however spelled, is the server's own or this system's: its tables are never read."""
     plain = unicodedata.normalize("NFKC", name).strip("\"'` \t\r\n").casefold()
     return not plain or plain == "information_schema" or plain.startswith(("pg_", "copilot_wall"))
 
@@ -18,9 +18,9 @@ def is_system_schema(name: str) -> bool:
 class AllowedTable:
     """A table with the columns that may be read, in order, and the rows: those whose org-unit column is in `units`.
 
-    org_column: None where the source states that the table has none; then every row may be read.
+    org_column: None where the source declares that the table has none; then every row may be read.
     units: names of org units; empty with an org_column means no row.
-    key: the columns of its primary key, where all of them may be read; a statement that groups by them has every other column.
+    key: the columns of its primary key, if all may be read; grouping by them makes every other column available.
     """
 
     schema: str
@@ -42,7 +42,7 @@ class AllowedTable:
 
     @property
     def view(self) -> str:
-        """Name of its view in the sandbox; at most 63 bytes, as PostgreSQL cuts names."""
+        """Return the name of its view in the sandbox, at most 63 bytes, PostgreSQL's limit."""
         if len(self.name.encode()) < 60:
             return self.name
         return f"t_{hashlib.sha256(self.name.encode()).hexdigest()[:20]}"
@@ -50,17 +50,17 @@ class AllowedTable:
 
 @dataclass(frozen=True)
 class Policy:
-    """The tables a statement may name. Of two tables with one name, only qualified use is clear."""
+    """The tables a statement may name. Two tables with one name need a schema."""
 
     tables: tuple[AllowedTable, ...]
 
     def find(self, schema: str, name: str) -> list[AllowedTable]:
-        """Return the tables a reference means; an empty schema means any."""
+        """Return the tables that match a reference; an empty schema matches any."""
         return [table for table in self.tables if table.name == name and schema in ("", table.schema)]
 
     @cached_property
     def digest(self) -> str:
-        """Equal for equal rights, 24 hexadecimal digits: names the role and the schema of views made for them."""
+        """Return 24 hexadecimal digits, equal for equal rights, which name the role and the schema of their views."""
         content = json.dumps([asdict(table) for table in sorted(self.tables, key=lambda t: (t.schema, t.name))])
         return hashlib.sha256(content.encode()).hexdigest()[:24]
 

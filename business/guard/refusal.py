@@ -1,4 +1,4 @@
-"""Why a statement is not run, in words a person (or a model) can act on."""
+"""Refusals of statements, in words that a person or a model can act on."""
 
 from enum import StrEnum
 
@@ -43,5 +43,5 @@ def too_long_a_row() -> SqlRefused:
 
 
 def refused_there(why: object) -> SqlRefused:
-    """By the database itself."""
+    """Return the refusal for an error of the database itself."""
     return SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})

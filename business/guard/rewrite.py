@@ -1,7 +1,7 @@
-"""Every base table becomes a projection of its allowed columns, filtered to the person's org units as literals.
+"""Replace every base table with a projection of its allowed columns, filtered to the person's org units as literals.
 
-Names of WITH queries are made new on the way: if PostgreSQL ever read a name as a table where we read a WITH query, it would
-find no such table instead of an unfiltered one.
+WITH queries are renamed: if PostgreSQL ever took for a table what we take for a WITH query, it would find no such table
+instead of an unfiltered one.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from business.limits import MAX_ROWS
 
 @dataclass(frozen=True)
 class Target:
-    """Where the projections read from.
+    """The target that projections read from.
 
     schema: of the views behind the sandbox, named like the tables; None: the base tables themselves. Then the
     projection is fenced, so that no condition of the statement is evaluated on a row before the filter has let it pass.
@@ -40,21 +40,21 @@ class Rewriter:
     _with_queries: int = 0
 
     def rewrite(self, tree: Tree) -> None:
-        """Change the tree in place. Raises SqlRefused for a table that is unknown or not this person's: the same words."""
+        """Change the tree in place. Raises SqlRefused, in the same words, for an unknown or a forbidden table."""
         self._walk(select_of(tree), {})
         for node in nodes(tree):
             if node.DESCRIPTOR.name == "ColumnRef" and len(node.fields) == 3:
                 self._shorten(node)
 
     def _walk(self, node: Tree, names: dict[str, str]) -> None:
-        """names: the WITH queries in sight, by the name the statement gives them → the name they get."""
+        """Rewrite a node. names: the visible WITH queries, by their name in the statement → their new name."""
         if node.DESCRIPTOR.name == "SelectStmt" and node.HasField("with_clause"):
             names = dict(names)
             queries = [item.common_table_expr for item in node.with_clause.ctes]
-            if node.with_clause.recursive:  # each sees them all, itself too
+            if node.with_clause.recursive:  # RECURSIVE: each sees all, including itself
                 names |= {query.ctename: self._fresh(query.ctename) for query in queries}
             for query in queries:
-                self._walk(query.ctequery, names)  # else it sees the queries before it, not itself
+                self._walk(query.ctequery, names)  # not RECURSIVE: it sees the queries before it
                 if not node.with_clause.recursive:
                     names[query.ctename] = self._fresh(query.ctename)
                 query.ctename = names[query.ctename]
@@ -89,7 +89,7 @@ class Rewriter:
         node.CopyFrom(replacement)
 
     def _own_tables(self, query: Tree, names: dict[str, str]) -> dict[str, AllowedTable]:
-        """Return the base tables right in a query's FROM, by what the query calls them; those whose columns it renames are left out."""
+        """Return the base tables in a query's own FROM, by alias, without those whose columns it renames."""
         waiting = [item for name, item in children(query) if name == "from_clause"]
         tables = {}
         while waiting:
@@ -104,7 +104,7 @@ class Rewriter:
         return tables
 
     def _shorten(self, column: Tree) -> None:
-        """`schema.table.column` of a table that is a projection now is `table.column`."""
+        """Shorten `schema.table.column` to `table.column` for a table that is now a projection."""
         schema, name = strings(column.fields[:2])
         if any((table.schema, table.name) == (schema, name) for table in self.tables):
             del column.fields[0]
@@ -141,11 +141,11 @@ def row_filter(table: AllowedTable) -> str:
 
 
 def cap_rows(query: Tree, most: int) -> bool:
-    """Lower the outermost LIMIT to `most`, or set it; whether that may cut rows. Raises SqlRefused when it is no plain number."""
+    """Lower the outermost LIMIT to `most`, or set it; return whether rows may be cut. Raises SqlRefused otherwise."""
     asked = _plain_number(query.limit_count) if query.HasField("limit_count") else None
     if query.HasField("limit_offset"):
         _plain_number(query.limit_offset)
-    if query.limit_option == pg_query_pb2.LIMIT_OPTION_WITH_TIES:  # as many as share the last place
+    if query.limit_option == pg_query_pb2.LIMIT_OPTION_WITH_TIES:  # returns all ties of the last row
         inner = copy_of(query)
         query.CopyFrom(select_of(parse_query("SELECT * FROM (SELECT 1) AS ranked")))
         query.from_clause[0].range_subselect.subquery.select_stmt.CopyFrom(inner)
@@ -157,7 +157,7 @@ def cap_rows(query: Tree, most: int) -> bool:
 
 
 def _plain_number(node: Tree) -> int | None:
-    """Return the number of a LIMIT or OFFSET; None for ALL and NULL. Numbers past 2^31 reach us as text."""
+    """Return the number of a LIMIT or OFFSET; None for ALL and NULL. Numbers above 2^31 arrive as text."""
     constant = node.a_const if node.WhichOneof("node") == "a_const" else None
     kind = constant.WhichOneof("val") if constant is not None else None
     if constant is not None and constant.isnull:
@@ -170,22 +170,22 @@ def _plain_number(node: Tree) -> int | None:
 
 
 def quoted(name: str) -> str:
-    """Return a name as PostgreSQL reads it literally."""
+    """Return a name quoted as a PostgreSQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(value: str) -> str:
-    """Return a text constant; backslashes are themselves (standard_conforming_strings is set for every session)."""
+    """Return a text literal; backslashes are literal (every session sets standard_conforming_strings)."""
     return "'" + value.replace("'", "''") + "'"
 
 
-Column = tuple[str, str]  # what the query calls a table, and a column of it
+Column = tuple[str, str]  # a table's alias, and a column
 
 
 def group_by_dependents(query: Tree, tables: Mapping[str, AllowedTable]) -> None:
-    """Add to GROUP BY the columns that a query uses of tables whose whole key it groups by. Changes the query in place.
+    """Add to GROUP BY the used columns of tables whose whole key a query groups by. Changes the query in place.
 
-    tables: those right in its FROM, by what the query calls them. Grouping sets are left as they are, as PostgreSQL does.
+    tables: those in its own FROM, by alias. Grouping sets are left unchanged, as PostgreSQL does.
     """
     if any(item.WhichOneof("node") == "grouping_set" for item in query.group_clause):
         return
@@ -198,14 +198,14 @@ def group_by_dependents(query: Tree, tables: Mapping[str, AllowedTable]) -> None
 
 
 def meant(item: Tree, query: Tree) -> Tree:
-    """Return what is grouped or ordered by: `GROUP BY 1` is the first thing selected."""
+    """Return the expression grouped or ordered by: `GROUP BY 1` is the first one selected."""
     if item.WhichOneof("node") == "a_const" and 0 < item.a_const.ival.ival <= len(query.target_list):
         return query.target_list[item.a_const.ival.ival - 1].res_target.val
     return item
 
 
 def column_of(item: Tree, tables: Mapping[str, AllowedTable]) -> Column | None:
-    """Return the column of one of the tables that an expression is; None where it is none, or PostgreSQL could not tell which."""
+    """Return the table's column that an expression is; None where it is not one or is ambiguous."""
     if item.WhichOneof("node") != "column_ref" or is_star(item):
         return None
     *owner, column = strings(item.column_ref.fields)

@@ -126,14 +126,14 @@ def _indirection(node: Tree) -> None:
 
 
 def _collation(node: Tree) -> None:
-    """An order of texts, such as zh-x-icu: one plain name."""
+    """Require one plain name for a collation, such as zh-x-icu."""
     names = strings(node.collname)
     if len(names) != 1 or not _COLLATION.fullmatch(names[0]):
         raise SqlRefused(Reason.FUNCTION, _("The collation %(name)s is not allowed.") % {"name": ".".join(names)})
 
 
 def _rows_of_function(node: Tree) -> None:
-    """FROM a function: one of the vocabulary, without a list of columns that its rows are to be read as."""
+    """Require a function in FROM to be in the vocabulary and without a column definition list."""
     calls = [part for item in node.functions for part in item.list.items]
     if len(calls) != 2 or calls[0].WhichOneof("node") != "func_call" or calls[1].WhichOneof("node") is not None:
         raise SqlRefused(Reason.STATEMENT, _("%(what)s is not allowed in a question.") % {"what": "ROWS FROM"})

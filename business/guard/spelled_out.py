@@ -1,7 +1,7 @@
-"""Functions that can make a value of any length, written as what they mean where the statement itself bounds it.
+"""Expand functions that can make a value of any length, where the statement itself bounds it.
 
-lpad, rpad, repeat and format are not in the vocabulary. With a short length or a plain template written out they are pieces of
-text that are joined and cut, and that is what runs: `lpad(x, 5, '0')` is `right('00000' || left(x, 5), 5)`.
+lpad, rpad, repeat and format are not in the vocabulary. With a literal short length or plain template they become
+pieces of text that are joined and cut: `lpad(x, 5, '0')` is `right('00000' || left(x, 5), 5)`.
 """
 
 import re
@@ -10,12 +10,12 @@ from business.guard.grammar import Tree, expression, nodes
 from business.guard.rewrite import literal
 from business.guard.rules import strings
 
-MAX_CHARACTERS = 100  # of a padded text, and of one that is repeated
+MAX_CHARACTERS = 100  # of a padded or repeated text
 _VALUE = re.compile(r"%(?:(?P<percent>%)|(?:(?P<place>[1-9][0-9]?)\$)?s)")
 
 
 def spell_out(tree: Tree) -> None:
-    """Change the tree in place; what is not bounded stays, and the vocabulary refuses it."""
+    """Change the tree in place; unbounded calls stay, and the vocabulary refuses them."""
     for node in nodes(tree):
         if node.DESCRIPTOR.name == "ResTarget" and node.val.WhichOneof("node") == "func_call" and not node.name:
             name = strings(node.val.func_call.funcname)[-1]
@@ -79,7 +79,7 @@ def _format(args: list[Tree]) -> Tree | None:
 
 
 def _template_parts(template: str) -> list[str | int] | None:
-    """Return its texts, and for each `%s` or `%2$s` the place of its value, from 1; None where it asks for anything else."""
+    """Return its texts, and for each `%s` or `%2$s` the index of its value, from 1; None for other directives."""
     if "%" in _VALUE.sub("", template):
         return None
     parts: list[str | int] = []
@@ -94,7 +94,7 @@ def _template_parts(template: str) -> list[str | int] | None:
 
 
 def _padding(args: list[Tree]) -> str | None:
-    """Return the whole length in the one character that fills; None unless both are written out and short."""
+    """Return the fill character repeated to the whole length; None unless both are literal and short."""
     if len(args) not in (2, 3):
         return None
     length = _number(args[1])

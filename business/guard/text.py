@@ -1,4 +1,4 @@
-"""The text of a statement before any grammar sees it: capped in length and nesting, and free of invisible characters."""
+"""Check a statement's text before any parser sees it: limited in length and nesting, without invisible characters."""
 
 import unicodedata
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from business.guard.refusal import Reason, SqlRefused
 
 MAX_CHARS = 8_000  # the longest statement in our own evaluation sets is 1,900
-MAX_NESTING = 60  # open brackets at one place; grammars recurse
+MAX_NESTING = 60  # nested brackets; parsers recurse
 INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
 
@@ -35,7 +35,7 @@ def clean(text: str) -> str:
 
 
 def _nesting(text: str) -> int:
-    """Return the most brackets open at once; those in strings count too, which errs on the strict side."""
+    """Return the maximum depth of brackets; those in strings count too, to be strict."""
     deepest = depth = 0
     for character in text:
         if character in "([{":

@@ -1,7 +1,7 @@
-"""A statement with its values hidden: PostgreSQL's planner counts how often a value occurs in whole tables, other units' rows included.
+"""Hide a statement's values: PostgreSQL's planner uses value frequencies of whole tables, other units' rows included.
 
-Whether a plan is too dear must not depend on that: a refusal would tell whether somebody else's row has this value. So the
-plan is asked for with parameters in the place of values; what is left is how large tables are, and how many values they have.
+Whether a plan is too expensive must not depend on them: a refusal would reveal whether somebody else's row has a value.
+So the plan uses parameters in place of values; it still depends on the tables' sizes and numbers of distinct values.
 """
 
 from functools import cache
@@ -13,7 +13,7 @@ from business.guard.growth import name_of
 from business.guard.rules import strings
 from business.guard.vocabulary import SET_FUNCTIONS
 
-# Fields where a number is a place in the list of what is selected, and where a value is no value of a row's.
+# Fields where a number is a position in the select list, or where a value is not compared with rows.
 _PLACES = frozenset({"node", "group_clause", "distinct_clause", "content", "quals"})
 _KEPT = frozenset({"limit_count", "limit_offset", "typmods"})
 _TYPES = {"ival": "int4", "boolval": "bool"}
@@ -28,13 +28,13 @@ _WITHOUT_ARGUMENTS = {
     "json_build_object": "json",
     "jsonb_build_array": "jsonb",
     "jsonb_build_object": "jsonb",
-}  # as good as a value: numbers and texts can be made of them
+}  # like values: numbers and texts can be made of them
 _KEYWORDS = ("date", "timetz", "timetz", "timestamptz", "timestamptz", "time", "time", "timestamp", "timestamp")
 _OTHER_SIDE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def without_values(tree: Tree) -> tuple[str, str]:
-    """Return two texts: equal values as one parameter, as GROUP BY needs it, and each as its own, as values of two types need it."""
+    """Return two texts: equal values share a parameter, as GROUP BY needs, or each has its own, as mixed types need."""
     return _hidden(tree, is_shared=True), _hidden(tree, is_shared=False)
 
 
@@ -60,7 +60,7 @@ def _hidden(tree: Tree, *, is_shared: bool) -> str:
     return text_of(copy)
 
 
-_expression = cache(expression)  # they are copied, never changed
+_expression = cache(expression)  # results are copied, never changed
 
 
 def _put_parameter(node: Tree, number: int, kind: str) -> None:
@@ -69,7 +69,7 @@ def _put_parameter(node: Tree, number: int, kind: str) -> None:
 
 
 def _type_of_value(node: Tree) -> str | None:
-    """Return the type of a part that is the same for every row, empty where only its use tells; None for every other part."""
+    """Return the type of a part that is constant for all rows, empty where only its use tells; None for other parts."""
     kind = node.WhichOneof("node") if node.DESCRIPTOR.name == "Node" else None
     if kind == "a_const":
         written = node.a_const.WhichOneof("val") or ""
@@ -84,7 +84,7 @@ def _type_of_value(node: Tree) -> str | None:
 
 
 def _is_ours(node: Tree) -> bool:
-    """Return whether a part is our projection of a table: its values are the person's own org units."""
+    """Return whether a part is our projection of a table, whose values are the person's own org units."""
     if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "range_subselect":
         return False
     tables = node.range_subselect.subquery.select_stmt.from_clause
@@ -92,7 +92,7 @@ def _is_ours(node: Tree) -> bool:
 
 
 def _makes_rows(node: Tree) -> bool:
-    """`generate_series(1, 12)`: the planner counts its rows, which are nobody's."""
+    """Return whether a part is `generate_series(1, 12)` or the like: the planner counts rows of no table."""
     is_call = node.DESCRIPTOR.name == "Node" and node.WhichOneof("node") == "func_call"
     if not is_call or name_of(node.func_call) not in SET_FUNCTIONS:
         return False
@@ -100,13 +100,13 @@ def _makes_rows(node: Tree) -> bool:
 
 
 def _narrow(node: Tree) -> None:
-    """`x > 5` as `x > 5 AND x < 5`: of a hidden window's one side the planner thinks a third of the table, of both 1 in 200."""
+    """Turn `x > 5` into `x > 5 AND x < 5`: for one hidden bound the planner guesses 1/3 of the table."""
     if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "a_expr":
         return
     sign = strings(node.a_expr.name)[-1]
     kinds = [{part.DESCRIPTOR.name for part in nodes(side)} for side in (node.a_expr.lexpr, node.a_expr.rexpr)]
     is_of_value = any(not kind & {"ColumnRef", "SubLink"} for kind in kinds)
-    is_of_condition = any("BoolExpr" in kind for kind in kinds)  # one that was narrowed is not doubled again
+    is_of_condition = any("BoolExpr" in kind for kind in kinds)  # narrow only once
     if sign not in _OTHER_SIDE or node.a_expr.kind != pg_query_pb2.AEXPR_OP or not is_of_value or is_of_condition:
         return
     both = copy_of(_expression("a AND b"))

@@ -1,4 +1,4 @@
-"""The closed set of what a statement may consist of: node classes with their fields, functions, operators, types.
+"""The allow-list of a statement's parts: node classes with their fields, functions, operators, types.
 
 Node and field names are those of PostgreSQL's own grammar (gram.y, as libpg_query gives it). What is not listed is refused:
 a node class, a field that is set, a function, an operator, a type. A new version's syntax is therefore refused until it is
@@ -62,7 +62,7 @@ NODES: dict[str, frozenset[str]] = {
 
 # By exact name. None reads a file, a catalog or a setting, changes a session, or makes a value much longer than its
 # arguments (repeat, lpad, rpad and format are missing for that reason: `spelled_out.py` writes their bounded uses otherwise).
-# Those that return rows stand by themselves: they may make many, which cost and time bound.
+# Set-returning functions are listed separately: they may make many rows, which cost and time limit.
 _SETS = """
 generate_series unnest string_to_table regexp_matches regexp_split_to_table
 json_array_elements json_array_elements_text jsonb_array_elements jsonb_array_elements_text
@@ -92,10 +92,10 @@ json_extract_path jsonb_extract_path jsonb_strip_nulls num_nulls num_nonnulls
 """
 FUNCTIONS = frozenset(_FUNCTIONS.split()) | SET_FUNCTIONS
 
-# Called with names, `make_interval(days => 3)`. Of every other function the guard looks at arguments by their place.
+# Called with named arguments, `make_interval(days => 3)`. For all others the guard checks arguments by position.
 NAMED_ARGUMENTS = frozenset({"make_interval"})
 
-# Their pattern must be a short constant: matching time grows with what the pattern allows.
+# Their pattern must be a short constant: matching time depends on the pattern.
 PATTERN_FUNCTIONS = {
     "regexp_replace": 1,
     "regexp_match": 1,
@@ -107,7 +107,7 @@ PATTERN_FUNCTIONS = {
     "regexp_split_to_array": 1,
     "regexp_split_to_table": 1,
 }
-# Their set of characters must be a short constant: each character of the text is looked up in it, and nothing stops that.
+# Their character set must be a short constant: each character of the text is searched in it, uninterruptibly.
 CHARACTER_SETS = {"translate": 1, "trim": 1, "btrim": 1, "ltrim": 1, "rtrim": 1}
 MAX_SET_CHARS = 100
 SIMILAR = "similar_to_escape"

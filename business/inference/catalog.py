@@ -1,4 +1,4 @@
-"""Tables and columns as PostgreSQL's catalog has them."""
+"""Tables and columns from PostgreSQL's catalog."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ WHERE k.contype = 'f' AND cardinality(k.conkey) = 1
 
 @dataclass(frozen=True)
 class Column:
-    """category: pg_type.typcategory (N number, D date, S text, B boolean)."""
+    """A column. category: pg_type.typcategory (N number, D date, S text, B boolean)."""
 
     name: str
     type: str
@@ -45,9 +45,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """key: the column of its primary key, "" for none of one column. is_declared: the database itself says so.
+    """A table. key: the column of a single-column primary key, or "". is_declared: by the database itself.
 
-    is_view: it shows rows of other tables, materialised or not.
+    is_view: materialised or not.
     """
 
     schema: str
@@ -65,7 +65,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Reference:
-    """A column of a table that holds keys of another, each by schema and name."""
+    """A foreign key, declared or inferred; tables by schema and name."""
 
     table: tuple[str, str]
     column: str
@@ -75,7 +75,7 @@ class Reference:
 def tables_of(connection: psycopg.Connection, schemas: Sequence[str] | None = None) -> list[Table]:
     """Return every table and view of these schemas, or of the whole database, by schema and name.
 
-    A table in partitions is one. What came with an extension, and a materialised view that was never filled, is left out.
+    A partitioned table counts once. Extensions' tables and unpopulated materialised views are left out.
     """
     columns: dict[tuple[str, str], list[Column]] = {}
     comments: dict[tuple[str, str], str] = {}
@@ -99,7 +99,7 @@ def tables_of(connection: psycopg.Connection, schemas: Sequence[str] | None = No
 def holds_for(
     connection: psycopg.Connection, question: LiteralString, table: Table, column: Column, **named: sql.Composable
 ) -> bool:
-    """Return what the rows say to a question: {c} the column, {t} its table, {n} how many rows are looked at, and what else is named."""
+    """Return the result of a query on the rows: {c} the column, {t} its table, {n} the sampled rows, and others."""
     query = sql.SQL(question).format(
         c=sql.Identifier(column.name),
         t=sql.Identifier(*table.place),

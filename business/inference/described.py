@@ -1,6 +1,6 @@
-"""What a language model proposes to call the things of a draft: labels, synonyms and descriptions in both languages.
+"""A language model's proposals for a draft: labels, synonyms and descriptions in both languages.
 
-It fills only what nobody has written, and nothing of it is saved: a person reads it and accepts it, or not.
+They fill only empty fields, and nothing is saved: a person accepts them or not.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ Progress = Callable[[int, int, str, str], None]
 
 
 class Complete(Protocol):
-    """A language model: turns in, one object of the wanted form out. Raises what the model's side raises."""
+    """Calls a language model with turns, for one object of the wanted form. Raises the model client's errors."""
 
     def __call__(self, turns: Sequence[Mapping[str, Any]], wanted: type[T], /) -> Awaitable[T]: ...
 
 
 def texts(value: Any) -> Any:
-    """Return the texts of a list that a model wrote; none of what is no list."""
+    """Return the texts of a list that a model wrote; none for anything but a list."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
@@ -67,8 +67,8 @@ async def describe_layer(
     progress: Progress,
     errors: tuple[type[Exception], ...] = (),
 ) -> SemanticLayer:
-    """Return the layer with words for every table, several of them asked at once. errors: what a model fails with; the table
-    stays as it is.
+    """Return the layer with words for every table, several asked concurrently. errors: the model's; the table then
+    stays unchanged.
     """
     turn, done = asyncio.Semaphore(at_once), 0
 
@@ -89,7 +89,7 @@ async def describe_layer(
 
 
 async def describe_table(model: SemanticModel, complete: Complete, instructions: str) -> SemanticModel:
-    """Describe one table. What rows of org units are called is not told. Raises what the model's side raises."""
+    """Describe one table, without telling names of org units' rows. Raises the model client's errors."""
     dimensions = frozenset(f"{model.name}.{each.name}" for each in model.dimensions)
     measures = frozenset(f"{model.name}.{each.name}" for each in model.measures)
     shown = escape(schema_prompt(Linked((model,), dimensions, measures)), quote=False)
@@ -98,7 +98,7 @@ async def describe_table(model: SemanticModel, complete: Complete, instructions:
 
 
 def with_words(model: SemanticModel, words: TableWords) -> SemanticModel:
-    """Return the table with the words that fit it; names that it does not have, and words that another of its things has, are left out."""
+    """Return the table with the fitting words, without unknown names and words that another of its parts has."""
     said = {each.name.rpartition(".")[2]: each for each in words.things}
     own = said.get("", said.get(model.name))
     taken = {word.casefold() for part in (*model.dimensions, *model.measures) for word in part.words()}

@@ -1,4 +1,4 @@
-"""Columns of yes and no: booleans, numbers that are named as such, and texts that hold nothing else."""
+"""Yes/no columns: booleans, numbers named as such, and texts that hold only these."""
 
 import psycopg
 from psycopg import sql
@@ -18,7 +18,7 @@ def flag_values(said: tuple[str, ...], yes: str, no: str) -> tuple[Value, ...]:
 
 
 def written_flag(values: tuple[Value, ...]) -> tuple[str, str] | None:
-    """Return how a text says yes and no; None where it says anything else, or yes in every row it is told of."""
+    """Return a text column's words for yes and no; None for other values or none."""
     found = {value.value.lower(): value.value for value in values}
     for yes, no in _WRITTEN:
         if found and set(found) <= {yes, no}:
@@ -28,9 +28,9 @@ def written_flag(values: tuple[Value, ...]) -> tuple[str, str] | None:
 
 
 def is_numbered_flag(connection: psycopg.Connection, table: Table, column: Column) -> bool:
-    """Return whether a number is named as a yes or no, or as what was done, and holds both 1 and 0 and nothing else.
+    """Return whether a number is named as a yes/no or as a past action, and holds both 1 and 0 and nothing else.
 
-    `is_…` and `has_…` may hold one of them alone.
+    `is_…` and `has_…` may hold only one of them.
     """
     name = column.name.lower()
     is_named = name.startswith(_NAMED)

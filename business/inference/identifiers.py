@@ -1,7 +1,7 @@
-"""Names of tables and columns as people say them: `sbCustJoinDate` → “customer join date”, `ins_type` → “insurance type”.
+"""Turn names of tables and columns into words: `sbCustJoinDate` → “customer join date”, `ins_type` → “insurance type”.
 
-A database folds names to small letters and shortens them. Words are found again at underscores and capitals, then by the words
-that the schema itself and databases everywhere use; what is not made of such words stays as it is.
+Databases lower-case and abbreviate names. Names are split at underscores and capitals, then by words that the schema or
+databases in general use; other parts stay unchanged.
 """
 
 import re
@@ -45,14 +45,14 @@ _OF_WHAT = ("type", "kind", "category", "status", "date", "name", "number", "cod
 _COUNTS = ("num", "count", "cnt", "number")
 _OF_TIMES = ("date", "dt", "at", "on", "time", "ts")
 _DONE = ("made", "received", "paid", "sent")
-_JOINING = ("by", "of", "per", "to", "from")  # no name of things ends so
-_LONGEST_WHOLE = 5  # a part of a name that is shorter is one word
+_JOINING = ("by", "of", "per", "to", "from")  # names do not end in these
+_LONGEST_WHOLE = 5  # parts up to this length are not split
 _PLURAL = re.compile(r"(?<=gno|aly|the|cri)ses$")  # diagnoses, analyses
-_PREFIX = 3  # letters that the columns of a table begin with, at the least, to be no part of their names
+_PREFIX = 3  # letters, the shortest prefix of a table's columns to drop
 
 
 def pairs_of(text: str) -> dict[str, str]:
-    """Return the pairs of a text that is written as “word meaning; word meaning”."""
+    """Return the pairs of a text written as “word meaning; word meaning”."""
     pairs = (line.split(None, 1) for line in text.replace("\n", " ").split(";"))
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
@@ -61,7 +61,7 @@ _EXPANSIONS = pairs_of(_SHORT)
 
 
 class Identifiers:
-    """The names of one schema. names: of all its tables and columns."""
+    """Converts the names of one schema. names: of all its tables and columns."""
 
     def __init__(self, tables: Iterable[str], columns: Iterable[str]) -> None:
         self._tables = tuple(tables)
@@ -70,7 +70,7 @@ class Identifiers:
 
     @cached_property
     def prefix(self) -> str:
-        """Return what all tables begin with and nobody says: `sb`, `tbl`; "" for none."""
+        """Return the meaningless prefix of all tables: `sb`, `tbl`; "" for none."""
         return _shared([name.lower() for name in self._tables], least=2)
 
     @cached_property
@@ -82,11 +82,11 @@ class Identifiers:
 
     @cached_property
     def _stems(self) -> set[tuple[str, ...]]:
-        """Return what the tables are called, by the stems of its words."""
+        """Return the tables' names in words, by the stems of the words."""
         return {tuple(map(singular, phrase.split())) for name in self._tables for phrase in self.table(name)}
 
     def _table(self, name: str) -> tuple[str, ...]:
-        """Return what a table is called, the fullest first: `wallet_transactions_daily` → “wallet transactions”."""
+        """Return a table's name in words, the fullest first: `wallet_transactions_daily` → “wallet transactions”."""
         bare = name[len(self.prefix) :] if len(name) > len(self.prefix) else name
         words = self._words(bare, is_table=True)
         while len(words) > 1 and words[-1] in ("daily", "log", "table", "data", "history", "hist", "tbl"):
@@ -97,7 +97,7 @@ class Identifiers:
         return tuple(dict.fromkeys([*_said(words), *_said([*words[:-1], other])]))
 
     def column(self, name: str, table: str, prefix: str = "") -> tuple[str, ...]:
-        """Return what a column is called, the fullest first. prefix: that all columns of the table have."""
+        """Return a column's name in words, the fullest first. prefix: of all the table's columns."""
         words = self._words(name.lower().removeprefix(prefix) or name)
         unit = words[-1] if len(words) > 1 and words[-1] in UNITS else ""
         words = words[:-1] if unit else words
@@ -116,16 +116,17 @@ class Identifiers:
         if len(words) > 1 and words[-1] in _OF_TIMES and words[-2].endswith("ed"):
             said += _said(words[:-1])  # reported_dt
         said += self._without_kind(words)
-        if (
-            len(words) == 2 and words[-1] in _OF_WHAT and words[-1] != "number"
-        ):  # that of a house is no number of houses
+        if len(words) == 2 and words[-1] in _OF_WHAT and words[-1] != "number":  # a house number counts no houses
             said += [f"{words[1]} of {words[0]}"]
         if unit:
             said += [f"{phrase} in {_SPOKEN_UNITS.get(unit, unit)}" for phrase in said]
         return tuple(dict.fromkeys(phrase for phrase in said if phrase != "id" or words == ["id"]))
 
     def _without_kind(self, words: list[str]) -> list[str]:
-        """`num_citations`, `citation_count` → “number of citations”, “citations”, where no table is called so; `total_gpa` → “gpa”."""
+        """Return names without their kind.
+
+        `num_citations` → “number of citations”, “citations”, if no table has that name; `total_gpa` → “gpa”.
+        """
         if len(words) < 2:
             return []
         if words[0] == "total":
@@ -138,7 +139,7 @@ class Identifiers:
         return [f"number of {' '.join(noun)}", " ".join(noun)]
 
     def prefix_of(self, columns: Iterable[str]) -> str:
-        """Return what all columns of a table begin with: `sbcust`; "" for none."""
+        """Return the prefix of all columns of a table: `sbcust`; "" for none."""
         return _shared([column.lower() for column in columns], least=_PREFIX)
 
     def _words(self, name: str, *, is_table: bool = False) -> list[str]:
@@ -146,7 +147,7 @@ class Identifiers:
         return [word for part in _parts(name) for word in self._cut(part, is_table=is_table)] or ["unnamed"]
 
     def _cut(self, part: str, *, is_table: bool) -> list[str]:
-        """Return a part of a name as the fewest known words that make it up, or as it is; of a table’s, more than one where it can."""
+        """Split a part of a name into the fewest known words, if possible; a table's preferably into several."""
         is_known = part in self._known or singular(part) in self._known
         if len(part) <= _LONGEST_WHOLE or (is_known and not is_table):
             return [part]
@@ -170,7 +171,7 @@ def _parts(name: str) -> list[str]:
 
 
 def _shared(names: list[str], *, least: int) -> str:
-    """Return what all of several names begin with, without an underscore of its own; "" where it would leave nothing of one."""
+    """Return the common prefix of several names, without its underscore; "" unless it leaves two letters of each."""
     if len(names) < 3:
         return ""
     first, last = min(names), max(names)
@@ -181,6 +182,6 @@ def _shared(names: list[str], *, least: int) -> str:
 
 
 def _said(words: list[str]) -> tuple[str, ...]:
-    """Return words as a phrase, written out and as they stand."""
+    """Return words as a phrase, expanded and unchanged."""
     plain = " ".join(words)
     return tuple(dict.fromkeys([" ".join(_EXPANSIONS.get(word, word) for word in words), plain]))

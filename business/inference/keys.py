@@ -1,6 +1,6 @@
-"""Keys that a database does not declare: a column that is named like one and whose values behave like one.
+"""Infer undeclared keys: columns that are named like one and whose values behave like one.
 
-A guess needs both the name and the data: the key differs in every row, and what points to it holds no other values.
+Both name and data must fit: the key is unique, and references to it hold no other values.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _ENDINGS = (*_KEYS, "name")
 
 
 def with_keys(connection: psycopg.Connection, tables: list[Table], prefix: str) -> list[Table]:
-    """Return the tables, each with a primary key where its names and rows show one. prefix: of all table names."""
+    """Return the tables with primary keys inferred from names and rows. prefix: of all table names."""
     others = {singular(table.name.lower().removeprefix(prefix)) for table in tables}
     found = [replace(table, key=table.key or _own_key(connection, table, prefix, others)) for table in tables]
     own = [table for table in found if not table.is_view]
@@ -27,7 +27,7 @@ def with_keys(connection: psycopg.Connection, tables: list[Table], prefix: str) 
 def references_in(
     connection: psycopg.Connection, tables: list[Table], declared: list[Reference], prefix: str
 ) -> list[Reference]:
-    """Return what points to what: as declared, else as names and values show."""
+    """Return the references, declared or inferred from names and values."""
     said = {(*reference.table, reference.column) for reference in declared}
     found = list(declared)
     keyed = [_Keyed.of(table, prefix) for table in tables if table.key]
@@ -47,9 +47,9 @@ def references_in(
 
 
 def _by_type(connection: psycopg.Connection, tables: list[Table], found: list[Reference]) -> Iterator[Reference]:
-    """Yield what `sender_id` points to beside a `sender_type`: any of the tables that point to no other and have such keys.
+    """Yield the polymorphic references of `sender_id` beside a `sender_type`: to each top-level table with such keys.
 
-    Which one it is depends on the row: a column with several references leads nowhere, and no farther way is taken instead.
+    The target depends on the row: a column with several references is not joined, and no longer path replaces it.
     """
     pointing = {(*one.table, one.column) for one in found}
     roots = [table for table in tables if table.key and table.place not in {one.table for one in found}]
@@ -66,7 +66,7 @@ def _by_type(connection: psycopg.Connection, tables: list[Table], found: list[Re
 
 
 def _own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: set[str]) -> str:
-    """Return the first column that is called the key of its table and differs in every row. tables: what all of them are called."""
+    """Return the first unique column that is named as its table's key. tables: the names of all."""
     bare = table.name.lower().removeprefix(prefix)
     last = bare.rpartition("_")[2]
     wanted = [
@@ -82,7 +82,7 @@ def _own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: 
 
 
 def _shared_key(connection: psycopg.Connection, table: Table, tables: list[Table]) -> str:
-    """“city_name” of a table of cities: a text of the same name elsewhere, here once each, there only values of here."""
+    """Return a text key such as “city_name” of cities: unique only here, and holding all values of its namesakes."""
     for column in table.columns:
         others = [(other, c) for other in tables if other is not table for c in other.columns if c.name == column.name]
         is_named = column.category == "S" and column.name.lower().endswith(("_name", "_code", "_id"))
@@ -98,9 +98,9 @@ def _shared_key(connection: psycopg.Connection, table: Table, tables: list[Table
 
 @dataclass(frozen=True)
 class _Keyed:
-    """A table with a key, and how columns elsewhere that hold it are named.
+    """A table with a key, and the names of columns elsewhere that hold it.
 
-    own: what the table is called. end: what such a column ends with, "" for nothing that tells.
+    own: the table's names. end: the suffix of such a column, or "".
     """
 
     table: Table
@@ -120,7 +120,7 @@ class _Keyed:
         return cls(table, key, own, frozenset(spoken | set(own)), plain.removeprefix(prefix) if is_prefixed else "")
 
     def is_named_by(self, name: str) -> bool:
-        """Return whether a column of this name speaks of the key: `city_id`, `from_airport`, `citingpaperid`, an offering's `semester`."""
+        """Return whether a column of this name is named after the key: `city_id`, `from_airport`, `citingpaperid`."""
         plain = self.key.name.lower()
         if name in self.spoken or (plain != "id" and name == plain):
             return True
@@ -132,7 +132,7 @@ class _Keyed:
 
 
 def _pointed_at(column: Column, table: Table, keyed: list[_Keyed]) -> Iterator[tuple[Table, bool]]:
-    """Yield tables whose key a column is named after, and whether that alone is enough: the declared key's own name and type."""
+    """Yield tables whose key a column is named after, and whether that suffices: name and type of a declared key."""
     name = column.name.lower()
     for other in keyed:
         if other.table is not table and other.key.category == column.category and other.is_named_by(name):
@@ -141,7 +141,7 @@ def _pointed_at(column: Column, table: Table, keyed: list[_Keyed]) -> Iterator[t
 
 
 def differs(connection: psycopg.Connection, table: Table, column: Column) -> bool:
-    """Return whether every row has a value of its own in the column."""
+    """Return whether the column's values are unique."""
     question = "SELECT count(*) > 0 AND count(*) = count(DISTINCT c) FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
     return holds_for(connection, question, table, column)
 

@@ -1,4 +1,4 @@
-"""Name the countries and states that codes stand for, so that “California” finds `CA`."""
+"""Give codes of countries and states their names, so that “California” finds `CA`."""
 
 from business.inference.identifiers import pairs_of
 from business.semantic_layer.model import Value
@@ -25,7 +25,7 @@ _CODES = {"state": pairs_of(_STATES), "country": pairs_of(_COUNTRIES)}
 
 
 def spelled_out(column: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Return the values of a column of states or countries with their names, where every value is such a code."""
+    """Return a column's values with their names, if every value is a code of a state or country."""
     kind = next((kind for kind in _CODES if kind in column.lower()), "")
     names = _CODES.get(kind, {})
     if not values or not all(value.value in names for value in values):

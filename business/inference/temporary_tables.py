@@ -1,4 +1,4 @@
-"""Rows of an engine that is no PostgreSQL, in temporary tables of the product's server: what a draft is read from."""
+"""Copy rows of other engines into temporary tables of the product's server, to draft a layer from."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ _SCHEMA = "pg_temp"
 
 @contextmanager
 def scratch() -> Iterator[psycopg.Connection]:
-    """Open a connection whose temporary tables are gone afterwards."""
+    """Open a connection whose temporary tables are dropped afterwards."""
     with connected(Address.of_django()) as connection:
         yield connection
         connection.rollback()
@@ -25,7 +25,7 @@ def scratch() -> Iterator[psycopg.Connection]:
 def copied(
     connection: psycopg.Connection, name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]
 ) -> Table:
-    """Return these rows as a temporary table; a column's type is PostgreSQL's name for it."""
+    """Return these rows as a temporary table; column types are PostgreSQL's names."""
     place = sql.Identifier(_SCHEMA, name)
     told = [sql.SQL("{} {}").format(sql.Identifier(each.name), sql.Identifier(each.type)) for each in columns]
     connection.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({})").format(place, sql.SQL(", ").join(told)))

@@ -1,4 +1,4 @@
-"""The time that a table's rows are counted by: the one column that says so by its name, or a year and a month made one."""
+"""Find the time that a table's rows are counted by: a column with a fitting name, or a year and a month combined."""
 
 import re
 
@@ -23,10 +23,9 @@ _ENDINGS = ("_date", "_dt", "_time", "_at", "_ts", "date")
 
 
 def default_time(table: str, dimensions: tuple[Dimension, ...]) -> str:
-    """Return the time of a table's rows; "" where several may be meant.
+    """Return the time of a table's rows; "" if ambiguous.
 
-    What is made of its year; named after the table; else the only date; else when it started; else when the row was made; else
-    the only one there is.
+    In order: combined from its year; named after the table; the only date; the start; the row's creation; the only one.
     """
     times = [one.name for one in dimensions if one.type == "time"]
     if NAME in times:
@@ -44,9 +43,9 @@ def default_time(table: str, dimensions: tuple[Dimension, ...]) -> str:
 
 
 def dated(table: Table, dimensions: tuple[Dimension, ...]) -> Dimension | None:
-    """Return the time of a table's rows made of its year and its month; None where it has a date of its own, or no year.
+    """Return a time combined from a table's year and month; None where it has a date, or no year.
 
-    When a row was recorded is no such date: a car of 2020 may have been entered in 2023.
+    The time of recording is not such a date: a car of 2020 may have been entered in 2023.
     """
     year = next((c for c in table.columns if c.name.lower() == "year" and c.category == "N"), None)
     has_date = any(one.type == "time" and not _RECORDING.search(one.name) for one in dimensions)
@@ -67,12 +66,12 @@ def dated(table: Table, dimensions: tuple[Dimension, ...]) -> Dimension | None:
 
 
 def _bare(column: Column) -> str:
-    """Return a year or a month as an expression, quoted where it has capitals."""
+    """Return a year or a month column as an expression, quoted if it has capitals."""
     return column.name if column.name.islower() else quoted(column.name)
 
 
 def _month(column: Column, values: tuple[Value, ...]) -> str:
-    """Return the number of a month as an expression; "" for a column of something else."""
+    """Return a month's number as an expression; "" for any other column."""
     names = {value.value.strip() for value in values}
     if column.category == "N":
         return f"CASE WHEN {_bare(column)} BETWEEN 1 AND 12 THEN {_bare(column)}::int END"
@@ -84,7 +83,7 @@ def _month(column: Column, values: tuple[Value, ...]) -> str:
 
 
 def date_of_text(connection: psycopg.Connection, table: Table, column: Column) -> str:
-    """Return a text that is named as a time and holds nothing but days (2022-05-20), as a date; "" for any other."""
+    """Return a text column named as a time with only days (2022-05-20), cast to date; "" for any other."""
     if column.category != "S" or not _DATED.search(column.name):
         return ""
     question = "SELECT count(c) > 0 AND bool_and(c ~ {p}) FROM (SELECT {c}::text AS c FROM {t} LIMIT {n}) s"

@@ -1,4 +1,4 @@
-"""What the rows of a table are called: by the column that says so, or by a first and a last name."""
+"""Find the name of a table's rows: one column, or a first and a last name."""
 
 import psycopg
 
@@ -7,21 +7,21 @@ from business.inference.identifiers import Identifiers
 from business.inference.keys import differs
 from business.parsing.reader.units import key_of, singular
 
-Said = dict[str, tuple[str, ...]]  # by column, what it is called, the fullest first
+Said = dict[str, tuple[str, ...]]  # names in words by column, the fullest first
 _PERSON = ("first name", "last name")
 _OTHERS = ("user", "file", "contact", "street", "path", *(word for part in _PERSON for word in part.split()))
 
 
 def title_of(connection: psycopg.Connection, table: Table, said: Said, names: Identifiers) -> str:
-    """Return the column that says what a row is called; "" where none does.
+    """Return the column with a row's name, or "".
 
-    A name, a title, what is called like the table itself; else, where rows have a key, the first column of a name that differs
-    in every one (`company_name`), or the description that is the only text.
+    A name, a title, a column named like the table; else, where rows have a key, the first unique name (`company_name`),
+    or a description that is the only text.
     """
     texts = [column for column in table.columns if column.category == "S" and column.name in said]
     for want in ("name", "full name", "title", "user name", "username"):
         if want == "title" and person_of(table, said):
-            return ""  # a title of people is their office
+            return ""  # a person's title is their position
         found = next((column.name for column in texts if want in said[column.name]), "")
         if found:
             return found
@@ -37,7 +37,7 @@ def title_of(connection: psycopg.Connection, table: Table, said: Said, names: Id
 
 
 def person_of(table: Table, said: Said) -> tuple[str, str] | None:
-    """Return the columns of the first and the last name of people; None where they are not both kept, or kept in one."""
+    """Return the columns of people's first and last names; None unless there are both and no full name."""
     texts = [column.name for column in table.columns if column.category == "S" and column.name in said]
     first, last = (next((name for name in texts if part in said[name]), "") for part in _PERSON)
     is_whole = any("full name" in said[name] or name == "full_name" for name in texts)
@@ -45,5 +45,5 @@ def person_of(table: Table, said: Said) -> tuple[str, str] | None:
 
 
 def _is_of_another(phrases: tuple[str, ...]) -> bool:
-    """Return whether a name is that of a part or of somebody else: a user name, the name of a contact."""
+    """Return whether a name belongs to a part or somebody else: a user name, the name of a contact."""
     return phrases[0].split()[0] in _OTHERS

@@ -1,4 +1,4 @@
-"""What a question says, word by word: English stems, Chinese words and pairs of characters, and what a Chinese word means in English."""
+"""Split a question into English stems, Chinese words and pairs of characters, with English translations."""
 
 import re
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from knowledge.text.normalise import normalise
 from knowledge.text.terms import is_han, terms
 
 Rendering = tuple[str, ...]
-PAIR_WEIGHT = 0.5  # of two Chinese characters beside the words of them: a label may be cut otherwise
+PAIR_WEIGHT = 0.5  # weight of character pairs beside Chinese words: a label may be segmented otherwise
 _UNIT = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 _STEMMER = Stemmer.Stemmer("english")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A word of a question. ways: each a set of terms that together say it. weight: the rarer in everyday speech, the more."""
+    """A word of a question. ways: alternative sets of terms for it. weight: higher for rarer words."""
 
     ways: tuple[Rendering, ...]
     weight: float
 
 
 def asked_words(question: str) -> list[Asked]:
-    """Return the words of a question, each once."""
+    """Return the distinct words of a question."""
     found = dict.fromkeys(terms(question))
     words = [Asked(((term,),), rarity(term)) for term in found if not _has_han(term)]
     pairs = [term for term in found if len(term) == 2 and is_han(term)]
@@ -45,7 +45,7 @@ def asked_words(question: str) -> list[Asked]:
 
 @lru_cache(maxsize=10_000)
 def translations(word: str) -> tuple[Rendering, ...]:
-    """Return what a Chinese word means in English, as stems; of one that the dictionary lacks what the words in it mean."""
+    """Return a Chinese word's English translations as stems; for an unknown one those of the words in it."""
     known = dictionary_here()
     if known is None:
         return ()
@@ -53,18 +53,18 @@ def translations(word: str) -> tuple[Rendering, ...]:
 
 
 def meanings(word: str) -> tuple[Rendering, ...]:
-    """Return what exactly this Chinese word means in English; nothing for one that the dictionary lacks."""
+    """Return the English translations of exactly this Chinese word; none for an unknown one."""
     known = dictionary_here()
     return known.renderings(word) if known else ()
 
 
 def units(text: str) -> list[str]:
-    """Return a text as values are compared: Chinese characters and English stems in their order."""
+    """Return a text's units for comparing values: Chinese characters and English stems in order."""
     return [_STEMMER.stemWord(unit) for unit in written(text)]
 
 
 def written(text: str) -> list[str]:
-    """Return the same, small and not stemmed."""
+    """Return the same units in lower case, not stemmed."""
     return [unit.lower() for unit in _UNIT.findall(normalise(text))]
 
 
@@ -73,7 +73,7 @@ def _has_han(term: str) -> bool:
 
 
 def dictionary_here() -> Dictionary | None:
-    """None where set-up made none: then no word is translated, and meaning alone leads across languages."""
+    """Return the dictionary; None where set-up made none: then only embeddings match across languages."""
     try:
         return _opened()
     except DictionaryMissing:

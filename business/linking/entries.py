@@ -1,4 +1,4 @@
-"""What can be linked in a layer: its tables, columns and measures, each with its words and one short text that is embedded."""
+"""Linkable entries of a layer: tables, columns and measures, each with its words and a short text to embed."""
 
 import hashlib
 from collections.abc import Iterator
@@ -10,16 +10,16 @@ from knowledge.text.terms import terms
 
 Kind = Literal["model", "dimension", "measure"]
 Key = tuple[str, str, str]  # table, kind, part
-VALUES_READ = 30  # of a column; a text of more values says no more of what the column holds
-VALUES_TOLD = 8  # in the text that is embedded
+VALUES_READ = 30  # of a column; more values do not describe it better
+VALUES_TOLD = 8  # in the embedded text
 WORDS_TOLD = 4
 COLUMNS_TOLD = 12
-OWN, VALUE, DESCRIBED, OF_TABLE = 1.0, 0.6, 0.4, 0.3  # what a word counts by where it stands
+OWN, VALUE, DESCRIBED, OF_TABLE = 1.0, 0.6, 0.4, 0.3  # weights of a word by its source
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing of a layer. part: "" for the table itself."""
+    """A linkable part of a layer. part: "" for the table itself."""
 
     model: str
     kind: Kind
@@ -29,7 +29,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """As a logical query calls it."""
+        """Return its name in a logical query."""
         return f"{self.model}.{self.part}" if self.part else self.model
 
     @property
@@ -37,7 +37,7 @@ class Entry:
         return self.model, self.kind, self.part
 
     def terms(self) -> dict[str, float]:
-        """Return the terms of its words, and what each counts."""
+        """Return the terms of its words with their weights."""
         found: dict[str, float] = {}
         for weight, texts in self._texts():
             for term in (term for text in texts for term in terms(text)):
@@ -45,7 +45,7 @@ class Entry:
         return found
 
     def text(self) -> str:
-        """Return what is embedded: what it is called and of which table, what is said of it, some of what it holds."""
+        """Return the text to embed: its names and table, its description, some of its values."""
         *others, name = self.named.words()
         words = " / ".join([*others[: WORDS_TOLD - 1], name])
         about = " ".join(self.named.description.all())
@@ -70,7 +70,7 @@ class Entry:
 
 
 def entries_of(layer: SemanticLayer) -> list[Entry]:
-    """Return everything that can be linked in a layer, in its order."""
+    """Return all entries of a layer, in its order."""
     return [entry for model in layer.semantic_models for entry in _entries_of(model)]
 
 

@@ -1,4 +1,4 @@
-"""A layer as the linker looks things up in it: by words, by values, and along keys. Built once for each saved layer."""
+"""The linker's index of a layer: by words, by values, and along keys. Built once for each saved layer."""
 
 import math
 from collections import defaultdict
@@ -18,19 +18,17 @@ from knowledge.text.terms import is_han
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-LONGEST_VALUE = 8  # units of a value that is looked for in a question
-COMMON = (
-    3.0  # rarity below which a word of everyday speech is no value, unless it is written as the value is: “in”, “IN”
-)
-UNSAID_RARITY = 4.5  # of a word that is looked for by itself
+LONGEST_VALUE = 8  # most units of a value to find in a question
+COMMON = 3.0  # rarity below which a common word is no value unless spelled exactly like it: “in”, “IN”
+UNSAID_RARITY = 4.5  # least rarity of a word searched by itself
 SHORTEST_NUMBER = 3  # digits
-OF_TABLE = 0.5  # of a table's score, beside that of its part
-OF_NEIGHBOUR = 0.8  # of the score of a table that a key leads to, or from
-LONGEST_WAY = 3  # steps between two tables
+OF_TABLE = 0.5  # weight of a table's score beside its part's
+OF_NEIGHBOUR = 0.8  # weight of the score of a table joined by a key
+LONGEST_WAY = 3  # most steps between two tables
 
 
 class NamedValue(NamedTuple):
-    """A value that a question names. dimension: `model.dimension`."""
+    """A value named in a question. dimension: `model.dimension`."""
 
     dimension: str
     value: str
@@ -38,10 +36,10 @@ class NamedValue(NamedTuple):
 
 @dataclass(frozen=True)
 class LayerIndex:
-    """entries: in the layer's order; places: where each is, by its key. tables: of each entry, its table's place in `names`.
+    """entries: in the layer's order; places: their indexes by key. tables: each entry's table as an index of `names`.
 
-    postings: by term, the entries that have it and what it counts there. values: by wording, the entries that have such a value.
-    neighbours: of a table, those that a key leads to, or from.
+    postings: by term, the entries with it and its weights. values: by wording, the entries with such a value.
+    neighbours: the tables joined to a table by a key.
     """
 
     entries: tuple[Entry, ...]
@@ -87,7 +85,7 @@ class LayerIndex:
         return np.isin(self.tables, [number for number, name in enumerate(self.names) if name in models])
 
     def by_words(self, asked: Iterable[Asked], visible: Mask) -> Floats:
-        """Return how much of a question each entry says, ≥ 0: the rarer a word in speech and among the visible entries, the more."""
+        """Return each entry's match with a question, ≥ 0: words rare in speech and visible entries weigh more."""
         count, asked_for = int(visible.sum()), 0.0
         scores = np.zeros(len(self.entries))
         for word in asked:
@@ -104,7 +102,7 @@ class LayerIndex:
         return scores / (0.75 + 0.25 * self.lengths / max(mean, 1e-9)) / max(asked_for, 1e-9)
 
     def rarest_unsaid(self, asked: Iterable[Asked], visible: Mask) -> str:
-        """Return the rarest word of a question that no visible entry says, in English where it has a meaning there; "" for none."""
+        """Return the rarest word of a question that no visible entry has, in English if translatable; "" for none."""
         unsaid = [
             word
             for word in asked
@@ -118,7 +116,7 @@ class LayerIndex:
         return " ".join(next((way for way in rarest.ways if not is_han(way[0][0])), rarest.ways[0]))
 
     def _said(self, way: Iterable[str]) -> Floats:
-        """Return what the entries count that have all of some terms."""
+        """Return the weights of the entries that have all of some terms."""
         least: Floats | None = None
         for term in way:
             own = np.zeros(len(self.entries))
@@ -130,7 +128,7 @@ class LayerIndex:
         return np.zeros(len(self.entries)) if least is None else least
 
     def named_values(self, question: str, visible: Mask) -> dict[NamedValue, int]:
-        """Return the values that a question names, the longest first, each with the place of its column; a shorter one inside is none."""
+        """Return the values named in a question, the longest first, with their columns' indexes; none in another."""
         stems, plain = units(question), written(question)
         covered = [False] * len(stems)
         found: dict[NamedValue, int] = {}
@@ -147,14 +145,14 @@ class LayerIndex:
         return found
 
     def _called(self, stems: list[str]) -> tuple[tuple[int, str], ...]:
-        """Return values of this wording, or of what a Chinese word means."""
+        """Return values with this wording, or with a Chinese word's translation."""
         own = self.values.get(" ".join(stems), ())
         if own or len(stems) == 1 or not all(map(is_han, stems)):
             return own
         return tuple(found for said in meanings("".join(stems)) for found in self.values.get(" ".join(said), ()))
 
     def best_of_tables(self, scores: Floats, visible: Mask) -> dict[str, float]:
-        """Return how near each table is: by its own words, by its best part, and by the nearest table that a key joins it to."""
+        """Return each table's score, from its own words, its best part, and the best table joined to it by a key."""
         best = np.zeros(len(self.names))
         np.maximum.at(best, self.tables[visible], scores[visible])
         best += np.where(visible[self.is_table], scores[self.is_table], 0)
@@ -169,12 +167,12 @@ class LayerIndex:
         return self.visible(models) & ~self.is_table
 
     def nearest(self, scores: Floats, tables: Mapping[str, float], models: Collection[str]) -> list[int]:
-        """Return the columns and measures of some tables, the nearest first; of a near table a little nearer."""
+        """Return the columns and measures of some tables, best first; those of better tables gain a little."""
         parts = np.flatnonzero(self.parts_of(models)).tolist()
         return sorted(parts, key=lambda place: -scores[place] - OF_TABLE * tables[self.entries[place].model])
 
     def between(self, models: Iterable[str], visible: Collection[str]) -> list[str]:
-        """Return tables that lie on the shortest ways between some, by visible tables alone."""
+        """Return the tables on the shortest paths between some, through visible tables only."""
         found: list[str] = []
         for one, other in combinations(models, 2):
             found += self._way(one, other, visible)
@@ -201,7 +199,7 @@ class LayerIndex:
 
 
 def _tells(word: str) -> bool:
-    """Return whether a word alone may be a value that was meant: “in” and “1” may be anything."""
+    """Return whether a word alone may mean a value: “in” and “1” may be anything."""
     return rarity(word) >= COMMON and not (word.isdigit() and len(word) < SHORTEST_NUMBER)
 
 

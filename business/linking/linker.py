@@ -1,4 +1,4 @@
-"""Schema linking: the part of a layer that a question is about, found by words and by meaning together."""
+"""Schema linking: find the part of a layer that a question is about, by words and embeddings."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -13,28 +13,28 @@ from business.semantic_layer.model import Dimension, SemanticLayer, SemanticMode
 
 Near = Callable[
     [str, Collection[str], int], Mapping[int, float]
-]  # text, tables, how many → cosines of the nearest entries, by place
-WHOLE_COLUMNS = 40  # a layer of no more is shown whole: some 1,500 tokens
-NEAREST = 200  # entries by meaning, of all tables
-CORE_TABLES = 4  # shown in any case, with what lies on the way between them
-MAX_TABLES = 12  # whose columns compete
-MAX_COLUMNS = 31  # keys and names among them
-WORDS = 1.0  # of a question said whole, against a cosine
-UNSAID = 0.1  # what a column gains by being near a word that the layer does not have
+]  # text, tables, number → cosines of the nearest entries, by index
+WHOLE_COLUMNS = 40  # a layer up to this size is shown whole: some 1,500 tokens
+NEAREST = 200  # nearest entries by embedding, of all tables
+CORE_TABLES = 4  # always shown, with the tables on the paths between them
+MAX_TABLES = 12  # candidates for columns
+MAX_COLUMNS = 31  # including keys and names
+WORDS = 1.0  # weight of a fully matched question, relative to a cosine
+UNSAID = 0.1  # bonus of a column near a word missing in the layer
 UNSAID_NEAREST = 8
 UNSAID_TABLES = 50
-UNSAID_TOGETHER = 4  # of these, of one table
-VALUE_COLUMNS = 2  # a value that stands in more says little of which is meant
+UNSAID_TOGETHER = 4  # of these, in one table
+VALUE_COLUMNS = 2  # a value in more columns tells little
 HOLDING_COLUMNS = 4
-NAMED = 0.3  # what a value that the question names adds to its column
+NAMED = 0.3  # bonus of a column for a value named in the question
 
 
 @dataclass(frozen=True)
 class Linked:
-    """What a question is about.
+    """The part of a layer that a question is about.
 
-    models: the most relevant first. columns, measures: `model.part`, those to show beside the keys; of a layer shown whole all.
-    values: those that the question names, but what rows of org units are called.
+    models: the most relevant first. columns, measures: `model.part`, to show beside the keys; all for a whole layer.
+    values: those named in the question, except names of org units' rows.
     """
 
     models: tuple[SemanticModel, ...]
@@ -45,9 +45,9 @@ class Linked:
 
 @dataclass(frozen=True)
 class Linker:
-    """Links questions to the tables of one layer that one person may ask about.
+    """Links questions to one person's visible tables of a layer.
 
-    layer: those tables. index: of the same layer, or of one with more tables. near: search by meaning; None for words alone.
+    layer: those tables. index: of the same layer or a larger one. near: embedding search; None for words only.
     """
 
     layer: SemanticLayer
@@ -60,7 +60,7 @@ class Linker:
         return cls(layer, LayerIndex.of(layer), near, whole_columns)
 
     def link(self, question: str, *, named_in: str = "") -> Linked:
-        """Return the part that a question is about; of one about other things whatever is nearest.
+        """Return the part that a question is about; the nearest one even for unrelated questions.
 
         named_in: a text that names what “these” in the question are.
         """
@@ -99,10 +99,10 @@ class Linker:
         return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), told)
 
     def _nearest_of_unsaid(self, asked: Sequence[Asked], models: Collection[str], visible: Mask) -> dict[int, float]:
-        """Return what is nearest to the rarest word that nothing in the layer says, taken by itself: “Boston” is one of the cities.
+        """Return the entries nearest to the rarest word missing in the layer, by itself: “Boston” is a city.
 
-        Inside the question its meaning is lost among that of the others. Only where it leads to one table; among hundreds of
-        tables something is near to any word.
+        Within the question its meaning is diluted. Only if it leads to one table: among hundreds of tables something is
+        near any word.
         """
         word = self.index.rarest_unsaid(asked, visible) if len(models) <= UNSAID_TABLES else ""
         if not word or self.near is None:
@@ -115,9 +115,7 @@ class Linker:
         return {place: cosine for place, cosine in found.items() if self.index.entries[place].model == table}
 
     def _holding(self, values: Mapping[NamedValue, int]) -> list[int]:
-        """Return the columns of values that the question names and that stand in one or two columns alone: those are meant,
-        shown in any case.
-        """
+        """Return the columns, always shown, of values that the question names and that are in one or two columns."""
         found = Counter(value.value for value in values)
         places = (place for value, place in values.items() if found[value.value] <= VALUE_COLUMNS)
         return list(dict.fromkeys(places))[:HOLDING_COLUMNS]
@@ -128,7 +126,7 @@ class Linker:
 
 
 class _Choice:
-    """What is shown of a wide layer: names and times of the core tables, then what is added until the columns are enough."""
+    """The shown part of a wide layer: names and times of the core tables, then others up to the limit."""
 
     def __init__(self, core: Iterable[SemanticModel]) -> None:
         self.models = {model.name: model for model in core}
@@ -153,9 +151,9 @@ class _Choice:
 
 
 def tells_names(dimension: Dimension, model: SemanticModel) -> bool:
-    """Return whether values of a column may be told to somebody who may ask about its table.
+    """Return whether a column's values may be shown to somebody who may ask about its table.
 
-    What rows are called is not, where each org unit has rows of its own: a row may be one that the person does not see.
+    Names of rows may not where org units have rows of their own: the person may not see that row.
     """
     is_shared = model.org_unit is not None and model.org_unit.shared_with is not None
     name = model.name_dimension
@@ -163,7 +161,7 @@ def tells_names(dimension: Dimension, model: SemanticModel) -> bool:
 
 
 def keys_of(model: SemanticModel, shown: Iterable[SemanticModel]) -> tuple[str, ...]:
-    """Return the columns of a table that are always shown: its key, those that lead to other tables shown, and those it is filtered by."""
+    """Return the columns of a table that are always shown: its key, keys to other shown tables, filtered columns."""
     primary = {other.primary.name for other in shown if other.primary}
     keys = [entity.expr for entity in model.entities if entity.type == "primary" or entity.name in primary]
     return tuple(dict.fromkeys([*keys, *model.default_filter]))
@@ -177,7 +175,7 @@ def _all_parts(shown: Iterable[SemanticModel]) -> tuple[frozenset[str], frozense
 def _fused(
     by_words: Floats, by_meaning: Mapping[int, float], named: Collection[int], unsaid: Collection[int]
 ) -> Floats:
-    """Cosine, and what is said in words on top; a column whose value the question names is found by that, too."""
+    """Return the cosine plus word matches; a value named in the question counts for its column."""
     scores = WORDS * by_words
     if by_meaning:
         dense = np.full(len(by_words), min(by_meaning.values()))

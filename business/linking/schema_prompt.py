@@ -1,7 +1,7 @@
-"""The linked part of a layer as a language model is told of it.
+"""The linked part of a layer as a prompt for a language model.
 
-A line begins with the name that a logical query says (`orders.revenue`); behind it stand type, column or formula as SQL has them,
-values, and what it is called and means in both languages.
+A line begins with the name in logical queries (`orders.revenue`), followed by type, column or formula in SQL, values,
+labels and description in both languages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from business.guard.rewrite import literal
 from business.linking.linker import Linked, keys_of, tells_names
 from business.semantic_layer.model import Dimension, Measure, Named, SemanticModel
 
-SAMPLE_VALUES = 6  # of a column with an index, where the question names none of them
+SAMPLE_VALUES = 6  # of an indexed column without a value named in the question
 NAMED_VALUES = 12
 VALUE_SYNONYMS = 2
 SYNONYMS = 3
@@ -18,7 +18,7 @@ DESCRIPTION_CHARS = 200
 
 
 def schema_prompt(linked: Linked) -> str:
-    """Return one block a table: its name and SQL's, then a line for each column and measure shown, its keys, and what always filters it."""
+    """Return a block per table: its names, a line for each shown column and measure, keys, default filters."""
     named: dict[str, list[str]] = {}
     for value in linked.values:
         named.setdefault(value.dimension, []).append(value.value)
@@ -58,7 +58,7 @@ def _column(dimension: Dimension, model: SemanticModel) -> str:
 
 
 def _values(dimension: Dimension, named: Sequence[str], model: SemanticModel) -> str:
-    """Return the values that the question names, else some, as they are written in the table."""
+    """Return the values that the question names, else some, spelled as in the table."""
     if not tells_names(dimension, model):
         return ""
     known = {value.value: value for value in dimension.values}

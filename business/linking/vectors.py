@@ -1,6 +1,6 @@
-"""The vectors of a source's saved layer in the database: filled after a layer is saved, searched for a question.
+"""Vectors of a source's saved layer in the database: filled after a layer is saved, searched for a question.
 
-A search reads those of named tables alone: a table that is not among them leaves no trace in what comes back.
+A search reads only the named tables' vectors: other tables do not influence its result.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -24,7 +24,7 @@ from copilot_site.lib.queues import send_on_commit
 from knowledge.embedding.base import EmbeddingError
 from knowledge.retrieval.engine import engine
 
-BATCH = 64  # texts that are embedded and stored at a time
+BATCH = 64  # texts embedded and stored per batch
 
 Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vectors]  # (texts, dimensions)
@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 
 def near_in(source_id: UUID, index: LayerIndex) -> Near:
-    """Return the search by meaning among the things of an index."""
+    """Return the embedding search among the entries of an index."""
 
     def near(text: str, tables: Collection[str], most: int) -> dict[int, float]:
         found = nearest(source_id, text, tables, most)
@@ -43,7 +43,7 @@ def near_in(source_id: UUID, index: LayerIndex) -> Near:
 
 
 def nearest(source_id: UUID, text: str, tables: Collection[str], most: int) -> dict[Key, float]:
-    """Cosines of the things of these tables that are nearest to a text; nothing where no vectors can be had."""
+    """Return the cosines of these tables' entries nearest to a text; none without vectors."""
     vector = _vector_or_none(text)
     if vector is None:
         return {}
@@ -57,7 +57,7 @@ def nearest(source_id: UUID, text: str, tables: Collection[str], most: int) -> d
 
 
 def nearest_sources(sources: Collection[UUID], text: str, most: int) -> list[UUID]:
-    """Return those of these sources with the things nearest to a text, nearest first; none where no vectors can be had."""
+    """Return the sources with the entries nearest to a text, nearest first; none without vectors."""
     vector = _vector_or_none(text)
     if vector is None:
         return []
@@ -74,18 +74,18 @@ def _vector_or_none(text: str) -> Vectors | None:
         return None
 
 
-@lru_cache(maxsize=64)  # a question is asked twice: of all tables, then of those chosen; and of every source
+@lru_cache(maxsize=64)  # a question is embedded for all tables, for the chosen ones, and for every source
 def _vector(text: str) -> Vectors:
     return engine().ask(text)[0]
 
 
 def fill_on_commit(source_id: UUID) -> None:
-    """Have a worker fill a source when the transaction commits; what is lost on the way is tended later."""
+    """Have a worker fill a source when the transaction commits; lost messages are made up for later."""
     send_on_commit("business.fill_schema_vectors", source_id, queue="maintenance")
 
 
 def fill(source_id: UUID) -> int:
-    """Bring the vectors of a source in line with its saved layer; how many were made. 0, too, while another process does it."""
+    """Update a source's vectors to its saved layer; return how many were made, 0 also while another process does it."""
     made = 0
     with sole_process(f"schema vectors:{source_id}") as is_alone:
         while is_alone:
@@ -100,17 +100,17 @@ def fill(source_id: UUID) -> int:
 
 
 def unfilled() -> list[UUID]:
-    """Return the sources whose layer was saved since they were filled, or that nobody can say it of."""
+    """Return the sources whose layer was, or may have been, saved since they were filled."""
     sources = DataSource.unscoped.filter(is_active=True).defer("layer")
     return [source.pk for source in sources if cache.get(_mark(source)) != source.changed_at.isoformat()]
 
 
 def fill_row(source: DataSource, embed: Embed | None = None) -> int:
-    """Embed what is new or has changed in a source's layer; each batch is stored at once: work that is cut off is not lost."""
+    """Embed new and changed entries of a source's layer; each batch is stored at once, so interrupted work is kept."""
     embed = embed or _embedded
     try:
         wanted = {entry.key: entry for entry in entries_of(source.semantic_layer)}
-    except InvalidInput:  # the doctor names it
+    except InvalidInput:  # the doctor command reports it
         return 0
     space = engine().space_id
     rows = SchemaVector.objects.filter(source=source, space=space)

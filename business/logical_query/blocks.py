@@ -1,4 +1,4 @@
-"""One SELECT of metrics that are made of the same rows."""
+"""One SELECT of metrics over the same rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ _FORMATS = {"day": "YYYY-MM-DD", "week": "YYYY-MM-DD", "month": "YYYY-MM", "quar
 
 @dataclass(frozen=True)
 class Block:
-    """shown: SQL of the dimensions; hidden: of keys that keep things of one name apart. aggregates: of the metrics, called names.
+    """shown: SQL of dimensions; hidden: of keys that tell namesakes apart. aggregates: of metrics, called names.
 
-    counts: which of them are counts, of which none means nought.
+    counts: which of them are counts, where no row means zero.
     """
 
     source: str
@@ -37,7 +37,7 @@ class Block:
     counts: tuple[bool, ...]
 
     def select(self, names: Sequence[str], keys: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
-        """Return the SELECT with its dimensions and metrics called so. hidden: names for the hidden keys, where they are wanted."""
+        """Return the SELECT with dimensions and metrics called so. hidden: names for the hidden keys, if wanted."""
         called = keys or self.dimensions
         columns = [f"{sql} AS {name}" for sql, name in zip(self.shown, called, strict=True)]
         columns += [f"{sql} AS {name}" for sql, name in zip(self.hidden, hidden, strict=True)] if hidden else []
@@ -54,9 +54,9 @@ class Block:
 def blocks_of(
     query: LogicalQuery, leaves: Mapping[Metric, TimeRange | None], catalog: Catalog, today: date
 ) -> tuple[list[Block], dict[Metric, str]]:
-    """Return the blocks of these metrics, and the column that each metric has among them. Raises Inexpressible.
+    """Return the blocks of these metrics, and each metric's column among them. Raises Inexpressible.
 
-    leaves: the metrics; each with the time that it is set beside, where it is what another one is compared with.
+    leaves: the metrics; those of a comparison's other side with the time that they stand beside.
     """
     groups: dict[object, list[Metric]] = {}
     for metric in leaves:
@@ -73,7 +73,7 @@ def blocks_of(
 
 
 def _time(metric: Metric, catalog: Catalog) -> str:
-    """Return the time of its own that a measure is counted by."""
+    """Return the measure's own time dimension."""
     found = catalog.measures.get(metric.name) if metric.agg is None else None
     return found[1].time if found else ""
 
@@ -116,7 +116,7 @@ def _block(
 
 
 def lifted(query: LogicalQuery, catalog: Catalog) -> tuple[str, ...]:
-    """Return columns by which no table of the query is narrowed by default: it is broken down by them, or a part is asked of the whole
+    """Return columns exempt from default filters: the query is broken down by them, or asks for a share of the whole
     that the default leaves out (how many per cent have left).
     """
     shown = [each.name for each in query.dimensions if each.name in catalog.dimensions]
@@ -131,7 +131,7 @@ def _is_left_out(condition: Filter, catalog: Catalog) -> bool:
 
 
 def _measure_filters(metrics: list[Metric], catalog: Catalog, source: Source) -> list[str]:
-    """Of a measure that stands alone, its own filter as a condition: groups that have none of its rows are none of its groups."""
+    """Return a single measure's own filter as a condition, so that groups without its rows are left out."""
     own = [catalog.measures.get(metric.name) for metric in metrics if metric.agg is None]
     filters = {tuple(sorted(found[1].filter.items())) for found in own if found}
     if len(filters) != 1 or len(own) != len(metrics) or None in own:
@@ -141,7 +141,7 @@ def _measure_filters(metrics: list[Metric], catalog: Catalog, source: Source) ->
 
 
 def _base(query: LogicalQuery, metrics: list[Metric], catalog: Catalog) -> tuple[str, str]:
-    """Return the table the rows come from, and, where it is a table between two, the table whose keys are counted once each."""
+    """Return the table the rows come from, and, if it links two tables, the one whose distinct keys are counted."""
     base = model_of_metric(metrics[0], catalog)
     grouped = {_model_of(each, catalog) for each in query.dimensions} - {""}
     far = [name for name in sorted(grouped) if catalog.joins.up(base, name) is None]
@@ -153,14 +153,14 @@ def _base(query: LogicalQuery, metrics: list[Metric], catalog: Catalog) -> tuple
 
 
 def _model_of(dimension: Dimension, catalog: Catalog) -> str:
-    """Return the table of a dimension; "" for the time that a metric is counted by."""
+    """Return the table of a dimension; "" for the metric's own time."""
     if not dimension.name:
         return ""
     return dimension.name if dimension.name in catalog.models else catalog.dimension(dimension.name)[0].name
 
 
 def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> tuple[str, str]:
-    """Return SQL of what a dimension shows, and of the key that keeps things of one name apart; "" where it needs none."""
+    """Return SQL of what a dimension shows, and of the key that tells things with one name apart, or ""."""
     catalog = source.catalog
     if dimension.grain is not None:
         name = dimension.name or conditions.time_of(source)
@@ -173,7 +173,7 @@ def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> t
         return source.column(dimension.name), ""
     model = catalog.model(dimension.name)
     is_called_so = model.primary and model.name_dimension and model.name_dimension.expr == model.primary.expr
-    if is_called_so and (own := source.own_key(model.name)):  # lakes by state: those of no state are some, too
+    if is_called_so and (own := source.own_key(model.name)):  # lakes by state: keep those without a state
         return own, ""
     key = source.key(model.name) if model.primary else ""
     if model.name_dimension is None:
@@ -187,13 +187,13 @@ def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> t
 def _moved(
     shown: str, dimension: Dimension, spans: tuple[TimeRange, TimeRange], source: Source, conditions: Conditions
 ) -> str:
-    """Return the periods of a time under the names of those that they are compared with: the first beside the first.
+    """Return the periods of a time under the names of those they are compared with, in order.
 
-    spans: the time, and the one it stands beside. Raises Inexpressible where they have not as many periods.
+    spans: the time, and the one it stands beside. Raises Inexpressible where their numbers of periods differ.
     """
     grain, time = dimension.grain, spans[0]
     if grain is None or grain not in STEPS:
-        return shown  # weekdays and hours are the same in every time
+        return shown  # weekdays and hours are the same in all times
     own = conditions.time_of(source)
     fiscal = conditions.catalog.layer.fiscal_year_start
     old, new = (periods(days_of(span, conditions.today, fiscal), grain) for span in spans)
@@ -204,7 +204,7 @@ def _moved(
 
 
 def _label(first: date, grain: Grain) -> str:
-    """Return what a period is called that begins on this day, as `_grain_sql` calls it."""
+    """Return the name of the period that begins on this day, as `_grain_sql` writes it."""
     match grain:
         case "year":
             return str(first.year)

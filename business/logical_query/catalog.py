@@ -1,4 +1,4 @@
-"""A layer by its names: what `model.part` is. Built once for a layer, shared by compiler, wording, parsing and linking."""
+"""Look up a layer's parts by `model.part`; built once per layer, shared by compiler, wording, parsing and linking."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +12,7 @@ from business.semantic_layer.model import Dimension, Measure, SemanticLayer, Sem
 
 @dataclass(frozen=True)
 class Catalog:
-    """Raises Inexpressible for every name that the layer has not."""
+    """A layer's parts by name. Raises Inexpressible for every unknown name."""
 
     layer: SemanticLayer
     models: dict[str, SemanticModel] = field(repr=False)
@@ -46,6 +46,6 @@ class Catalog:
         return self.measures[name]
 
     def unit(self, name: str) -> str:
-        """Return the unit of a measure or a dimension; "" for none, and for what is neither."""
+        """Return the unit of a measure or a dimension; "" for none, and for anything else."""
         found = self.measures.get(name) or self.dimensions.get(name)
         return found[1].unit if found else ""

@@ -48,7 +48,7 @@ def _matched(column: str, op: str, text: str) -> str:
 
 
 def _on_days(column: str, condition: Filter) -> str:
-    """Compare a time by whole days: until a day means until its end."""
+    """Compare a time by whole days: until a day includes that day."""
     days = [day_of(value) for value in condition.values]
     first, after = days[0], days[0] + timedelta(days=1)
     ordered = {">=": f">= '{first}'", "<": f"< '{first}'", ">": f">= '{after}'", "<=": f"< '{after}'"}
@@ -59,7 +59,7 @@ def _on_days(column: str, condition: Filter) -> str:
 
 
 def day_of(value: str | float | bool) -> date:
-    """Return the day that a text is. Raises Inexpressible for what is no day, or a time of one."""
+    """Return the day that a text names. Raises Inexpressible for anything else, also a time of day."""
     found = _DAY.fullmatch(str(value).strip())
     try:
         return date.fromisoformat(found[1] if found else "")
@@ -76,7 +76,7 @@ def _plain(value: str | float | bool) -> str:
 
 
 def fixed_sql(filters: dict[str, tuple[str, ...]], alias: str) -> str:
-    """Return the conditions that a layer sets of itself."""
+    """Return the conditions of a layer's own filters."""
     return " AND ".join(
         f"{alias}.{quoted(column)}::text IN ({', '.join(map(literal, values))})" for column, values in filters.items()
     )
@@ -91,13 +91,13 @@ def number_sql(value: str | float | bool) -> str:
 
 
 def require_kept(time: Dimension, unit: str) -> None:
-    """A time that keeps only months has no days. Raises Inexpressible."""
+    """Raise Inexpressible for a grain finer than the time keeps: months have no days."""
     if unit in _KEPT[time.time_granularity]:
         raise Inexpressible(_("Of this time only the %(unit)s is kept.") % {"unit": time.time_granularity})
 
 
 def finest(start: date | None, end: date | None) -> str:
-    """Return the coarsest calendar unit whose borders are those of a stretch."""
+    """Return the coarsest calendar unit on whose boundaries the span begins and ends."""
     edges = [edge for edge in (start, end) if edge]
     if any(edge.day != 1 for edge in edges):
         return "day"

@@ -1,7 +1,7 @@
-"""A logical query becomes one SELECT: deterministic, with the layer's definitions, and never through a join that counts a row twice.
+"""Compile a logical query to one SELECT: deterministic, by the layer's definitions, never counting a row twice.
 
-Metrics of one table under one set of conditions share a SELECT (a block); several blocks are put side by side by their
-dimensions, and what is made of them (ratios, changes, shares, ranks) stands above. Org units and limits are the guard's.
+Metrics of one table under one set of conditions share a SELECT (a block); blocks are joined by their dimensions, and
+ratios, changes, shares and ranks are computed over them. Org units and limits are added by the guard.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def _outcome(query: LogicalQuery, text: str) -> str:
 
 
 def _require_several(query: LogicalQuery, catalog: Catalog) -> None:
-    """A number of things by each of the same things is always one. Raises Inexpressible."""
+    """Raise Inexpressible for a count of things by each of the same things: it is always one."""
     grouped = {each.name for each in query.dimensions if each.name in catalog.models}
     counted = [m for m in query.metrics if m.over is None and m.name in grouped and m.name in catalog.models]
     if counted and len(query.metrics) == len(counted):
@@ -52,7 +52,7 @@ def _require_several(query: LogicalQuery, catalog: Catalog) -> None:
 
 
 def _require_used_time(query: LogicalQuery) -> None:
-    """The query's time is not said where no metric is counted over it. Raises Inexpressible."""
+    """Raise Inexpressible for a query's time that no metric uses."""
     if (
         query.times
         and query.metrics
@@ -65,7 +65,7 @@ def _require_used_time(query: LogicalQuery) -> None:
 
 @dataclass(frozen=True)
 class _Column:
-    """What is shown of a metric: an expression over the blocks' columns, and its name."""
+    """A shown column of a metric: an expression over the blocks' columns, and its name."""
 
     sql: str
     name: str
@@ -88,8 +88,8 @@ class _Statement:
         return self._above(blocks, columns)
 
     def _leaves(self) -> dict[Metric, TimeRange | None]:
-        """Return the metrics without their divisions, each once; with a comparison, each again in the other time, with the time it is
-        compared with.
+        """Return the distinct metrics without their divisions; with a comparison, each again in the other time, with the
+        time it is compared with.
         """
         found: dict[Metric, TimeRange | None] = {}
         for metric, beside in self._all_metrics():
@@ -117,7 +117,7 @@ class _Statement:
         return compared_with(time, comparison, self.today, self.catalog.layer.fiscal_year_start)
 
     def _columns(self, places: dict[Metric, str]) -> list[_Column]:
-        """Return the shown columns of metrics: in a comparison now, before, their difference and it in percent."""
+        """Return the shown columns of metrics: in a comparison now, before, the difference and it in percent."""
         names = columns_of(self.query)
         now = [self._made(metric, places) for metric in self.query.metrics]
         comparison = self.query.comparison
@@ -140,7 +140,7 @@ class _Statement:
         return f"round(100.0 * {ratio}, 2)" if metric.percent else ratio
 
     def _simple(self, block: Block, names: list[str]) -> str:
-        """Return one SELECT: the statement that a person would write."""
+        """Return a plain SELECT, as a person would write it."""
         text = block.select(names)
         having = [
             f"{block.aggregates[each.metric]} {_sign(each.op)} {number_sql(each.value)}" for each in self.query.having
@@ -164,7 +164,7 @@ class _Statement:
         if ranking and ranking.within:
             return self._within(inner, shown, columns, having, ranking)
         text = f"SELECT {', '.join(shown)} FROM ({inner}) AS {quoted('parts')}"
-        if having and query.share:  # a share is one of all groups, whichever are shown
+        if having and query.share:  # a share is of all groups, not only the shown ones
             names = [*keys, *(quoted(column.name) for column in columns), quoted("share")]
             conditions = [f"{quoted(columns[e.metric].name)} {_sign(e.op)} {number_sql(e.value)}" for e in query.having]
             text = f"SELECT {', '.join(names)} FROM ({text}) AS {quoted('shares')} WHERE {' AND '.join(conditions)}"
@@ -173,7 +173,7 @@ class _Statement:
         return text + (self._order(keys, [quoted(column.name) for column in columns]) if keys else "")
 
     def _within(self, inner: str, shown: list[str], columns: list[_Column], having: list[str], ranking: Ranking) -> str:
-        """Return the first of each group: all that share a place are shown."""
+        """Return the first rows of each group, ties included."""
         own = {column_of_dimension(each) for each in self.query.dimensions}
         outside = [column_of_dimension(each) for each in ranking.within]
         if not set(outside) < own:
@@ -193,7 +193,7 @@ class _Statement:
         )
 
     def _beside(self, blocks: list[Block], keys: list[str]) -> str:
-        """Return the blocks as one table: one row without dimensions, else matched by them; what a block has not is nought or empty."""
+        """Return the blocks joined by their dimensions, one row without any; missing values are zero or NULL."""
         if not keys:
             columns = [f"({block.one(place)}) AS {name}" for block in blocks for place, name in enumerate(block.names)]
             return f"SELECT {', '.join(columns)}"
@@ -220,7 +220,7 @@ class _Statement:
         )
 
     def _order(self, keys: list[str], names: list[str]) -> str:
-        """Name columns by their places."""
+        """Return ORDER BY, with columns by position."""
         ranking = self.query.ranking
         if ranking is None and any(each.grain for each in self.query.dimensions):
             return " ORDER BY 1"
@@ -230,7 +230,7 @@ class _Statement:
         return first_rows(ranking, by, rest)
 
     def _ranked_by(self, ranking: Ranking, keys: list[str], names: list[str]) -> str:
-        """Return the place of the column that is ranked by."""
+        """Return the position of the ranking column."""
         if ranking.by and not ranking.by.isdecimal():
             for place, dimension in enumerate(self.query.dimensions, 1):
                 if ranking.by in (dimension.name, column_of_dimension(dimension)):

@@ -1,4 +1,4 @@
-"""WHERE: filters, times and related rows of a query, on the rows themselves or on rows that belong to them."""
+"""Build WHERE from a query's filters, times and related rows, on the rows themselves or on rows that belong to them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ _INVERSE = {"<": ">=", "<=": ">"}
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions of one SELECT. today: the company's day. metrics: what is computed; none for a list. about: columns that the
-    question is about elsewhere, so that a table is not narrowed by them here.
+    """The conditions of one SELECT. today: the company's day. metrics: the computed ones; none for a list. about:
+    columns that other parts of the question concern, which exempts them from default filters.
     """
 
     catalog: Catalog
@@ -33,7 +33,7 @@ class Conditions:
     about: tuple[str, ...] = ()
 
     def where(self, source: Source) -> list[str]:
-        """Return the conditions as SQL, to be joined by AND; tables that they need are joined to the source."""
+        """Return the conditions as SQL, to be joined by AND; join the tables they need to the source."""
         parts: list[str] = []
         far: dict[str, list[Filter | TimeRange]] = {}
         own: list[Filter | TimeRange] = [*self.filters, *self.times]
@@ -51,7 +51,7 @@ class Conditions:
         return [*parts, *([fixed_sql(default, source.alias(source.base))] if default else [])]
 
     def _default_filter(self, name: str, filters: Sequence[Filter]) -> dict[str, tuple[str, ...]]:
-        """Return what a table is always narrowed to, but for columns that the question itself is about: who left, of all employees."""
+        """Return a table's default filters, except on columns that the question itself is about, such as who left."""
         asked = {dimension.expr for each in filters for dimension in self._columns_of(each, name)}
         asked |= {dimension.expr for model, dimension in map(self.catalog.dimension, self.about) if model.name == name}
         return {
@@ -67,7 +67,7 @@ class Conditions:
                 yield dimension
 
     def time_of(self, source: Source) -> str:
-        """Return the time dimension that this SELECT is counted by. Raises Inexpressible where its rows have none."""
+        """Return the time dimension of this SELECT. Raises Inexpressible where its rows have none."""
         for metric in self.metrics:
             model, measure = self.catalog.measures.get(metric.name, (None, None))
             if model is not None and measure is not None and measure.time and metric.agg is None:
@@ -78,11 +78,11 @@ class Conditions:
         return found
 
     def _own_time(self, name: str) -> str | None:
-        """Return a table's own time, or, for lines of another table's rows, that table's."""
+        """Return a table's own time, or, for line items, that of the table they belong to."""
         model = self.catalog.model(name)
         if model.defaults.agg_time_dimension:
             return f"{name}.{model.defaults.agg_time_dimension}"
-        if model.name_dimension is not None:  # a thing of its own, and no line of another table's rows
+        if model.name_dimension is not None:  # an entity of its own, not a line item
             return None
         ways = sorted(
             (len(way), other.name, other.defaults.agg_time_dimension)
@@ -135,7 +135,7 @@ class Conditions:
         return " AND ".join(parts)
 
     def _require_dated(self, model: str) -> None:
-        """“How many left last month” where the only time is the one they came: raises Inexpressible."""
+        """Raise Inexpressible for an undated value: “how many left last month” with only a joining date."""
         for condition in self.filters:
             owner, dimension = self.catalog.dimensions.get(condition.field, (None, None))
             if owner is None or dimension is None or owner.name != model:
@@ -156,7 +156,7 @@ class Conditions:
         return f"{column} {sign} (SELECT avg({inner.column(condition.field)}) FROM {inner.text()}{own}){times}"
 
     def _belonging(self, source: Source, far: dict[str, list[Filter | TimeRange]]) -> list[str]:
-        """Conditions on rows that belong to this one: all of the same row, where one table has them all."""
+        """Return conditions on rows that belong to this one, all on the same row if one table has them all."""
         if not far:
             return []
         try:
@@ -169,7 +169,7 @@ class Conditions:
         return [self._exists(source, models, found) for models, found in groups]
 
     def _exists(self, source: Source, models: list[str], conditions: Sequence[Filter | TimeRange]) -> str:
-        """Return whether a row of other tables belongs to this one. “Not” of a single condition is said of all such rows."""
+        """Return EXISTS for rows of other tables that belong to this one. A single “not” covers all such rows."""
         negated = [c for c in conditions if isinstance(c, Filter) and c.op in ("not_in", "!=", "not_contains")]
         if negated and len(conditions) > 1:
             raise Inexpressible(_("It is not clear which of the conditions is not to hold."))
@@ -188,7 +188,7 @@ class Conditions:
             return self._membership(related, source)
         inside: list[Filter | TimeRange] = [*related.filters, *_times_of(related, self.catalog)]
         key = source.own_key(related.model)
-        if key and not inside:  # orders without a customer: their own key is empty
+        if key and not inside:  # orders without a customer: their own key is NULL
             return f"{key} IS {'NULL' if related.is_not else 'NOT NULL'}"
         if source.reaches(related.model) and not related.is_not:
             parts = [f"{source.key(related.model)} IS NOT NULL"] if model.primary else []
@@ -203,12 +203,12 @@ class Conditions:
         return f"{word} (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
 
     def _membership(self, related: Related, source: Source) -> str:
-        """Things whose metric over the rows that belong to them is above or below a number; none at all counts as nought."""
+        """Return the comparison of a thing's metric over its related rows; no rows count as zero."""
         metric = related.metric
         assert metric is not None
         inner, sql, where = self.of_each(related, source)
         key = inner.key(source.base)
-        inverse = {} if metric.agg in ("avg", "min", "max") else _INVERSE  # of no rows there is no average
+        inverse = {} if metric.agg in ("avg", "min", "max") else _INVERSE  # no rows have no average
         if related.op == "=" and related.value == 0:
             raise Inexpressible(_("Ask for things without such rows instead of exactly none."))
         sign = inverse.get(related.op, "<>" if related.op == "!=" else related.op)
@@ -217,7 +217,7 @@ class Conditions:
         return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {number_sql(related.value)})"
 
     def of_each(self, related: Related, source: Source) -> tuple[Source, str, list[str]]:
-        """Return the rows that a metric of each thing is made of, the metric, and their conditions."""
+        """Return the rows of a metric of each thing, the metric, and their conditions."""
         metric = related.metric
         assert metric is not None
         base = model_of_metric(metric, self.catalog)
@@ -234,7 +234,7 @@ class Conditions:
 
 
 def _times_of(related: Related, catalog: Catalog) -> tuple[TimeRange, ...]:
-    """Return the time of related rows, by its name."""
+    """Return the time range of related rows, with its field filled in."""
     if related.time is None:
         return ()
     if related.time.field:
@@ -246,7 +246,7 @@ def _times_of(related: Related, catalog: Catalog) -> tuple[TimeRange, ...]:
 
 
 def carrier_towards(base: str, model: str, catalog: Catalog) -> str:
-    """Return the table whose rows belong to things of `base` and have `model`: itself, or the one between both. Raises Inexpressible."""
+    """Return the table that links `base` and `model`: `model` itself, or one between. Raises Inexpressible."""
     return model if catalog.joins.up(model, base) is not None else carrier_of(base, [model], catalog)
 
 

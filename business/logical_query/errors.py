@@ -1,5 +1,5 @@
-"""Why a logical query cannot be asked."""
+"""The error of a logical query that cannot be asked."""
 
 
 class Inexpressible(Exception):
-    """A logical query names what is not in the layer, or asks what would count wrongly; the text says which."""
+    """A logical query uses unknown names or would count wrongly; the text says what is wrong."""

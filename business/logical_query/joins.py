@@ -1,4 +1,4 @@
-"""How tables hang together: from many to one along keys, by the one shortest way there is."""
+"""Join tables from many to one along keys, by the unique shortest path."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,9 +35,9 @@ class Joins:
         ]
 
     def up(self, start: str, goal: str) -> tuple[Step, ...] | None:
-        """Return the steps from a table to one it points to, each from many to one; None where there is no way.
+        """Return the steps from a table to one it points to, each from many to one; None where there is no path.
 
-        Raises Inexpressible where two ways are equally short: which one is meant is not ours to guess.
+        Raises Inexpressible where two paths are equally short, rather than guess.
         """
         done = self._shortest(start, goal)
         if len(done) > 1:
@@ -49,12 +49,12 @@ class Joins:
         return done[0] if done else None
 
     def _is_of_several(self, step: Step) -> bool:
-        """Return whether the column points to keys of several tables: a sender is a user or a merchant."""
+        """Return whether the column is polymorphic: a sender is a user or a merchant."""
         ways = {other.one for other in self.steps if (other.many, other.column) == (step.many, step.column)}
         return len(ways) > 1
 
     def is_either(self, start: str, goals: Iterable[str]) -> bool:
-        """Return whether one column would have to point to two of several tables at once."""
+        """Return whether one column would have to point to two of these tables at once."""
         columns = [
             {way[0].column for way in self._shortest(start, goal) if way and self._is_of_several(way[0])}
             for goal in goals
@@ -62,7 +62,7 @@ class Joins:
         return any(one & other for one, other in combinations(columns, 2))
 
     def distance(self, start: str, goal: str) -> int | None:
-        """Return how many steps a table is away from one it points to, in one way or several; None where there is no way."""
+        """Return the number of steps from a table to one it points to, by any path; None where there is none."""
         done = self._shortest(start, goal)
         return len(done[0]) if done else None
 

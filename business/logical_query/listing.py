@@ -15,7 +15,7 @@ from business.logical_query.names import column_of_dimension
 from business.logical_query.query import LogicalQuery, Ranking, Rows
 from business.logical_query.source import Source
 
-SHOWN_COLUMNS = 6  # of a thing that has no name
+SHOWN_COLUMNS = 6  # columns shown for things without a name
 
 
 def listing_sql(query: LogicalQuery, catalog: Catalog, today: date) -> str:
@@ -25,7 +25,7 @@ def listing_sql(query: LogicalQuery, catalog: Catalog, today: date) -> str:
 
 
 def first_rows(ranking: Ranking, by: str, rest: str) -> str:
-    """ORDER BY, and how many. by: the place of a column; rest: what decides between equals, where they do not share a place."""
+    """Return ORDER BY and LIMIT. by: the position of a column; rest: breaks ties unless they are shown."""
     text = f" ORDER BY {by} {'DESC' if ranking.descending else 'ASC'} NULLS LAST"
     if ranking.limit and ranking.ties and not ranking.offset:
         return f"{text} FETCH FIRST {ranking.limit} ROWS WITH TIES"
@@ -81,7 +81,7 @@ class _Listing:
         return f"{source.column(name)} AS {quoted(name.rpartition('.')[2])}"
 
     def _is_distinct(self) -> bool:
-        """Return whether rows are shown once each: columns do not tell the things apart, and are no numbers or times of each."""
+        """Return whether to show distinct rows: columns that do not identify things and are no numbers or times."""
         if self.rows.distinct or not self.rows.columns:
             return self.rows.distinct
         if self.query.ranking is not None and self.query.ranking.by:
@@ -96,7 +96,7 @@ class _Listing:
         return not (len(self.rows.columns) > 1 and kinds & {"number", "time"})
 
     def _beside(self, source: Source, conditions: Conditions) -> list[str]:
-        """Return what the list is cut or ordered by, to be seen beside each thing."""
+        """Return the columns that the list is limited or ordered by, to show beside each thing."""
         found = [
             self._named(each.field, source)
             for each in self.query.filters
@@ -127,7 +127,7 @@ class _Listing:
     def _within(
         self, ranking: Ranking, shown: list[str], source: Source, conditions: Conditions, where: list[str]
     ) -> str:
-        """Return the first of each group by a column; all that share a place are shown."""
+        """Return the first rows of each group by a column, ties included."""
         if not ranking.by:
             raise Inexpressible(_("A list is ordered by one of its columns."))
         groups = [(*group_sql(each, source, conditions), quoted(column_of_dimension(each))) for each in ranking.within]

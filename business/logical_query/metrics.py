@@ -12,7 +12,7 @@ from business.semantic_layer.expressions import qualified
 
 
 def model_of_metric(metric: Metric, catalog: Catalog) -> str:
-    """Return the table whose rows a metric is made of. Raises Inexpressible."""
+    """Return the table that a metric aggregates. Raises Inexpressible."""
     if metric.name in catalog.measures and metric.agg is None:
         return catalog.measure(metric.name)[0].name
     if metric.name in catalog.models and metric.agg in (None, "count"):
@@ -23,8 +23,8 @@ def model_of_metric(metric: Metric, catalog: Catalog) -> str:
 
 
 def require_counted(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> None:
-    """A measure without cancelled orders says nothing of the cancelled ones. Raises Inexpressible where its own filter leaves out all
-    that a condition asks for.
+    """Raise Inexpressible where a measure's own filter excludes all that a condition asks for: a measure without
+    cancelled orders says nothing about the cancelled ones.
     """
     if metric.agg is not None or metric.name not in catalog.measures:
         return
@@ -57,9 +57,9 @@ def adds(metric: Metric, catalog: Catalog) -> bool:
 
 
 def metric_sql(metric: Metric, source: Source, counts_key: str = "") -> str:
-    """Return the aggregate of a metric without what it is divided by. counts_key: the table whose keys are counted once each.
+    """Return the aggregate of a metric without its division. counts_key: the table whose distinct keys are counted.
 
-    A measure's own filter stands in it, so that several metrics can share one SELECT.
+    It includes a measure's own filter, so that several metrics can share one SELECT.
     """
     catalog = source.catalog
     if metric.name in catalog.measures and metric.agg is None:

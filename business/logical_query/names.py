@@ -1,4 +1,4 @@
-"""What the columns of a result are called."""
+"""Names of a result's columns."""
 
 from collections import Counter
 
@@ -8,14 +8,14 @@ CHANGE = ("current", "previous", "change", "change_percent")
 
 
 def column_of_dimension(dimension: Dimension) -> str:
-    """Return the column of a dimension: a time is called by its grain, everything else by its own name."""
+    """Return the column name of a dimension: a time's grain, or its own name."""
     if dimension.grain is not None:
         return dimension.grain
     return dimension.name.rpartition(".")[2]
 
 
 def columns_of(query: LogicalQuery) -> list[str]:
-    """Return the columns of the metrics, in order; of a comparison four each."""
+    """Return the column names of the metrics, in order, four each in a comparison."""
     names = [_column(metric) for metric in query.metrics]
     taken = Counter([*names, *map(column_of_dimension, query.dimensions)])
     made, seen = [], Counter[str]()

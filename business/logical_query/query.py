@@ -1,4 +1,4 @@
-"""The logical query: what is asked of business data, in the names of the semantic layer, before any SQL.
+"""The logical query: a question on business data in the names of the semantic layer, before any SQL.
 
 Terms are those of MetricFlow and Cube: metrics over rows, dimensions with a grain, filters, time, ranking. Every name is
 `model.part` of one layer, or the name of a model. A query is a value: it is stored, compared, changed in one part, and compiled.
@@ -228,7 +228,7 @@ class LogicalQuery(Part):
 
     @property
     def leaves(self) -> tuple[Metric, ...]:
-        """Return its metrics, what they are divided by, and those of things that belong to it."""
+        """Return its metrics, their divisors, and those of related things."""
         own = (leaf for metric in self.metrics for leaf in (metric, metric.over) if leaf is not None)
         return (*own, *(related.metric for related in self.related if related.metric is not None))
 

@@ -1,4 +1,4 @@
-"""A logical query that somebody else filled, held against the layer: names as it has them, values that exist."""
+"""Resolve a logical query from outside against the layer: exact names, existing values."""
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -23,11 +23,11 @@ from business.semantic_layer.model import Dimension as LayerDimension
 from business.semantic_layer.model import Value
 
 P = TypeVar("P", bound=Part)
-MAX_NAMED = 8  # values that a sentence lists
+MAX_NAMED = 8  # most values listed in a sentence
 
 
 def resolved(query: LogicalQuery, catalog: Catalog) -> LogicalQuery:
-    """Return the query in the layer's own names and values. Raises Inexpressible, saying what there is instead."""
+    """Return the query in the layer's own names and values. Raises Inexpressible, naming the alternatives."""
     return _Resolver(catalog).query(query)
 
 
@@ -58,7 +58,7 @@ class _Resolver:
         return part.model_copy(update=changes)
 
     def name(self, given: str) -> str:
-        """As the layer writes it: exactly, in another case, or by its last part where only one thing is called so."""
+        """Return a name as the layer has it: exact, in another case, or by its last part if unique."""
         found = self.lower.get(given.lower())
         if found is not None:
             return found
@@ -137,7 +137,7 @@ class _Resolver:
         return self._with(condition, field=name, than=than, values=values)
 
     def _value(self, dimension: LayerDimension, given: str | float | bool) -> str:
-        """Return the stored value that is meant. Raises Inexpressible where the column has none, naming those it has; "" names none."""
+        """Return the stored value that is meant. Raises Inexpressible, naming those there are; "" names none."""
         text = str(given).lower() if isinstance(given, bool) else str(given)
         if not text:
             return text
@@ -151,7 +151,7 @@ class _Resolver:
 
 
 def no_such_value(dimension: LayerDimension, text: str) -> str:
-    """There is no region East; there are …"""
+    """Return the sentence “There is no region East; there are …”."""
     language = get_language() or "en"
     named = _listed(_called(value, language) for value in dimension.values) if not dimension.is_name else ""
     column = dimension.label.said(language) or dimension.name
@@ -162,7 +162,7 @@ def no_such_value(dimension: LayerDimension, text: str) -> str:
 
 
 def _called(value: Value, language: str) -> str:
-    """Return a value as people call it, and as it is stored."""
+    """Return a value's name for people, and its stored form."""
     told = value.said(language)
     return told if told == value.value else f"{told} ({value.value})"
 

@@ -1,4 +1,4 @@
-"""FROM: one table, and along keys, from many to one, the tables it points to."""
+"""Build FROM: one table, and the tables it points to along keys, from many to one."""
 
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ from business.semantic_layer.expressions import qualified
 
 @dataclass
 class Source:
-    """Each table is joined once, under its own alias; never one that would repeat a row of the base."""
+    """The FROM clause; each table is joined once, under its own alias, and never repeats a row of the base."""
 
     base: str
     catalog: Catalog
@@ -33,7 +33,7 @@ class Source:
         return self.catalog.joins.up(self.base, name) is not None
 
     def alias(self, name: str) -> str:
-        """Return the alias of a table, joined on the way if it is not there yet. Raises Inexpressible where no key leads to it."""
+        """Return the alias of a table, joining it if needed. Raises Inexpressible where no key leads to it."""
         if name not in self.aliases:
             way = self.catalog.joins.up(self.base, name)
             if way is None:
@@ -60,7 +60,7 @@ class Source:
         return f"{self.alias(name)}.{quoted(primary.expr)}"
 
     def own_key(self, name: str) -> str:
-        """Return the column of the base that holds a thing's key, so that rows without one stay; "" where the base itself has none."""
+        """Return the base's column with a thing's key, so that rows without one stay; "" where the base has none."""
         way = self.catalog.joins.up(self.base, name)
         if way is None or len(way) != 1 or name in self.aliases:
             return ""
@@ -87,5 +87,5 @@ def carrier_of(base: str, others: list[str], catalog: Catalog) -> str:
         )
     nearest = ways[0][1]
     for name in (base, *others):
-        joins.up(nearest, name)  # in one way
+        joins.up(nearest, name)  # raises if ambiguous
     return nearest

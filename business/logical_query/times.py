@@ -1,8 +1,8 @@
-"""From a time range to days: calendar periods around today, in the layer's time zone and fiscal year.
+"""Convert time ranges to days: calendar periods around today, in the layer's time zone and fiscal year.
 
-“Last month” is the one before this, whole. “The last 3 months”, days, weeks and years reach back from today, with today: so people who
-wrote questions for the reader read them. Quarters and fiscal years are periods of accounts and nobody's length of time: “the last two
-quarters” are the last two that are over, as “last quarter” is the last one.
+“Last month” is the whole previous month. “The last 3 months”, and days, weeks and years, reach back from today, today
+included, as people who wrote test questions read them. Quarters and fiscal years are accounting periods: “the last two
+quarters” are the last two complete ones, as “last quarter” is the last complete one.
 """
 
 from datetime import date, timedelta
@@ -15,22 +15,22 @@ from business.logical_query.query import Comparison, Period, TimeRange, Unit
 
 Span = tuple[date | None, date | None]
 NO_FISCAL_YEAR = gettext_lazy("A fiscal year has no meaning in these data: the layer does not say when it begins.")
-MAX_PERIODS = 60  # that are set beside others: of a year its weeks, of two months their days
+MAX_PERIODS = 60  # most periods of a comparison: a year's weeks, two months' days
 STEPS = frozenset({"day", "week", "month", "quarter", "year"})
 _DAYS = {"day": 1, "week": 7}
-ACCOUNTED = frozenset({"quarter", "fiscal_quarter", "fiscal_year"})  # of which the last n are those that are over
+ACCOUNTED = frozenset({"quarter", "fiscal_quarter", "fiscal_year"})  # the last n are complete ones
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "fiscal_quarter": 3, "fiscal_year": 12}
 
 
 def days_of(time: TimeRange, today: date, fiscal_start: int | None = None) -> Span:
-    """First day and the day after the last; None for an open end. Raises Inexpressible for a fiscal year that nobody defined."""
+    """Return the first day and the day after the last; None for an open end. Raises Inexpressible."""
     if time.period is None:
         return time.start, time.end
     return period_days(time.period, today, fiscal_start)
 
 
 def period_days(period: Period, today: date, fiscal_start: int | None = None) -> tuple[date, date]:
-    """fiscal_start: the month that a fiscal year begins in."""
+    """Return the days of a period. fiscal_start: the first month of a fiscal year."""
     tomorrow = today + timedelta(days=1)
     unit = period.unit
     if unit.startswith("fiscal") and fiscal_start is None:
@@ -51,7 +51,7 @@ def period_days(period: Period, today: date, fiscal_start: int | None = None) ->
 
 
 def compared_with(time: TimeRange, comparison: Comparison, today: date, fiscal_start: int | None = None) -> TimeRange:
-    """Return the time that is set beside another one: a time given; as long, just before; or the same days a year before.
+    """Return the time to compare with: a given one; the same length just before; or the same days a year before.
 
     Raises Inexpressible.
     """
@@ -62,7 +62,7 @@ def compared_with(time: TimeRange, comparison: Comparison, today: date, fiscal_s
 
 
 def _before(span: Span, to: str, period: Period | None) -> Span:
-    """period: what the span was made of: months before months, whatever their lengths."""
+    """Return the span before. period: the unit of the span: months before months, whatever their lengths."""
     start, end = span
     if start is None or end is None:
         raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
@@ -91,9 +91,8 @@ def periods(span: Span, grain: str) -> list[date]:
 
 
 def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | None:
-    """Return a time one `unit` (day, week, month, quarter, year) earlier (-1) or later (1): the period of its kind beside
-    it, or the same part
-    of the year beside it. None where it has no such neighbour.
+    """Return a time one `unit` (day, week, month, quarter, year) earlier (-1) or later (1): the adjacent period, or the
+    same part of the adjacent year. None where there is none.
     """
     period = time.period
     if period is not None and period.unit == unit and period.rolling is None and not period.to_date:
@@ -115,7 +114,7 @@ def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | No
 
 
 def in_the_year_of(part: Span, year: Span) -> Span | None:
-    """Days of one year in another, whole one: what "October compared with last year" compares. None where that is not asked."""
+    """Return days of one year moved into another, whole one, as in "October compared with last year"; else None."""
     (start, end), (first, last) = part, year
     if start is None or end is None or first is None or last is None:
         return None
@@ -126,7 +125,7 @@ def in_the_year_of(part: Span, year: Span) -> Span | None:
 
 
 def whole_months(start: date, end: date) -> int:
-    """Return how many there are between two first days of months; 0 where one of both is none."""
+    """Return the number of months between two first days of months; 0 for other days."""
     if start.day != 1 or end.day != 1:
         return 0
     return (end.year - start.year) * 12 + end.month - start.month
@@ -143,7 +142,7 @@ def _start(today: date, unit: str, offset: int, shift: int) -> date:
 
 
 def _same_day(day: date, unit: str, offset: int) -> date:
-    """Return the day as far into its period as `day` is into its own; the last one of a month that is shorter."""
+    """Return the day at the same offset in its period as `day` in its own, capped at a shorter month's end."""
     if unit in ("day", "week"):
         return day + timedelta(**{f"{unit}s": offset})
     first = _month_moved(day, offset * _MONTHS[unit])
@@ -151,7 +150,7 @@ def _same_day(day: date, unit: str, offset: int) -> date:
 
 
 def _month(index: int) -> date:
-    """index: months since year 0."""
+    """Return the first day of a month. index: months since year 0."""
     return date(index // 12, index % 12 + 1, 1)
 
 
@@ -167,7 +166,7 @@ def _year_moved(day: date, by: int) -> date:
 
 
 def _back(day: date, unit: str, n: int) -> date:
-    """Return the day n units before, the last of its month where that is shorter: the last 7 days are seven, with today."""
+    """Return the day n units before, capped at a shorter month's end: the last 7 days include today."""
     if unit in ("day", "week"):
         return day - timedelta(days=n * (7 if unit == "week" else 1))
     first = _month_moved(day.replace(day=1), -n * _MONTHS[unit])

@@ -1,6 +1,6 @@
-"""A logical query in words, in both languages: what was computed, over which time, with which conditions, by which definition.
+"""Describe a logical query in both languages: the number, time, conditions and definitions.
 
-Business words are the layer's; only the joints between them stand here.
+Business words are the layer's; only connecting words are here.
 """
 
 from collections.abc import Iterator
@@ -66,14 +66,14 @@ _GRAINS = {
     },
 }
 _SIGNS = {"=": "=", "!=": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤", "in": "=", "not_in": "≠"}
-_PERIODS = {1: "{0:%Y-%m}", 3: "{0:%Y}-Q{quarter}", 12: "{0:%Y}"}  # by their months
+_PERIODS = {1: "{0:%Y-%m}", 3: "{0:%Y}-Q{quarter}", 12: "{0:%Y}"}  # formats by number of months
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """figure: what the number is, "" for lists. conditions: what was asked for, each in words; window: the first of them, those
-    about time, without saying that they are. definitions: from the layer. unit: of the one figure that is asked for; counted:
-    what it counts. by: what it is broken down by, and its order. compared: the time that is asked for and the one beside it, if any.
+    """figure: the name of the number, "" for lists. conditions: each in words; window: the first of them, on time,
+    without its label. definitions: from the layer. unit: of the single figure asked for; counted: what it counts. by: its
+    breakdowns and order. compared: the time asked for and the one it is compared with, if any.
     """
 
     figure: str = ""
@@ -87,12 +87,12 @@ class Meaning:
 
 
 def describe(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> Meaning:
-    """language: `en`, or one that begins with `zh`. Raises Inexpressible for names the layer has not."""
+    """Describe a query. language: `en`, or one that begins with `zh`. Raises Inexpressible for unknown names."""
     return _Teller(catalog, "zh" if language.startswith("zh") else "en", today).meaning(query)
 
 
 def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> str:
-    """Return the whole query in one line: what a person chooses from, and what a follow-up now stands on."""
+    """Return the whole query in one line, for a choice of meanings or the context of a follow-up."""
     key = "zh" if language.startswith("zh") else "en"
     said = describe(query, catalog, language, today)
     subject = said.figure
@@ -103,22 +103,22 @@ def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) 
 
 
 def label(named: Named, language: str) -> str:
-    """Return what a thing is called in a language; its name where the layer has no label."""
+    """Return a thing's label in a language; its name where the layer has none."""
     return (named.label.zh if language == "zh" else named.label.en) or named.name.replace("_", " ")
 
 
 def defined(named: Named, language: str) -> str:
-    """Return a thing and what it means."""
+    """Return a thing with its definition."""
     return f"{label(named, language)}{'：' if language == 'zh' else ': '}{named.description.said(language)}"
 
 
 def meant(named: Named, language: str) -> str:
-    """Return a thing and what it means, inside another sentence."""
+    """Return a thing with its definition, for use inside a sentence."""
     return defined(named, language).rstrip("。.") if named.description.all() else label(named, language)
 
 
 def otherwise(named: Named, language: str) -> str:
-    """That something is not counted as the layer defines it."""
+    """Return the remark that something is not counted as the layer defines it."""
     return _JOINTS[language]["otherwise"].format(meant(named, language))
 
 
@@ -148,7 +148,7 @@ class _Teller:
         return [self._period(time) or self._window(time) for time in times]
 
     def _period(self, time: TimeRange) -> str:
-        """Return a whole year, quarter or month by its name: 2026, 2026-Q3, 2026-10; "" for others."""
+        """Return the name of a whole year, quarter or month: 2026, 2026-Q3, 2026-10; "" for other periods."""
         start, end = self._days(time)
         months = whole_months(start, end) if start and end else 0
         if not start or not end or months not in _PERIODS or (start.month - 1) % months:
@@ -165,7 +165,7 @@ class _Teller:
         return _JOINTS[self.language][name].format(*parts) if parts else _JOINTS[self.language][name]
 
     def _named(self, query: LogicalQuery) -> list[Named]:
-        """Return the measures and tables whose definitions stand beside a result."""
+        """Return the measures and tables whose definitions are shown with a result."""
         names = [leaf.name for leaf in query.leaves]
         found: list[Named] = [self.catalog.measures[name][1] for name in names if name in self.catalog.measures]
         found += [self.catalog.models[name] for name in names if name in self.catalog.models]
@@ -202,12 +202,12 @@ class _Teller:
         return self._narrowed(told, metric)
 
     def _narrowed(self, told: str, part: Metric | Related) -> str:
-        """With the conditions and the time that are its own."""
+        """Return a metric with its own conditions and time."""
         own = [self._filter(each) for each in part.filters] + ([self._window(part.time)] if part.time else [])
         return self._joint("of", told, self._joint("and").join(own)) if own else told
 
     def _unit(self, query: LogicalQuery) -> tuple[str, str]:
-        """Return the unit of the one figure, and what it counts; "" where there is none."""
+        """Return the unit of the single figure, and what it counts; "" for none."""
         if len(query.metrics) != 1 or query.metrics[0].over is not None or query.outcome == "group_count":
             return "", ""
         metric = query.metrics[0]
@@ -238,7 +238,7 @@ class _Teller:
         return days_of(time, self.today, self.catalog.layer.fiscal_year_start)
 
     def _window(self, time: TimeRange, counted: str = "") -> str:
-        """counted: the table whose own time needs no name; "" for any table."""
+        """Return the window in words. counted: the table whose own time needs no name; "" for any table."""
         start, end = self._days(time)
         last = end - timedelta(days=1) if end else None
         told = self._joint("to", start or "…", last or self._joint("open"))
@@ -293,7 +293,7 @@ class _Teller:
         return names.get(str(value), f"{value:g}" if isinstance(value, float) else str(value))
 
     def _by(self, query: LogicalQuery) -> list[str]:
-        """Return what it is broken down by, and how much of it is shown."""
+        """Return the breakdowns in words, with order and limit."""
         told = (
             [self._joint("by", self._joint("and").join(self._dimension(each) for each in query.dimensions))]
             if query.dimensions
@@ -331,7 +331,7 @@ class _Teller:
 
 
 def _counted_otherwise(query: LogicalQuery, catalog: Catalog) -> list[tuple[SemanticModel, Measure]]:
-    """Return the measures that a figure aggregates like, but without their filter."""
+    """Return the measures with the same aggregate as a figure that lacks their filter."""
     found = [each for leaf in query.leaves for each in _missed(leaf, query.filters, catalog)]
     return list({(model.name, measure.name): (model, measure) for model, measure in found}.values())
 
@@ -349,6 +349,6 @@ def _missed(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> It
 
 
 def _held(filters: tuple[Filter, ...], model: SemanticModel, catalog: Catalog) -> set[str]:
-    """Return the columns of a table that filters narrow: which values are meant is said beside the result."""
+    """Return the filtered columns of a table, whose values are stated with the result."""
     found = [catalog.dimensions.get(condition.field) for condition in filters]
     return {dimension.expr for each in found if each for owner, dimension in (each,) if owner.name == model.name}

@@ -35,7 +35,7 @@ from copilot_site.lib.outgoing import AddressRefused, checked, services
 
 DEFAULTS = Limits()
 _GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>.+?) TO .+?(?P<option> WITH GRANT OPTION)?$")
-# A binary collation for what is compared as text, filters by org unit above all: “north ” and “North” are two units.
+# A binary collation for text comparisons, above all filters by org unit: “north ” and “North” are two units.
 _SETTINGS = """
 SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO', div_precision_increment = 10,
     time_zone = %s, lock_wait_timeout = 1
@@ -54,7 +54,7 @@ _TOO_LATE = {
 
 
 class _NoPassword:
-    """In the place of the way to say a password in clear: a server that asks for it does not get it."""
+    """Replaces clear-text authentication: a server that asks for it gets no password."""
 
     def __init__(self, _connection: object) -> None:
         pass
@@ -64,7 +64,7 @@ class _NoPassword:
 
 
 def access_to(address: Address, policy: Policy, layer: SemanticLayer, limits: Limits) -> DialectAccess:
-    """Return the source as a person with this policy may ask it. Raises nothing: nobody is connected yet."""
+    """Return the source's access under this policy. Raises nothing: it does not connect yet."""
     dimensions = [each for model in layer.semantic_models for each in model.dimensions if each.type == "time"]
     times = frozenset(column for each in dimensions for column in each.columns)
     return DialectAccess(policy, "mysql", partial(_fetch, address, layer.time_zone, limits), times, limits)
@@ -73,7 +73,7 @@ def access_to(address: Address, policy: Policy, layer: SemanticLayer, limits: Li
 async def _fetch(
     address: Address, time_zone: str, limits: Limits, statement: str, uncapped: str | None
 ) -> tuple[Rows, int | None]:
-    """Raise SourceUnavailable, SourceRefused, SqlRefused. Nobody waits for a statement that was cancelled; its own limit ends it."""
+    """Run a statement. Raises SourceUnavailable, SourceRefused, SqlRefused. A cancelled one runs to its limit."""
     return await sync_to_async(_fetched, thread_sensitive=False)(address, time_zone, limits, statement, uncapped)
 
 
@@ -100,20 +100,20 @@ def _fetched(
             raise too_long_a_row()
         total = None
         if uncapped is not None and len(rows) == limits.rows:
-            total = rows_of(connection, f"SELECT count(*) FROM ({uncapped}) AS answer")[0][0]  # noqa: S608  # as it was guarded
+            total = rows_of(connection, f"SELECT count(*) FROM ({uncapped}) AS answer")[0][0]  # noqa: S608  # guarded
         elapsed_ms = int((time.perf_counter() - began) * 1000)
         return Rows(columns, tuple(rows), is_cut, elapsed_ms), total if total and total > limits.rows else None
 
 
 def rows_of(connection: Any, statement: str, given: tuple[Any, ...] | None = None) -> tuple[tuple[Any, ...], ...]:
-    """Return what a statement of ours gives."""
+    """Return the rows of a trusted statement."""
     with connection.cursor() as cursor:
         cursor.execute(statement, given)
         return tuple(cursor.fetchall())
 
 
 def excess(connection: Any, database: str) -> list[str]:
-    """Return what the account is granted beyond reading this database, as the server says it."""
+    """Return the account's grants beyond reading this database, as the server words them."""
     told = (re.sub(r" (IDENTIFIED|REQUIRE) .*", "", row[0]) for row in rows_of(connection, "SHOW GRANTS"))
     return [grant for grant in told if not _is_harmless(grant, database)]
 
@@ -127,7 +127,7 @@ def _is_harmless(grant: str, database: str) -> bool:
 
 
 def named(name: str) -> str:
-    """Return a name as MySQL reads it literally."""
+    """Return a name quoted as a MySQL identifier."""
     return f"`{name.replace('`', '``')}`"
 
 

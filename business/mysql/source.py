@@ -1,6 +1,6 @@
-"""MySQL and MariaDB as a data source: what its administrator runs, what the account may do, and what its views show.
+"""MySQL and MariaDB as a data source: SQL for its administrator, checks of the account, and drafts from its views.
 
-The account sees one database, which holds views and nothing else; the product reads through them, and makes nothing there.
+The account sees one database with views only; the product reads through them and creates nothing there.
 """
 
 import re
@@ -46,7 +46,7 @@ _TABLE = re.compile(r"(?P<table>[^()]+)(?:\((?P<columns>[^()]+)\))?")
 def setup(account: str, database: str, views: str, tables: Sequence[str]) -> str:
     """Return SQL that shows tables of a database as views in another one, and lets an account, which exists, read only these.
 
-    tables: names, each with the columns that are shown where not all are: `employee(id, name)`. Raises InvalidInput for other text.
+    tables: names, each optionally with the columns to show: `employee(id, name)`. Raises InvalidInput for other text.
     """
     statements = [f"CREATE DATABASE IF NOT EXISTS {named(views)};"]
     for text in tables:
@@ -63,7 +63,7 @@ def setup(account: str, database: str, views: str, tables: Sequence[str]) -> str
 
 
 def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
-    """Yield what the account may do that it must not, what is no view, and which of these tables are missing.
+    """Yield excessive rights of the account, tables that are not views, and missing ones.
 
     Raises SourceUnavailable, SqlRefused.
     """
@@ -82,9 +82,9 @@ def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
 
 
 def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None = None) -> SemanticLayer:
-    """Return what names and the first rows of the views show. Views declare no keys. Raises SourceUnavailable, SqlRefused.
+    """Return a layer inferred from names and first rows of the views. Raises SourceUnavailable, SqlRefused.
 
-    unread: told of what is left out; a name longer than PostgreSQL's cannot be read by the grammar that guards statements.
+    unread: called for each view left out; the guard cannot parse names longer than PostgreSQL's.
     """
     columns: dict[str, list[Column]] = {}
     with scratch() as postgres, reading(address, limits=DRAFTING) as connection:
@@ -105,7 +105,7 @@ def draft(address: Address, name: str, *, time_zone: str, unread: Unread | None 
 
 
 def _plain(row: Sequence[Any], columns: Sequence[Column]) -> list[Any]:
-    """Return values that PostgreSQL takes: a day that is none (0000-00-00) is empty."""
+    """Return values that PostgreSQL accepts: an invalid day (0000-00-00) becomes NULL."""
     return [_value(value, column) for value, column in zip(row, columns, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""From a question to a logical query: what every way of getting there takes and gives."""
+"""The inputs and results of all parsers from a question to a logical query."""
 
 from dataclasses import dataclass, field
 from datetime import date
@@ -8,7 +8,7 @@ from business.logical_query.query import LogicalQuery
 
 @dataclass(frozen=True)
 class Context:
-    """language: of the question. today: the company's day. earlier: what the conversation stands on.
+    """language: of the question. today: the company's day. earlier: the conversation's last query.
 
     named_in: a text that names what “these” in the question are, such as a passage of a document.
     """
@@ -21,7 +21,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several meanings. text: a complete question that says it. source: whose query it is; "" where there is none yet."""
+    """One of several meanings. text: a complete question for it. source: the query's source; "" for none yet."""
 
     text: str
     query: LogicalQuery | None = None
@@ -30,21 +30,21 @@ class Choice:
 
 @dataclass(frozen=True)
 class Clarification:
-    """A question that may mean several things: the person chooses."""
+    """An ambiguous question: the person chooses a meaning."""
 
     choices: tuple[Choice, ...]
 
 
 @dataclass(frozen=True)
 class FreeForm:
-    """A statement for what a logical query cannot express. It follows no definition of the company unless it is shown to."""
+    """A statement for what a logical query cannot express. It counts as following no definition unless proven."""
 
     sql: str
 
 
 @dataclass(frozen=True)
 class Unparseable:
-    """why: one sentence for the person. unknown: words that stand for nothing here. partial: what was understood."""
+    """why: one sentence for the person. unknown: words without a meaning here. partial: the understood part."""
 
     why: str
     unknown: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ Parsed = LogicalQuery | Clarification | FreeForm | Unparseable
 
 @dataclass(frozen=True)
 class Example:
-    """sql: as a person or model writes it, over the tables of the source, before the guard."""
+    """sql: as written by a person or model over the source's tables, before the guard."""
 
     question: str
     sql: str

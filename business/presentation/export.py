@@ -1,4 +1,4 @@
-"""A result as the rows of a file: what is not all of the company's, or not all there is, says so below them, and in the file's name."""
+"""Export a result as a file's rows; a partial result says so below them and in the file's name."""
 
 from django.utils.translation import get_language
 
@@ -7,9 +7,7 @@ from business.results.shown_query import QueryShown
 
 
 def exported_rows(result: QueryShown) -> list[tuple[object, ...]]:
-    """Return names of columns, rows, and below an empty one of how many they are the first, and of which org units, in the
-    page's language.
-    """
+    """Return column names and rows, then after an empty row their total and org units, in the page's language."""
     table, is_chinese = result.table, (get_language() or "en").startswith("zh")
     cut = first_of(len(table.rows), table.total, is_chinese=is_chinese) if table.total is not None else ""
     notes = [note for note in (cut, rows_told(result.reach, is_chinese=is_chinese)) if note]

@@ -1,4 +1,4 @@
-"""From a query that ran to what an answer keeps of it: the value in words, the table, how it is drawn, and what it means."""
+"""Convert a query that ran to what an answer keeps: the value in words, the table, the chart and the meaning."""
 
 import re
 from collections import defaultdict
@@ -26,7 +26,7 @@ from business.sources import OpenSource, reach_of
 
 CHART_ROWS = range(2, 51)
 MAX_SERIES = 4
-MADE = frozenset({*CHANGE[2:], "share"})  # columns made of others beside them
+MADE = frozenset({*CHANGE[2:], "share"})  # columns derived from others beside them
 PERIOD = re.compile(r"\d{4}(?:-(?:Q\d|W\d\d|\d\d(?:-\d\d)?))?")  # 2026, 2026-Q3, 2026-W40, 2026-10, 2026-10-31
 
 
@@ -40,7 +40,7 @@ def query_shown(
     language: str,
     logical_query: LogicalQuery | None = None,
 ) -> QueryShown:
-    """Return what an answer keeps. opened: what the query ran under."""
+    """Return what an answer keeps. opened: the source as the query used it."""
     answer = result.answer
     rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
     columns = _columns(rows, _asked(opened, answer.tables), meaning, language)
@@ -61,11 +61,11 @@ def query_shown(
 
 @dataclass(frozen=True)
 class _Columns:
-    """What is said of the columns of a result, one each in their order."""
+    """Descriptions of a result's columns, in their order."""
 
     labels: tuple[str, ...]
     units: tuple[str, ...]
-    words: tuple[dict[str, str], ...]  # what values are called
+    words: tuple[dict[str, str], ...]  # names of values
 
 
 def _columns(rows: Rows, layer: SemanticLayer, meaning: Meaning, language: str) -> _Columns:
@@ -126,7 +126,7 @@ def _table_shown(answer: Answer, rows: Rows, columns: _Columns, language: str) -
 
 
 def _read_at(answer: Answer, opened: OpenSource, language: str) -> tuple[str, ...]:
-    """When a result was read that may be a kept one."""
+    """Return the time when a result was read, which may be cached."""
     if answer.read_at is None:
         return ()
     with override("zh-hans" if language.startswith("zh") else "en"):
@@ -140,15 +140,15 @@ def _with_unit(name: str, unit: str, *, is_chinese: bool) -> str:
 
 
 def _asked(opened: OpenSource, tables: Collection[str]) -> SemanticLayer:
-    """Return the part of the layer that a query read: a name of another table says nothing about its columns."""
+    """Return the part of the layer that a query read, since names of other tables do not describe its columns."""
     models = tuple(m for m in opened.layer.semantic_models if m.full_name in tables)
     return opened.layer.model_copy(update={"semantic_models": models})
 
 
 def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec | None:
-    """Return a line over time that runs forwards, bars over names and over times in another order; None where the shape asks for neither.
+    """Return a line over ascending time, bars over names and otherwise ordered times; None for other shapes.
 
-    A part of a table is not drawn: it would mislead. What was made of drawn numbers, their change and share, is on another scale.
+    Truncated tables are not drawn: they would mislead. Changes and shares are left out: their scale differs.
     """
     if len(rows) not in CHART_ROWS or len(columns) < 2:
         return None
@@ -166,7 +166,7 @@ def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec
 
 
 def _kind(name: str, values: Sequence[Any]) -> str:
-    """time, name or quantity of a column by its values; "" where they are none of these."""
+    """Return a column's kind by its values: time, name or quantity, or ""."""
     told = [value for value in values if value is not None]
     if not told:
         return ""
@@ -178,7 +178,7 @@ def _kind(name: str, values: Sequence[Any]) -> str:
     if all(isinstance(value, str) for value in told):
         return "name"
     if all(map(is_number, told)):
-        return "" if f"_{name.lower()}".endswith("_id") else "quantity"  # a number that names a row is none
+        return "" if f"_{name.lower()}".endswith("_id") else "quantity"  # an id is not a quantity
     return ""
 
 
@@ -196,13 +196,13 @@ _DERIVED = {
 }  # fmt: skip
 
 
-_KEEPS_UNIT = ("", "sum", "avg", "min", "max")  # of a column
+_KEEPS_UNIT = ("", "sum", "avg", "min", "max")  # aggregates that keep a column's unit
 Meant = tuple[str, SemanticModel | Measure | Dimension, str]
 Said = defaultdict[str, set[str]]
 
 
 def _meant(layer: SemanticLayer) -> Iterator[Meant]:
-    """Yield what a column of a result may be called, what of the layer that is, and what is made of it; "" for itself."""
+    """Yield the possible names of a result's columns, with their part of the layer and derivation, or ""."""
     for model in layer.semantic_models:
         yield model.name, model, ""
         yield from ((measure.name, measure, "") for measure in model.measures)
@@ -212,12 +212,12 @@ def _meant(layer: SemanticLayer) -> Iterator[Meant]:
 
 
 def _only(said: set[str], otherwise: str) -> str:
-    """Return what is said, where only one thing is."""
+    """Return the item if there is exactly one, else `otherwise`."""
     return next(iter(said)) if len(said) == 1 else otherwise
 
 
 def _labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
-    """Return what the columns are called in a language; a name that means several things, or none, stays as it is."""
+    """Return the columns' labels in a language; an ambiguous or unknown name stays."""
     key = "zh" if language.startswith("zh") else "en"
     said = Said(set, {name: {word} for name, word in _DERIVED[key].items()})
     for model in layer.semantic_models:
@@ -230,7 +230,7 @@ def _labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tupl
 
 
 def _units(columns: Sequence[str], layer: SemanticLayer) -> tuple[str, ...]:
-    """Return the unit of each column; "" for none, and for a name that means several things."""
+    """Return the unit of each column; "" for none, and for an ambiguous name."""
     said = Said(set)
     for name, named, agg in _meant(layer):
         if not isinstance(named, SemanticModel) and agg in _KEEPS_UNIT:
@@ -239,9 +239,9 @@ def _units(columns: Sequence[str], layer: SemanticLayer) -> tuple[str, ...]:
 
 
 def _words(rows: Rows, layer: SemanticLayer, language: str) -> Iterator[dict[str, str]]:
-    """For each column what its values are called in a language, where the layer calls them something else.
+    """Return for each column its values' names in a language, where the layer renames them.
 
-    A value that means several things under one name of a column stays as it is.
+    A value that is ambiguous under one column name stays.
     """
     said: defaultdict[str, Said] = defaultdict(lambda: Said(set))
     for name, named, agg in _meant(layer):

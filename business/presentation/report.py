@@ -1,4 +1,4 @@
-"""A result as people and models read it: the value first, then the table, then what it means."""
+"""Write a result for people and models: the value first, then the table, then its meaning."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -14,7 +14,7 @@ TABLE_ROWS = 20  # in the text of an answer; the page shows all that came
 
 
 def report(result: QueryResult, meaning: Meaning, language: str, *, said: str, words: Sequence[Words] = ()) -> str:
-    """Sentences and a Markdown table. said: the headline. words: as `told_row`."""
+    """Return sentences and a Markdown table. said: the headline. words: as `told_row`."""
     rows = result.answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
     is_chinese = language.startswith("zh")
     parts = [said]
@@ -33,7 +33,7 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], words:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value as JSON."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Decimal | float):

@@ -11,9 +11,9 @@ from business.postgres_session import Rows
 from business.results.cells import Words, is_number, is_year, spoken, told
 from business.results.shown_query import TableReach
 
-FEW_ROWS = 5  # of a name and a value each, which are told one by one
+FEW_ROWS = 5  # rows of a name and a value, listed in the sentence
 FEW_COLUMNS = 6  # of a single row
-MAX_CHARACTERS = 300  # of all that is told one by one; beyond that the table is the better reading
+MAX_CHARACTERS = 300  # of the listed values; for more the table reads better
 
 
 def headline(
@@ -27,8 +27,8 @@ def headline(
     words: Sequence[Words],
     counted: str,
 ) -> str:
-    """Return the value, two values and their change, or a few values by name; else how many rows there are; for nothing at all the
-    conditions that nothing fulfils. With the days that it stands for, and whose rows it stands on.
+    """Return the value, two values and their change, or a few values by name; else the number of rows, or the unmet
+    conditions for none; with the days and org units that it covers.
 
     labels, units, words: of the columns. counted: which rows may be seen, as `rows_told` says it.
     """
@@ -37,7 +37,7 @@ def headline(
     said = _said(teller, total, meaning)
     windows = (
         () if teller.change() else (window for window in meaning.window if window not in said)
-    )  # it names its times
+    )  # includes its times
     return _scoped(said, [*windows, counted], is_chinese=is_chinese)
 
 
@@ -52,7 +52,7 @@ def _said(teller: "_Teller", total: int | None, meaning: Meaning) -> str:
         return first_of(shown, total, is_chinese=is_chinese)
     changed = "" if rows.is_truncated else teller.change()
     if changed and teller.figure.counted:
-        return changed  # it names what is counted
+        return changed  # includes what is counted
     sentence = changed or ("" if rows.is_truncated else teller.few())
     if sentence and len(sentence) <= MAX_CHARACTERS:
         return teller.named(sentence, meaning.figure)
@@ -60,18 +60,18 @@ def _said(teller: "_Teller", total: int | None, meaning: Meaning) -> str:
 
 
 def first_of(shown: int, total: int, *, is_chinese: bool) -> str:
-    """Of a result that was cut: of how many rows these are the first."""
+    """Return for a truncated result of how many rows these are the first."""
     return f"共 {total:,} 行，显示前 {shown} 行。" if is_chinese else f"First {shown} of {total:,} rows."
 
 
 def _scoped(said: str, scope: Iterable[str], *, is_chinese: bool) -> str:
-    """With the days, and the part of the company, that it was counted over: a number of one of them must not be taken for another's."""
+    """Add the days and org units that a number covers, so that it is not mistaken for another."""
     end = said[-1] if said and said[-1] in "。." else ""
     return f"{('，' if is_chinese else ', ').join(filter(None, [said.removesuffix(end), *scope]))}{end}"
 
 
 def rows_told(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
-    """Return which rows a result may stand on; "" where no table has org units."""
+    """Return whose rows a result may cover; "" where no table has org units."""
     filtered = [table.units for table in reach if table.units is not None]
     if not filtered:
         return ""
@@ -83,7 +83,7 @@ def rows_told(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
 
 @dataclass(frozen=True)
 class _Unit:
-    """Behind a number: a unit, or what is counted."""
+    """The text after a number: a unit, or what is counted."""
 
     unit: str
     counted: str
@@ -123,7 +123,7 @@ class _Teller:
         return f"No row fits{f' ({listed})' if listed else ''}."
 
     def single(self, figure: str, conditions: Sequence[str]) -> str:
-        """Return the one value; in words for none, of a sum, an average or an extreme of no rows, or of rows without a value."""
+        """Return the one value; in words for NULL, an aggregate of no rows or of rows without a value."""
         found = self.rows.rows[0][0]
         if found is not None:
             return self.named(f"{self.name(0, 0)} {self._unit_of_one()}".rstrip(), figure)
@@ -134,7 +134,7 @@ class _Teller:
         return f"No value{named}: no row fits that has one{f' ({listed})' if listed else ''}."
 
     def _unit_of_one(self) -> str:
-        """Of the one value: its column's, or that of the figure that was asked for."""
+        """Return the unit of the one value: its column's, or that of the figure asked for."""
         if self.rows.columns[0] == "share":
             return "%"
         return self.units[0] or (self.figure.unit if is_number(self.rows.rows[0][0]) else "")
@@ -197,7 +197,7 @@ class _Teller:
 
 
 def _plural(thing: str) -> str:
-    """Of an English label: customer → customers, company → companies; one that ends in s is taken for a plural."""
+    """Return an English label's plural: customer → customers, company → companies; one ending in s is a plural."""
     if thing.endswith("y") and thing[-2:-1] not in "aeiou":
         return f"{thing[:-1]}ies"
     if thing.endswith(("sh", "ch", "x", "ss")):

@@ -1,4 +1,4 @@
-"""One value of a result for people: grouped numbers, years as they are written, and what the layer calls a value."""
+"""Format a value of a result for people: grouped numbers, plain years, and the layer's names of values."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -8,17 +8,17 @@ from typing import Any
 
 from copilot_site.lib.one_line import one_line
 
-_OF_YEARS = ("year", "period", "extract", "date_part")  # the last two: PostgreSQL's own names for `extract(year …)`
+_OF_YEARS = ("year", "period", "extract", "date_part")  # the last two are PostgreSQL's names for `extract(year …)`
 Words = Mapping[str, str]
 
 
 def is_number(value: object) -> bool:
-    """Return whether a value is a number; a truth value is none."""
+    """Return whether a value is a number, not a boolean."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def is_year(column: str, value: Any) -> bool:
-    """Return whether a number is a year by the name of its column: it is written without grouping, and names a time."""
+    """Return whether a number is a year by its column's name: it is not grouped, and names a time."""
     name = column.lower()
     is_named_so = name in _OF_YEARS or (name.endswith("_year") and not name.endswith("per_year"))
     return is_named_so and is_number(value) and 1000 <= value < 10_000 and value == int(value)
@@ -38,13 +38,13 @@ def spoken(value: Any) -> str:
 
 
 def told(column: str, value: Any, words: Words) -> str:
-    """Return a value of a column for people. words: what its values are called, where they are called something else."""
+    """Return a value of a column for people. words: its values' names, where they differ."""
     if is_year(column, value):
         return str(int(value))
     return one_line(words.get(value, value)) if isinstance(value, str) else spoken(value)
 
 
 def told_row(columns: Sequence[str], row: Sequence[Any], words: Sequence[Words] = ()) -> list[str]:
-    """Return the values of a row for people. words: by column; empty where no value is called anything else."""
+    """Return the values of a row for people. words: by column; empty for no other names."""
     known = words or tuple(repeat({}, len(columns)))
     return [told(*cell) for cell in zip(columns, row, known, strict=True)]

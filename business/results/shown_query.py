@@ -1,4 +1,4 @@
-"""The result of a query on a data source: what an answer keeps of it, and what it shows."""
+"""The result of a query on a data source, as an answer keeps and shows it."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -21,7 +21,7 @@ class TableReach(Value):
     units: tuple[str, ...] | None = None
 
     def covers(self, other: "TableReach") -> bool:
-        """Return whether whoever has this reach may see what stands on the other."""
+        """Return whether this reach allows seeing results based on the other."""
         rows = self.units is None or (other.units is not None and set(other.units) <= set(self.units))
         return self.table == other.table and set(other.columns) <= set(self.columns) and rows
 

@@ -1,6 +1,6 @@
-"""Who may still see the results of a data source: asked by whoever shows an answer that cites one, every time.
+"""Check who may still see a data source's results, each time an answer that cites one is shown.
 
-A data source of its own kind registers a function at start-up; what nobody vouches for is not shown.
+Each kind of data source registers a function at start-up; results that none vouches for are hidden.
 """
 
 from collections.abc import Callable, Collection
@@ -18,12 +18,12 @@ class Queried(Value):
 
     @property
     def key(self) -> str:
-        """As one line of text, for whoever keeps it."""
+        """Return it as one line of text, for storage."""
         return self.model_dump_json()
 
     @classmethod
     def of_tables(cls, source: str, tables: Collection[str]) -> "Queried":
-        """Return a result of which no more is known than the tables that were read."""
+        """Return a basis of which only the tables are known."""
         return cls(source=source, reach=tuple(TableReach(table=table, columns=(), units=()) for table in tables))
 
 
@@ -34,12 +34,12 @@ query_sources: Registry[Visible] = Registry("kind of data source")
 
 
 def visible_queries(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
-    """Return those of the results that any kind vouches for."""
+    """Return the results that any kind vouches for."""
     if not queried:
         return set()
     return {one for visible in query_sources for one in visible(principal, queried) if one in queried}
 
 
 def visible_keys(principal: Principal, keys: Collection[str]) -> set[str]:
-    """Return those of the kept keys whose results this person may be shown now."""
+    """Return the stored keys whose results this person may see now."""
     return {one.key for one in visible_queries(principal, {Queried.model_validate_json(key) for key in keys})}

@@ -1,4 +1,4 @@
-"""Taking from everybody in a database of our own what a question never needs: system functions and system catalogs.
+"""Revoke system functions and catalogs, which questions never need, from PUBLIC in a database of our own.
 
 Only for databases that hold nothing but business data (`DataSource.is_dedicated`): the rights are taken from PUBLIC. Without
 it the views still protect the data; what stays open are counts in statistics views, and functions that waste time or memory.
@@ -14,14 +14,14 @@ from business.guard.vocabulary import FUNCTIONS
 from business.identity import SourceRefused
 from business.postgres_session import connected
 
-# Kept although not immutable: the functions of the vocabulary, and what operators, casts, types and aggregates are made of.
-# Taken although immutable: each makes a value far longer than its arguments, or takes long over a short one.
+# Kept although not immutable: the functions of the vocabulary, and those behind operators, casts, types and aggregates.
+# Revoked although immutable: each makes a value far longer than its arguments, or is slow on a short one.
 GROWING = (
     "repeat", "lpad", "rpad", "array_fill", "format", "factorial", "generate_subscripts",
     "pg_typeof", "xpath", "xpath_exists", "xml_is_well_formed", "random", "random_normal",
 )  # fmt: skip
-KEPT = FUNCTIONS | {"dpow", "numeric_power"}  # what ^ is made of
-LOCK = 0x636F7069  # one builder at a time in a database
+KEPT = FUNCTIONS | {"dpow", "numeric_power"}  # the functions behind ^
+LOCK = 0x636F7069  # serialises builders in a database
 WHO_IS_IT = "pg_control_system"
 
 _IS_DONE = """
@@ -101,7 +101,7 @@ END $$;
 
 
 def harden(admin: Address) -> None:
-    """Take the rights from PUBLIC once; a database that has been through it is left alone. Raises SourceRefused.
+    """Revoke the rights from PUBLIC once; a hardened database is left unchanged. Raises SourceRefused.
 
     A database that was hardened for a smaller vocabulary gets the functions back that were added since. On the product's own
     server this account may do it; elsewhere the database's administrator has done it.
@@ -111,7 +111,7 @@ def harden(admin: Address) -> None:
             return
         if not admin.is_own:
             raise SourceRefused(str(not_hardened(admin)))
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])  # the first questions come together
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])  # the first questions may be concurrent
         if not is_hardened(connection):
             connection.execute(hardening(admin.database))
         elif not is_marked(connection):
@@ -119,7 +119,7 @@ def harden(admin: Address) -> None:
 
 
 def not_hardened(admin: Address) -> Fault:
-    """Return what to say where a database that is meant to hold only business data has not been through `hardening`."""
+    """Return the warning for a database meant for business data only that is not hardened."""
     return Fault(
         _("Everybody still has rights on system catalogs and functions of the database %(database)s.")
         % {"database": admin.database},
@@ -128,7 +128,7 @@ def not_hardened(admin: Address) -> Fault:
 
 
 def is_hardened(connection: psycopg.Connection) -> bool:
-    """Return whether a database has been through `hardening` for the vocabulary of today."""
+    """Return whether a database is hardened for the current vocabulary."""
     done = connection.execute(_IS_DONE, [sorted(KEPT)]).fetchone()
     return bool(done and done[0])
 
@@ -142,7 +142,7 @@ def is_marked(connection: psycopg.Connection) -> bool:
 def hardening(database: str, *, keep_for: str = "") -> sql.Composed:
     """Return the SQL for a database's administrator. keep_for: an account that builds sandboxes there and keeps what it has now.
 
-    Where there is one, everybody may still ask the server who it is.
+    With one, everybody may still read the server's identifier.
     """
     kept = sorted(KEPT | {WHO_IS_IT} if keep_for else KEPT)
     take = sql.SQL(_TAKE_FUNCTIONS).format(growing=sql.Literal(list(GROWING)), kept=sql.Literal(kept))

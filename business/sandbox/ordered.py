@@ -22,7 +22,7 @@ SELECT EXISTS (
 
 
 def has_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
-    """Return whether each order has an index and, now, a view. The sandbox is there. Raises SourceUnavailable."""
+    """Create missing views; return whether each order has an index. The sandbox exists. Raises SourceUnavailable."""
     name, missing = name_of(admin, policy), _missing(admin, policy, orders)
     if not missing:
         return True
@@ -39,7 +39,7 @@ def has_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool
 
 
 def are_known(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
-    """Return whether this process has seen a view of each order: nothing is looked up then."""
+    """Return whether this process has seen a view of each order, without a look-up."""
     return not _missing(admin, policy, orders)
 
 

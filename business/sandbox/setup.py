@@ -1,4 +1,4 @@
-"""What the administrator of a server runs once in a database before it becomes a data source, as SQL.
+"""SQL that a server's administrator runs once in a database to make it a data source.
 
 On the product's own server the product's account is the administrator, and runs it itself.
 """
@@ -12,7 +12,7 @@ from psycopg import sql
 from business.sandbox.hardening import LOCK, hardening
 
 TEMPLATE = Path(__file__).with_name("setup.sql")
-CONNECTIONS = 8  # at once by one role: a page full of questions, not a flood
+CONNECTIONS = 8  # concurrent per role: a page full of questions, not a flood
 
 # Settings a sandbox's role starts with. The session sets the limits again itself; these hold where something else connects.
 ROLE_SETTINGS = {
@@ -30,7 +30,7 @@ ROLE_SETTINGS = {
 
 
 def role_functions() -> str:
-    """Return SQL that makes the functions by which roles of sandboxes come and go; safe to run again."""
+    """Return SQL for the functions that create and drop sandbox roles; safe to run again."""
     values = ", ".join(f"('{name}', '{value}')" for name, value in ROLE_SETTINGS.items())
     return TEMPLATE.read_text().replace("{connections}", str(CONNECTIONS)).replace("{settings}", values)
 
@@ -38,7 +38,7 @@ def role_functions() -> str:
 def source_setup(account: str, database: str, schemas: Sequence[str], *, only_business_data: bool = False) -> str:
     """Return SQL that lets an account, which exists, serve as a data source's: it reads these schemas and builds sandboxes, and no more.
 
-    only_business_data: take from everybody in the database what a question never needs, too.
+    only_business_data: also revoke from PUBLIC what a question never needs.
     """
     who, where = sql.Identifier(account), sql.Identifier(database)
     parts: list[sql.Composable | str] = [
@@ -56,6 +56,6 @@ def source_setup(account: str, database: str, schemas: Sequence[str], *, only_bu
 
 
 def set_up_own(connection: psycopg.Connection) -> None:
-    """Where the account is a superuser, as on the product's own server: be the administrator."""
+    """Run the administrator's part where the account is a superuser, as on the product's own server."""
     if connection.info.parameter_status("is_superuser") == "on":
         connection.execute(f"SELECT pg_advisory_xact_lock({LOCK});\n{role_functions()}")

@@ -27,9 +27,7 @@ from copilot_site.lib.errors import InvalidInput
 
 PREFIX = "copilot_wall_"
 NAMES = f"^{PREFIX}[0-9a-f]{{24}}$"
-built: set[tuple[Address, str]] = (
-    set()
-)  # what this process has seen: sandboxes, and their ordered views as sandbox.view
+built: set[tuple[Address, str]] = set()  # seen by this process: sandboxes, and their ordered views as sandbox.view
 
 
 class SandboxRefused(InvalidInput):
@@ -37,7 +35,7 @@ class SandboxRefused(InvalidInput):
 
 
 def name_of(admin: Address, policy: Policy) -> str:
-    """Return the one name of role and schema for these rights in this database; roles are shared by all databases of a server."""
+    """Return the name of role and schema for these rights in this database; a server's databases share roles."""
     return PREFIX + hashlib.sha256(f"{admin.database}/{policy.digest}".encode()).hexdigest()[:24]
 
 
@@ -83,12 +81,12 @@ def _require_sound(connection: psycopg.Connection, admin: Address, policy: Polic
 
 
 def is_known(admin: Address, policy: Policy) -> bool:
-    """Return whether this process has seen the sandbox: nothing is looked up then, each question pays for one connection only."""
+    """Return whether this process has seen the sandbox, which saves a question the look-up and a connection."""
     return (admin, name_of(admin, policy)) in built
 
 
 def forget(admin: Address, policy: Policy) -> None:
-    """Look again next time: a sandbox that this process has seen may have been removed by another."""
+    """Forget that this process has seen a sandbox: another one may have removed it."""
     _forget(admin, name_of(admin, policy))
 
 
@@ -108,7 +106,7 @@ def drop_all(admin: Address) -> int:
 
 
 def _mark(admin: Address, name: str) -> str:
-    """Changes with the secret key, so that a role with an old password is made anew."""
+    """Return a mark that changes with the secret key, so that a role with an old password is recreated."""
     return admin.as_role(name).password[:16]
 
 
@@ -127,7 +125,7 @@ def drop(connection: psycopg.Connection, name: str) -> None:
 
 
 def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
-    """Raise SandboxRefused."""
+    """Build the sandbox. Raises SandboxRefused."""
     with _functions_at_hand(connection):
         _make(connection, admin, policy, name)
     _require_nothing_else(connection, name)
@@ -206,7 +204,7 @@ ORDER BY 1 LIMIT 1
 
 
 def _require_nothing_else(connection: psycopg.Connection, name: str) -> None:
-    """Ask PostgreSQL itself what the new role reaches: rights given to PUBLIC would go around the views."""
+    """Ask PostgreSQL what the new role reaches, since rights of PUBLIC would bypass the views."""
     found = connection.execute(_OTHER_RELATIONS, {"name": name}).fetchone()
     if found:
         raise SandboxRefused(

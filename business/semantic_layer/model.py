@@ -34,7 +34,7 @@ class Words(Part):
         return tuple(word for word in (self.en, self.zh) if word)
 
     def said(self, language: str) -> str:
-        """In a language (`zh…` or any other for English), else in the one there is."""
+        """Return the label in a language (`zh…` or any other for English), else in the other one."""
         return (self.zh or self.en) if language.startswith("zh") else (self.en or self.zh)
 
 
@@ -97,7 +97,7 @@ class Value(Part):
         return self.value, *self.synonyms
 
     def said(self, language: str) -> str:
-        """In a language (`zh…` or any other for English): itself where it is written in it, else its first synonym that is."""
+        """Return it in a language (`zh…` or any other for English): itself, or its first synonym in it."""
         spoken = "zh" if language.startswith("zh") else "en"
         return next((word for word in self.words() if language_of(word) == spoken), self.value)
 
@@ -189,7 +189,7 @@ class SemanticModel(Named):
 
     @property
     def place(self) -> tuple[str, str]:
-        """Schema and table."""
+        """Return schema and table."""
         return self.table_schema, self.table
 
     @property

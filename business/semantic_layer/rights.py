@@ -1,4 +1,4 @@
-"""From a layer and a person's org units to the policy that the guard and the sandbox are made from."""
+"""Derive the policy for guard and sandbox from a layer and a person's org units."""
 
 from collections.abc import Collection, Iterable
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from copilot_site.lib.errors import InvalidInput
 
-MAX_QUOTED = 100  # characters of what a parser says
+MAX_QUOTED = 100  # of a parser's message
 DEEPEST = 50
 T = TypeVar("T", SemanticLayer, SemanticModel)
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml reads a megabyte in a tenth of the time
@@ -32,7 +32,7 @@ def written(part: SemanticLayer | SemanticModel) -> str:
 
 
 def _read(text: str, kind: type[T], otherwise: str) -> T:
-    """otherwise: what is right, of a text that is no mapping."""
+    """Read one text. otherwise: the hint for a text that is not a mapping."""
     try:
         node, content = _parsed(text)
     except yaml.MarkedYAMLError as error:

@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def answered(request: dict[str, Any]) -> dict[str, Any]:
-    """Raise duckdb.Error."""
+    """Answer a request. Raises duckdb.Error."""
     limits = request["limits"]
     with TemporaryDirectory(prefix="sheets-") as folder, duckdb.connect(":memory:") as base:
         base.execute("SET threads = 1")
@@ -66,7 +66,7 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def lock(base: duckdb.DuckDBPyConnection) -> None:
-    """From here on no file, no network, no extension, and no way to change that."""
+    """Disable files, network and extensions, irreversibly."""
     base.execute("SET autoinstall_known_extensions = false")
     base.execute("SET autoload_known_extensions = false")
     base.execute("SET allow_community_extensions = false")
@@ -122,7 +122,7 @@ def _is_time(cell: str, of: type[date]) -> bool:
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 _WHOLE, _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})"), re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
-MAX_DIGITS = 15  # that a spreadsheet keeps of a number; more are those of an account or a card
+MAX_DIGITS = 15  # precision of spreadsheet numbers; more belong to an account or a card
 _TYPES: dict[str, Callable[[str], bool]] = {
     "BIGINT": lambda cell: _WHOLE.fullmatch(cell) is not None,
     "DOUBLE": lambda cell: (

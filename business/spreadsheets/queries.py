@@ -78,7 +78,7 @@ def tables_in(*sources: Spreadsheet) -> list[Table]:
 
 
 def _clean(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
-    """Headers that are all different, also in lower case, and none empty; every row as wide as the header."""
+    """Make headers unique, also in lower case, and not empty, and every row as wide as the header."""
     header: list[str] = []
     for place, name in enumerate(sheet.rows[0], 1):
         label = one_line(name) or f"column{place}"

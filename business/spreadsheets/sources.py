@@ -46,7 +46,7 @@ def access_to(principal: Principal, source: DataSource, policy: Policy) -> Diale
 async def _fetch(
     principal: Principal, document_id: UUID, limits: Limits, statement: str, uncapped: str | None
 ) -> tuple[Rows, int | None]:
-    """Raise NotFound, InvalidInput, SqlRefused."""
+    """Run a statement. Raises NotFound, InvalidInput, SqlRefused."""
     began = time.perf_counter()
     tables = await sync_to_async(tables_of)(principal, Scope(), [document_id])
     found = await in_child(named(tables), sql=uncapped or statement, limits=SheetLimits(rows=limits.rows))
@@ -75,7 +75,7 @@ def describe_on_commit(document_id: UUID) -> None:
 
 
 def undescribed() -> list[UUID]:
-    """Spreadsheets whose version that answers has no layer yet."""
+    """Return spreadsheets whose published version has no layer yet."""
     ended = Q(*(Q(filename__iendswith=suffix) for suffix in SPREADSHEETS), _connector=Q.OR)
     done = DataSource.unscoped.filter(document=OuterRef("pk"), drafted_version=OuterRef("current_version_id"))
     rows = Document.unscoped.filter(ended, ~Exists(done), current_version__isnull=False)
@@ -128,8 +128,8 @@ def _kept(known: SemanticModel | None, drafted: SemanticModel) -> SemanticModel:
 
 
 def _name_of(row: Document) -> str:
-    """By its file's name and its id: whether another is called alike, which somebody may not see, no name tells. Of a file of a
-    conversation by its id alone: the audit log names sources.
+    """Return a name from file name and id, so that it reveals no namesake; for a file of a conversation from the id
+    alone, since the audit log names sources.
     """
     plain = "" if row.is_attached else slugify(PurePath(row.filename).stem)[:40].strip("-_")
     named = plain if plain[:1].isalpha() else f"sheet-{plain}".rstrip("-")

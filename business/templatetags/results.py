@@ -1,4 +1,4 @@
-"""What templates need to know about results of queries."""
+"""Template tags for results of queries."""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
 @register.simple_tag
 def explore_address(source: str, query: LogicalQuery | None = None) -> str:
-    """Return where the question of a result can be changed."""
+    """Return the address for changing a result's question."""
     return explore_url(source, query)
 
 
@@ -70,7 +70,7 @@ def window(told: str) -> str:
 
 @register.filter
 def oldest_first(windows: Sequence[str]) -> list[str]:
-    """Spans of days by their first day; one without a beginning comes first."""
+    """Return spans of days by their first day; one without a beginning comes first."""
     return sorted(windows, key=lambda told: "" if told.startswith("…") else told)
 
 

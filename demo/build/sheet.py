@@ -65,7 +65,7 @@ def _add_notes(sheet: Any, texts: tuple[str, ...]) -> None:
 
 
 def _value(text: str) -> str | int | float:
-    """A number where the cell is one, so that the sheet calculates; everything else stays text."""
+    """Return a number if the cell is one, so that the sheet calculates; everything else stays text."""
     if not NUMBER.fullmatch(text):
         return text
     plain = text.replace(",", "")

@@ -48,7 +48,7 @@ Block = Heading | Paragraph | Items | Table
 
 
 class Properties(BaseModel):
-    """What the front matter says: it goes into the properties and the footer of the document."""
+    """The front matter, which goes into the properties and the footer of the document."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -100,7 +100,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
 
 
 def _closing(tokens: Sequence[Token], start: int) -> int:
-    """The position of the token that closes the one at `start` (itself when it opens nothing)."""
+    """Return the position of the token that closes the one at `start` (itself when it opens nothing)."""
     depth = 0
     for position in range(start, len(tokens)):
         depth += tokens[position].nesting
@@ -120,7 +120,7 @@ def _rows(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
 
 
 def _plain(inline: Token) -> str:
-    """The text of an inline token without its marks; a soft line break is a space, or nothing inside Chinese text."""
+    """Return the text of an inline token without its marks; a soft line break is a space, or nothing in Chinese."""
     text = "".join("\n" if child.type == "softbreak" else child.content for child in inline.children or ())
     text = re.sub(r"(?<=[\u3000-\u9fff\uff00-\uffef])\n(?=[\u3000-\u9fff\uff00-\uffef])", "", text)
     return text.replace("\n", " ")

@@ -10,7 +10,7 @@ from audit.erasure import erase_person
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import InvalidInput
 
-MAX_NUMBER = 2**31 - 1  # of accounts, as PostgreSQL counts them
+MAX_NUMBER = 2**31 - 1  # the largest account id: PostgreSQL's integer
 
 
 class Command(BaseCommand):
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
 
 def _person(text: str) -> int:
-    """Return the number of the account. Raises InvalidInput for an unknown one, and for one that is still in use."""
+    """Return the account's id. Raises InvalidInput for an unknown account, and for one still in use."""
     if text.isdecimal() and int(text) > MAX_NUMBER:
         raise InvalidInput(_("No account has the number %(number)s.") % {"number": text})
     user = User.objects.filter(username=text).first() or (

@@ -1,4 +1,4 @@
-"""`manage.py verify_audit [--json]`: is the audit log what was written? Exit code 1 names the first bad sequence number."""
+"""`manage.py verify_audit [--json]`: check the audit log. Exit code 1 names the first bad sequence number."""
 
 import json
 from dataclasses import asdict
@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.verification import Report, verify
 
-SHOWN = 20  # faults; the first says where to look
+SHOWN = 20  # the most faults printed; the first says where to look
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""What guard and sandbox say to statements: JSON lines in, JSON lines out."""
+"""Check statements with guard and sandbox: JSON lines in, JSON lines out."""
 
 import json
 import sys

@@ -27,7 +27,7 @@ class Command(BaseCommand):
         self.stdout.write(written(layer))
 
     def _told(self, done: int, count: int, name: str) -> None:
-        """How far it is, beside the layer and not in it."""
+        """Report progress on standard error, apart from the layer."""
         self.stderr.write(f"{done} of {count}: {name}")
 
     def _left_out(self, place: str, why: str) -> None:

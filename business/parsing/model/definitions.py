@@ -1,7 +1,7 @@
-"""Which definitions of a layer a statement follows that nobody compiled from it: only those are told beside its result.
+"""Find the definitions of a layer that a free statement follows: only those are shown with its result.
 
 A measure is followed where its aggregate of its expression stands over its table, and where its filter, and the table's, is among the
-conditions of the same SELECT; what cannot be told so is not followed.
+conditions of the same SELECT; otherwise it counts as not followed.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ _AGGREGATES: dict[type[exp.AggFunc], str] = {
 
 @dataclass(frozen=True, eq=False)
 class _Aggregated:
-    """One aggregate of a statement. expr: without the names of tables. held: values of columns that its rows have, at most."""
+    """An aggregate of a statement. expr: without table names. held: the possible values of its rows' columns."""
 
     agg: str
     expr: str
@@ -49,10 +49,10 @@ class _Aggregated:
 
 
 def definitions_of(sql: str, catalog: Catalog, language: str, repeated: Collection[str] = ()) -> tuple[str, ...]:
-    """Return what is told of a statement: the definitions it follows, those it looks like and does not follow, else that it follows none.
+    """Return the remarks on a statement: definitions it follows, similar ones it does not, else that it follows none.
 
-    catalog: whose words may be told. language: of the words, `zh…` or any other for English. repeated: models whose rows a join
-    repeats: their definitions are not followed.
+    catalog: of words that may be shown. language: of the words, `zh…` or any other for English. repeated: models
+    whose rows a join repeats: their definitions are not followed.
     """
     key = "zh" if language.startswith("zh") else "en"
     found = _Followed.of(sql, catalog, repeated)
@@ -67,12 +67,12 @@ def definitions_of(sql: str, catalog: Catalog, language: str, repeated: Collecti
 
 
 def differences(sql: str, catalog: Catalog, repeated: Collection[str] = ()) -> tuple[str, ...]:
-    """For the model: each measure that a statement computes, or names a column by, in another way than the layer defines it."""
+    """Return for the model each measure that a statement computes, or names a column by, against its definition."""
     return tuple(said_otherwise(model, measure) for model, measure in _Followed.of(sql, catalog, repeated).differing)
 
 
 def said_otherwise(model: SemanticModel, measure: Measure) -> str:
-    """For the model: how the layer defines a measure."""
+    """Return for the model how the layer defines a measure."""
     filters = _filters(measure, model)
     return (
         f"{model.name}.{measure.name} is defined as {measure.agg}({measure.expr or '*'}){f' where {filters}' if filters else ''}; "
@@ -87,7 +87,7 @@ def _filters(measure: Measure, model: SemanticModel) -> str:
 
 @dataclass(frozen=True)
 class _Followed:
-    """used: the tables of a statement. is_free: something is counted by no definition."""
+    """used: the tables of a statement. is_free: whether something is counted by no definition."""
 
     used: tuple[SemanticModel, ...] = ()
     followed: tuple[Measure, ...] = ()
@@ -101,7 +101,7 @@ class _Followed:
     @classmethod
     def of(cls, sql: str, catalog: Catalog, repeated: Collection[str] = ()) -> "_Followed":
         tree = parsed(sql)
-        if tree is None:  # told in full when it is run
+        if tree is None:  # shown in full when it runs
             return cls()
         names = {table.name for table in tree.find_all(exp.Table)}
         used = tuple(model for model in catalog.layer.semantic_models if model.table in names)
@@ -125,12 +125,12 @@ class _Followed:
 
 
 def _is_called(measure: Measure, shown: Collection[str]) -> bool:
-    """Return whether a column of the result has the measure's name. shown: their names in small letters, with spaces."""
+    """Return whether a column of the result has the measure's name. shown: column names in lower case, with spaces."""
     return any(word.lower() in shown for word in measure.words())
 
 
 def _aggregated(own: Select) -> Iterator[_Aggregated]:
-    """Yield the aggregates of one SELECT, without those of the ones inside it."""
+    """Yield the aggregates of one SELECT, without those of its subqueries."""
     where = own.select.args.get("where")
     for node in own.select.find_all(exp.AggFunc):
         if node.parent_select is not own.select or type(node) not in _AGGREGATES:
@@ -149,7 +149,7 @@ def _aggregated(own: Select) -> Iterator[_Aggregated]:
 
 
 def _held(own: Select, alias: str, model: SemanticModel, conditions: Iterable[exp.Expr]) -> dict[str, frozenset[str]]:
-    """Return the values that columns of a table may have, as far as conditions joined by AND say it."""
+    """Return the possible values of a table's columns under conditions joined by AND."""
     held: dict[str, frozenset[str]] = {}
     for part in parts_of(conditions):
         column, values = _values(part, model)
@@ -159,7 +159,7 @@ def _held(own: Select, alias: str, model: SemanticModel, conditions: Iterable[ex
 
 
 def _values(part: exp.Expr, model: SemanticModel) -> tuple[exp.Column | None, frozenset[str]]:
-    """Return a column and the values that a condition lets it have; of what it may not have, the others that the layer lists."""
+    """Return a column and its possible values under a condition; for exclusions, the layer's other listed values."""
     turned = part.this if isinstance(part, exp.Not) else part
     is_not = isinstance(part, exp.Not) != isinstance(turned, exp.NEQ)
     column = turned.this.unnest() if isinstance(turned, exp.In | exp.EQ | exp.NEQ) else None

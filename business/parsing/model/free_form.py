@@ -1,4 +1,4 @@
-"""What is wrong with a statement that a model wrote freely: joins beside the keys, values that no row has, definitions not followed."""
+"""Check a model's free statement: joins not along keys, values that no row has, definitions not followed."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,19 +15,19 @@ from business.parsing.model.definitions import definitions_of, differences
 from business.parsing.model.selects import Select, parsed, select_in
 from business.semantic_layer.model import Dimension, SemanticModel
 
-_TOGETHER = 2  # tables that a join brings together
+_TOGETHER = 2  # a pair of joined tables
 
 
 @dataclass(frozen=True)
 class Fault:
-    """is_wrong: it must not be run; else it may, and the person is told that it follows no definition."""
+    """is_wrong: it must not run; else it may, with the remark that it follows no definition."""
 
     why: str
     is_wrong: bool
 
 
 def fault_in(sql: str, catalog: Catalog) -> Fault | None:
-    """Return the first fault of a statement; None for none. What cannot be parsed is left to the guard."""
+    """Return the first fault of a statement, or None. Unparseable ones are left to the guard."""
     tree = parsed(sql)
     if tree is None:
         return None
@@ -43,7 +43,7 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
 
 
 def not_read(tree: exp.Expr) -> Fault | None:
-    """Return why a result is not what the data say; None for what reads them."""
+    """Return why a result does not come from the data; None where it does."""
     inside = {cte.alias for cte in tree.find_all(exp.CTE)}
     if all(table.name in inside and not table.db for table in tree.find_all(exp.Table)):
         return Fault(_("The statement reads no table."), is_wrong=True)
@@ -56,9 +56,7 @@ def not_read(tree: exp.Expr) -> Fault | None:
 
 
 def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
-    """Return what a person is told beside the result of a statement that nobody compiled: the definitions it follows, and
-    what is doubtful.
-    """
+    """Return the remarks shown with the result of a free statement: the definitions it follows, and doubts."""
     tree = parsed(sql)
     selects = _selects(tree, catalog) if tree is not None else []
     told = definitions_of(sql, catalog, language, _repeated(selects))
@@ -71,7 +69,7 @@ def _selects(tree: exp.Expr, catalog: Catalog) -> list["_Checked"]:
 
 
 def _doubts(selects: Sequence["_Checked"]) -> list[str]:
-    """Return values among others that no row has, and rows that a join adds several times."""
+    """Return doubts: values among others that no row has, and rows that a join adds several times."""
     told = [why for own in selects for why in own.values_among_others()]
     for base, other in (pair for own in selects for pair in own.repeated_rows()):
         named = {"base": base.name, "other": other.name}
@@ -80,14 +78,12 @@ def _doubts(selects: Sequence["_Checked"]) -> list[str]:
 
 
 def _repeated(selects: Sequence["_Checked"]) -> frozenset[str]:
-    """Return the tables of which rows are counted or added several times: no definition of theirs is followed."""
+    """Return the tables whose rows are counted or added several times: their definitions are not followed."""
     return frozenset(base.name for own in selects for base, _other in own.repeated_rows())
 
 
 def _is_made_up(shown: exp.Expr) -> bool:
-    """Return whether a column of the result is a number that no row says: a literal, or an aggregate of one; how many rows
-    there are is said.
-    """
+    """Return whether a result column's number comes from no row: a literal or an aggregate of one, but not a row count."""
     node = shown.unalias()
     if node.find(exp.Column, exp.Star, exp.Select, exp.Count):
         return False
@@ -97,7 +93,7 @@ def _is_made_up(shown: exp.Expr) -> bool:
 
 class _Checked(Select):
     def joined_otherwise(self) -> Iterator[str]:
-        """Yield tables that no equality of keys holds together: their rows would multiply."""
+        """Yield tables that are not joined by keys: their rows would multiply."""
         if len(self.sources) < _TOGETHER:
             return
         together: list[set[str]] = [{alias} for alias in self.sources]
@@ -112,7 +108,7 @@ class _Checked(Select):
             yield _("The tables are not joined along their keys: %(names)s.") % {"names": names}
 
     def _holds(self, one: exp.Expr, other: exp.Expr) -> bool:
-        """Return whether an equality joins along the layer's keys; of what a query inside computes, whatever it gives."""
+        """Return whether an equality joins along the layer's keys; True for a subquery's computed columns."""
         if len(self.aliases(one) | self.aliases(other)) < _TOGETHER:
             return False
         if not (isinstance(one, exp.Column) and isinstance(other, exp.Column)):
@@ -123,7 +119,7 @@ class _Checked(Select):
         return _are_joined(first, second, self.catalog) or (first[1] == second[1] and self._lists_once())
 
     def _is_key_of(self, key: exp.Expr, computed: exp.Expr) -> bool:
-        """Return whether a table's primary key is equal to something that is made of no keys: one row of it at most."""
+        """Return whether a table's primary key equals a non-key expression, which gives at most one row."""
         place = self.place(key) if isinstance(key, exp.Column) else None
         primary = self.catalog.models[place[0]].primary if place and place[0] in self.catalog.models else None
         if place is None or primary is None or primary.expr != place[1]:
@@ -132,15 +128,13 @@ class _Checked(Select):
         return bool(made_of) and not any(each and _is_a_key(each, self.catalog) for each in made_of)
 
     def _lists_once(self) -> bool:
-        """Return whether rows are listed once each and nothing is counted: rows that multiply change nothing."""
+        """Return whether distinct rows are listed and nothing is counted: multiplied rows do not matter."""
         return bool(self.select.args.get("distinct")) and not any(
             each.find(exp.AggFunc, exp.Window) for each in self.select.expressions
         )
 
     def repeated_rows(self) -> Iterator[tuple[SemanticModel, SemanticModel]]:
-        """Yield tables whose rows a join repeats and of which something is added, averaged or counted, with what repeats them; not where
-        it is broken down by that.
-        """
+        """Yield tables with aggregated rows that a join repeats, with the repeating table, unless it is a breakdown."""
         group = self.select.args.get("group")
         by = {alias for each in (group.expressions if group else []) for alias in self._grouped(each)}
         for node in self.select.find_all(exp.Sum, exp.Avg, exp.Count):
@@ -154,14 +148,14 @@ class _Checked(Select):
                 yield own, other
 
     def _repeating(self, alias: str, own: SemanticModel, by: set[str]) -> Iterator[SemanticModel]:
-        """Yield tables of which several rows belong to one of a table, without a group that tells them apart. by: what groups are of."""
+        """Yield tables with several rows per row of a table that no group separates. by: tables of the groups."""
         for each in self._beyond_one(alias):
             other = self.sources[each]
             if isinstance(other, SemanticModel) and each not in by and not by & self._beyond(other, own):
                 yield other
 
     def _beyond_one(self, alias: str) -> list[str]:
-        """Return what is joined to a table otherwise than by steps that lead to one row each."""
+        """Return the tables joined to a table other than by steps to one row each."""
         steps: dict[tuple[str, str], bool] = {}
         for pair in self.equalities():
             if all(isinstance(side, exp.Column) for side in pair):
@@ -176,9 +170,7 @@ class _Checked(Select):
         return [each for each in self.sources if each in far]
 
     def _is_many(self, one: exp.Column, other: exp.Column) -> bool:
-        """Return whether several rows of the other's table may have the value of one row: it is no key of its table, as far
-        as that has one.
-        """
+        """Return whether several rows of the other's table may match one row: the column is not its table's key."""
         place, model = self.place(other), self.sources.get(self.owner(other))
         if place is None or not isinstance(model, SemanticModel):
             return False
@@ -187,14 +179,14 @@ class _Checked(Select):
         return place[1] not in keys and (bool(keys) or points)
 
     def _grouped(self, node: exp.Expr) -> set[str]:
-        """Return the tables that a group is of; a number names a place of what is shown."""
+        """Return the tables of a group's expression; a number is a position in the select list."""
         if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
             shown = self.select.expressions
             node = shown[int(node.this) - 1] if 0 < int(node.this) <= len(shown) else node
         return self.aliases(node)
 
     def _beyond(self, many: SemanticModel, own: SemanticModel) -> set[str]:
-        """Return the aliases of tables that the repeating one leads to, but for the repeated one."""
+        """Return the aliases of tables that the repeating one leads to, without the repeated one."""
         return {
             alias
             for alias, model in self.sources.items()
@@ -205,7 +197,7 @@ class _Checked(Select):
         }
 
     def unknown_values(self) -> Iterator[str]:
-        """Literals that a column is compared with whose values the layer lists, none of which it has."""
+        """Return literals compared with a column of listed values that has none of them."""
         for dimension, listed, unknown in self._compared():
             if len(unknown) == len(listed):
                 yield no_such_value(dimension, unknown[0])
@@ -219,13 +211,13 @@ class _Checked(Select):
                 yield no_such_value(column, pattern.strip("%"))
 
     def values_among_others(self) -> Iterator[str]:
-        """Such literals beside others that it has."""
+        """Return such literals beside others that the column has."""
         for dimension, listed, unknown in self._compared():
             if len(unknown) < len(listed):
                 yield from (no_such_value(dimension, value) for value in unknown)
 
     def _compared(self) -> Iterator[tuple[Dimension, list[str], list[str]]]:
-        """Yield columns with listed values, the texts that they are compared with, and those that are none of them."""
+        """Yield columns with listed values, the texts compared with them, and the unlisted ones of these."""
         for node in self.select.find_all(exp.EQ, exp.NEQ, exp.In):
             if node.parent_select is not self.select or not isinstance(node.this, exp.Column):
                 continue
@@ -245,7 +237,7 @@ class _Checked(Select):
 
 
 def _is_like(text: str, pattern: str) -> bool:
-    """Return whether a text fits a pattern of LIKE, in whatever case."""
+    """Return whether a text matches a LIKE pattern, in any case."""
     wanted = "".join({"%": ".*", "_": "."}.get(sign, re.escape(sign)) for sign in pattern)
     return re.fullmatch(wanted, text, re.IGNORECASE | re.DOTALL) is not None
 

@@ -1,4 +1,4 @@
-"""A SELECT that nobody compiled, against the layer: what FROM and WITH name, and whose its columns are."""
+"""Resolve a free SELECT against the layer: the names in FROM and WITH, and the owners of its columns."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from business.semantic_layer.model import SemanticModel
 
 
 def parsed(sql: str) -> exp.Expr | None:
-    """Return the tree of a statement; None where none is found, also for want of depth: the guard says why."""
+    """Return the tree of a statement; None where it cannot be parsed, or is too deep: the guard says why."""
     try:
         return sqlglot.parse_one(sql, dialect="postgres")
     except (sqlglot.errors.SqlglotError, RecursionError):
@@ -22,7 +22,7 @@ def parsed(sql: str) -> exp.Expr | None:
 
 @dataclass(frozen=True)
 class Select:
-    """sources: by alias, a table of the layer, a query inside FROM or WITH, or None for what is neither."""
+    """sources: by alias, a table of the layer, a query in FROM or WITH, or None for anything else."""
 
     select: exp.Select
     catalog: Catalog
@@ -47,7 +47,7 @@ class Select:
         return cls(select, catalog, found)
 
     def equalities(self) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-        """Yield what conditions say is equal."""
+        """Yield the pairs that conditions equate."""
         joins = self.select.args.get("joins") or []
         conditions = [join.args["on"] for join in joins if join.args.get("on")]
         where = self.select.args.get("where")
@@ -63,16 +63,16 @@ class Select:
                 yield part.this.unnest(), part.expression.unnest()
 
     def aliases(self, side: exp.Expr) -> set[str]:
-        """Return the sources that the columns of an expression are of."""
+        """Return the sources of an expression's columns."""
         return {self.owner(column) for column in side.find_all(exp.Column)} - {""}
 
     def source_of(self, part: exp.Expr) -> str:
-        """Return the one source that an expression is of; "" where that cannot be told."""
+        """Return the one source of an expression; "" if ambiguous."""
         found = self.aliases(part) if len(self.sources) > 1 else set(self.sources)
         return found.pop() if len(found) == 1 else ""
 
     def owner(self, column: exp.Column) -> str:
-        """Return the source of a column; "" where none of them, or more than one, may have it."""
+        """Return the source of a column; "" where none or several may have it."""
         if column.table:
             return column.table if column.table in self.sources else ""
         owning = [
@@ -83,8 +83,8 @@ class Select:
         return owning[0] if len(owning) == 1 else ""
 
     def place(self, column: exp.Column) -> Place | None:
-        """Return the column of a table that this one is, through queries inside; None for what they compute, "" for no table
-        of the layer.
+        """Return the table and column behind this one, through subqueries; None for computed ones, "" for no table of
+        the layer.
         """
         owner = self.owner(column)
         source = self.sources.get(owner)
@@ -98,14 +98,14 @@ class Select:
 
 
 def parts_of(conditions: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
-    """Yield what conditions say that all hold."""
+    """Yield the parts of a conjunction."""
     for condition in conditions:
         for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
             yield part.unnest()
 
 
 def select_in(query: exp.Expr | None) -> exp.Select | None:
-    """Return the SELECT that says what a query's columns are: of several together the first."""
+    """Return the SELECT that defines a query's columns: the first of a set operation."""
     found = query.unnest() if query is not None else None
     while isinstance(found, exp.SetOperation | exp.Subquery):
         found = found.this.unnest()
@@ -113,7 +113,7 @@ def select_in(query: exp.Expr | None) -> exp.Select | None:
 
 
 def _queries_before(select: exp.Select) -> Iterator[exp.CTE]:
-    """Yield the queries that WITH names, of this one and of those around it."""
+    """Yield the WITH queries of this query and of those around it."""
     node: exp.Expr | None = select
     while node is not None:
         if with_ := node.args.get("with_"):

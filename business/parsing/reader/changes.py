@@ -1,7 +1,7 @@
-"""A question that goes on from the one before it: one part of the logical query that stands is changed, the rest is kept.
+"""Read a follow-up question: it changes one part of the current logical query and keeps the rest.
 
-A time takes the place of the time, a value of the value of its column, a breakdown of the breakdown. Where it is not certain which
-part is meant, both meanings are offered.
+A time replaces the time, a value the value of its column, a breakdown the breakdown. Where it is ambiguous which part
+is meant, both meanings are offered.
 """
 
 import re
@@ -32,7 +32,7 @@ _LISTED = {"in", "not_in"}
 
 
 def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
-    """Return the query that stands now; None where the question is one of its own. Unparseable: it goes on, and nobody knows how."""
+    """Return the changed query; None for a self-contained question, Unparseable for an unclear follow-up."""
     if (step := _step_of(question, earlier, context.today)) is not None:
         return step
     lead = lead_of(question)
@@ -50,7 +50,7 @@ def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Con
 
 
 def _rest_of(lead: Lead, lexicon: Lexicon, context: Context) -> Parsed:
-    """“And how many customers are there?” asks by itself, whatever it begins with."""
+    """Return the rest of a self-contained question: “And how many customers are there?” is one."""
     rest = parse(lead.rest, lexicon, context) if lead.goes_on and not lead.refers else None
     if isinstance(rest, LogicalQuery | Clarification):
         return rest
@@ -59,7 +59,7 @@ def _rest_of(lead: Lead, lexicon: Lexicon, context: Context) -> Parsed:
 
 
 def _of_those_too(alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Clarification | None:
-    """“Which has the largest budget?”: of all, or of those that were asked about? None for what says it."""
+    """Return both readings of “Which has the largest budget?”: of all, or of those asked about; None if it is said."""
     if not isinstance(alone, LogicalQuery) or alone.rows is None or _table_of(earlier) != alone.rows.model:
         return None
     fields = {each.field for each in alone.filters}
@@ -71,7 +71,7 @@ def _of_those_too(alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, contex
 def _either(
     going_on: Parsed | None, alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context
 ) -> Clarification | None:
-    """Return whether it goes on or is of its own, where nothing says which. None for what says it."""
+    """Return both readings where it may be a follow-up or self-contained; None where it is clear."""
     if not isinstance(alone, LogicalQuery) or not isinstance(going_on, LogicalQuery) or going_on == alone:
         return None
     is_narrowed = alone.filters or alone.times or alone.dimensions or alone.related
@@ -82,9 +82,7 @@ def _either(
 
 
 def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
-    """Return what the parts that are said make of the query that stands; of several the one that changes what was filtered
-    already, nearest.
-    """
+    """Return the current query changed by the parts said; of several readings the nearest that changes a filter."""
     items, catalog = items_of(lead.rest, lexicon, context.today), lexicon.catalog
     if not items or any(not item.is_known for item in items):
         return None
@@ -122,14 +120,14 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
 
 @dataclass(frozen=True)
 class Change:
-    """What a question says that goes on from an earlier query."""
+    """The change that a follow-up makes to an earlier query."""
 
     said: Reading
     lead: Lead
     earlier: LogicalQuery
 
     def made(self) -> list[LogicalQuery]:
-        """Return the queries that are meant; more than one where it is not certain. Raises Unread."""
+        """Return the possible queries, several if ambiguous. Raises Unread."""
         said = self.said
         query = self._ranked(self._compared(self._grouped(self._narrowed(self.earlier))))
         queries = self._timed(self._asked(query))
@@ -141,7 +139,7 @@ class Change:
         return [each for query in queries for each in self._instead_or_besides(query)]
 
     def _narrowed(self, query: LogicalQuery) -> LogicalQuery:
-        """Put values in the place of those of the same column, also of a share's own condition; other conditions beside them."""
+        """Replace values of the same column, also in a share's own condition; add other conditions."""
         if self.said.related or self.said.events:
             raise Unread("a condition of another kind")
         filters = list(query.filters)
@@ -157,7 +155,7 @@ class Change:
         return query.model_copy(update={"filters": kept, "metrics": metrics})
 
     def _instead_or_besides(self, query: LogicalQuery) -> list[LogicalQuery]:
-        """“And in China?” after a question on Europe: another column of the same table, in the place of what was said or besides it."""
+        """Offer both for another column of the same table: “And in China?” after Europe may replace it or add to it."""
         new = {each.field for each in self.said.filters} - {each.field for each in self.earlier.filters}
         tables = {field.partition(".")[0] for field in new}
         replaced = [f for f in self.earlier.filters if f.op in _LISTED and f.field.partition(".")[0] in tables]
@@ -183,7 +181,7 @@ class Change:
         return query.model_copy(update={"dimensions": (*kept, *new), "ranking": None})
 
     def _asked(self, query: LogicalQuery) -> LogicalQuery:
-        """Ask another number by the same breakdown and conditions, the rows that were counted, or how many there are."""
+        """Ask for another number with the same breakdown and conditions, the counted rows, or their count."""
         said = self.said
         Head(said).make_metrics()
         made, tables = [token.metric for token in said.all("1") if token.metric], [t.name for t in said.all("T")]
@@ -217,7 +215,7 @@ class Change:
         return query.model_copy(update={"rows": None, "metrics": (metric,), "outcome": "table", "ranking": None})
 
     def _compared(self, query: LogicalQuery) -> LogicalQuery:
-        """“Compared with last year”, “同比呢”: what stands, beside a time as long. Raises Unread where there is none."""
+        """Compare the current query with another time: “than last year”, “同比呢”. Raises Unread without one."""
         said = self.said
         if said.comparison is not None or "C" not in said.text:
             return query.model_copy(update={"comparison": said.comparison or query.comparison})
@@ -233,14 +231,13 @@ class Change:
         return query.model_copy(update={"comparison": Comparison(to="time", time=time)})
 
     def _length(self, time: TimeRange) -> float:
-        """In whole months, else in days, told as a part of one; 0 for an open end."""
+        """Return a span's length in whole months, else in days as a fraction; 0 for an open end."""
         start, end = self.said.days(time)
         return 0 if start is None or end is None else whole_months(start, end) or (end - start).days / 1_000
 
     def _timed(self, query: LogicalQuery) -> list[LogicalQuery]:
-        """Decide whose time it is where other rows are counted than before: “their revenue” is of customers who were new
-        then, “and revenue?”
-        of then. Raises Unread where the words do not say.
+        """Decide whose time it is where other rows are counted: “their revenue” is of customers new then, “and
+        revenue?” of that time. Raises Unread if unclear.
         """
         times, is_of_others = self.said.times, _table_of(query) != _table_of(self.earlier)
         is_named = any(time.field for time in query.times)
@@ -259,7 +256,7 @@ class Change:
         return [query.model_copy(update={"times": (each,)}) for each in found]
 
     def _meant(self, old: TimeRange, new: TimeRange) -> list[TimeRange]:
-        """After a month of another year “October” may mean that year's; after a month “last year” may mean that month."""
+        """Return the possible times: after a month of another year “October” may mean that year's, and vice versa."""
         (start, end), (first, last) = self.said.days(old), self.said.days(new)
         if start is None or end is None or first is None or last is None:
             return [new]
@@ -271,7 +268,7 @@ class Change:
         return [moved, new] if moved else [new]
 
     def _shares(self, query: LogicalQuery) -> list[LogicalQuery]:
-        """Return each group's share of all; without groups the share of what one condition leaves, of several each may be meant."""
+        """Return each group's share of all; without groups the share under one condition, a reading for each."""
         if query.dimensions:
             return [query.model_copy(update={"share": True})]
         if len(query.metrics) != 1 or query.metrics[0].over is not None or not query.filters or query.comparison:
@@ -279,7 +276,7 @@ class Change:
         return [shared(query, each) for each in query.filters]
 
     def _ranked(self, query: LogicalQuery) -> LogicalQuery:
-        """Change the direction, or how many are shown; as many as before where it is not said."""
+        """Change the direction, or how many are shown, by default as many as before."""
         said, old = self.said, query.ranking
         if said.order is not None:
             return query.model_copy(update={"ranking": Ranking(descending=said.order)})
@@ -310,9 +307,7 @@ def _in_year(start: date, end: date, year: int) -> TimeRange | None:
 
 
 def _step_of(question: str, earlier: LogicalQuery, today: date) -> LogicalQuery | None:
-    """Return the query that stands, one period earlier or later (“the month before”, “再上个月”); None where the question says
-    more than that.
-    """
+    """Return the current query one period earlier or later (“the month before”, “再上个月”); None for any other question."""
     whole = normalised(question).strip().rstrip("?？!！。. ").removesuffix("呢").strip()
     said = (whole, lead_of(question).rest)
     compares_times = earlier.comparison is not None and earlier.comparison.to == "time"

@@ -1,7 +1,7 @@
-"""The grammar of questions: each item is a letter, each production a pattern over the row of letters, and every letter is used.
+"""The grammar of questions: each item is a letter, each production a pattern over the letters, and all must be used.
 
-Values, numbers, times and groups are taken out of the row first and leave a `_`; what is left must be one of the few heads: numbers,
-or rows. Whatever no production takes is left over, and the question is not read.
+Values, numbers, times and groups are taken first and leave a `_`; the remainder must be one of the few heads: numbers
+or rows. If no production takes an item, the question is not read.
 """
 
 import re
@@ -27,7 +27,7 @@ MAX_LIMIT = 1_000
 
 
 class Unread(Exception):
-    """The question is not read. left: the words that no production takes."""
+    """The question cannot be read. left: the words that no production takes."""
 
     def __init__(self, why: str = "", left: tuple[str, ...] = ()) -> None:
         super().__init__(why)
@@ -39,7 +39,7 @@ _NOTHING = Item("")
 
 @dataclass(frozen=True)
 class Token:
-    """kind: its letter; `1` is a metric, `_` what has said its part. values: of a run, as they are stored."""
+    """kind: its letter; `1` is a metric, `_` a used item. values: of a run, as stored."""
 
     kind: str
     item: Item = _NOTHING
@@ -49,7 +49,7 @@ class Token:
 
     @property
     def name(self) -> str:
-        assert self.ref is not None  # asked only of what is of the layer
+        assert self.ref is not None  # called only for items of the layer
         return self.ref.name
 
     @property
@@ -70,15 +70,15 @@ def table_of(name: str) -> str:
 
 
 def one(run: Run, kinds: str) -> Token:
-    """Return the first token of these kinds, where there is one for certain."""
+    """Return the first token of these kinds; there must be one."""
     return next(token for token in run if token.kind in kinds)
 
 
 @dataclass
 class Reading:
-    """The row of a question whose words have one meaning each, and what its parts have said so far.
+    """The items of a question with one meaning per word, and the parts read so far.
 
-    events: columns, mostly times, that are to be there (False) or not (True). standing: the time of the question that it goes on from.
+    events: columns, mostly times, that must be set (False) or missing (True). standing: the earlier question's time.
     """
 
     catalog: Catalog
@@ -102,7 +102,7 @@ class Reading:
         cls, catalog: Catalog, items: Sequence[Item], refs: Sequence[Ref | None], today: date,
         standing: tuple[TimeRange, ...] = (),
     ) -> "Reading":  # fmt: skip
-        """Read all that is said besides what is asked for. Raises Unread."""
+        """Read everything but the head. Raises Unread."""
         tokens = [_token(catalog, *each) for each in zip(items, refs, [*items[1:], _NOTHING], strict=True)]
         reading = cls(catalog, today, [token for token in tokens if token.kind], standing)
         for part in (reading._values, reading._numbers, reading._times, reading._groups, reading._absent):
@@ -114,7 +114,7 @@ class Reading:
         return "".join(token.kind for token in self.row)
 
     def rewrite(self, pattern: str, made: Callable[[Run], Run | None]) -> None:
-        """Put what is made of them in the place of the tokens that fit a pattern; where that is None they stay."""
+        """Replace tokens that match a pattern by what is made of them; keep them where that is None."""
         at = 0
         while found := re.compile(pattern).search(self.text, at):
             parts = made(self.row[found.start() : found.end()])
@@ -132,7 +132,7 @@ class Reading:
         return days_of(time, self.today, self.catalog.layer.fiscal_year_start)
 
     def _values(self) -> None:
-        """Values of one column in one run, that are to hold or not; the column's own name beside them says nothing more."""
+        """Read a run of one column's values, negated or not; the column's own name beside them adds nothing."""
         if re.search("[TV].*(?:[cm]R|R[cm])[Vt]*$", self.text):
             self.drop("R")  # of the customers in Norway, how many of them are carriers
         self.rewrite("VK", lambda run: run[:1])
@@ -161,7 +161,7 @@ class Reading:
         return [replace(value, kind="U" if len(run) == 1 and len(value.values) > 1 else "_")]
 
     def _numbers(self) -> None:
-        """A column of numbers against a number; things with so many rows of another table; how many are asked for."""
+        """Read comparisons of a column with a number, things with so many rows of another table, and limits."""
         self.rewrite("NT?Bn[&-]nE?|NT?n[&-]nE", self._compared)
         self.rewrite("NT?>n(?![&-]n)|NT?>?n<|Nn(?![hlsi])|>nN", self._compared)
         self.rewrite("@?(?:>n|n<)T|(?<!L)TI?(?:>n|n<)(?![&-]n)", self._counted)
@@ -203,7 +203,7 @@ class Reading:
         return [token for token in run if token.kind != "n"]
 
     def _times(self) -> None:
-        """One time, of the time column beside it or the only one; two that are compared, the later beside the earlier; a change."""
+        """Read one time, of the time column beside it or the only one; two compared times; a change."""
         self.rewrite("!Wt", lambda run: self._never(run[1]))
         self.rewrite("(?<!!)Wt|tW", lambda run: [self._dated(one(run, "t"), one(run, "W"))])
         columns = {column.name: column for column in self.all("W")}
@@ -231,7 +231,7 @@ class Reading:
             self._changed([*times, *(() if times else self.standing)])
 
     def _never(self, column: Token) -> None:
-        """“Customers that haven't ordered in 2026”; of an order that was not shipped then nobody knows what is asked."""
+        """Read “customers that haven't ordered in 2026”; an order not shipped then is ambiguous."""
         if column.model in {token.name for token in self.all("T")}:
             raise Unread("not then, or of then")
 
@@ -243,7 +243,7 @@ class Reading:
         return replace(time, item=replace(time.item, time=time.item.time.model_copy(update={"field": column.name})))
 
     def _changed(self, times: list[TimeRange]) -> None:
-        """A change against the time before, where one time is said."""
+        """Read a change from the time before, where one time is said."""
         start, end = self.days(times[0]) if len(times) == 1 else (None, None)
         is_period = len(times) == 1 and times[0].period is not None
         if self.comparison or not (is_period or (start and end and whole_months(start, end) in _ONE_PERIOD)):
@@ -252,7 +252,7 @@ class Reading:
         self.rewrite("[yjdC]+", lambda run: [DONE])
 
     def _groups(self) -> None:
-        """What follows “by”, “each”, “各”; periods; each of the values that are named or compared; the order."""
+        """Read what follows “by”, “each”, “各”; periods; each of the named or compared values; the order."""
         self.is_share = "%" in self.text
         self.order = "v" in self.text if self.all("v^") else None
         self.drop("%v^")
@@ -288,7 +288,7 @@ class Reading:
         return [DONE, *(token for token in run if token.kind == "z")]
 
     def _absent(self) -> None:
-        """Rows of another table that a thing has or has not; a time that never came."""
+        """Read rows of another table that a thing has or lacks, and times that never came."""
         self.rewrite("![WDN]", lambda run: self.events.append((run[1].name, True)) or [DONE])  # type: ignore[func-returns-value]
         if len(self.all("TA")) > 1:
             self.rewrite("[!@]T", self._belonging)
@@ -301,7 +301,7 @@ class Reading:
 
 
 def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
-    """Raise Unread for what has no letter. An amount of money has a value."""
+    """Return the token of an item. Raises Unread without a letter. An amount of money has a value."""
     if ref is not None and ref.kind == "dimension":
         dimension = catalog.dimension(ref.name)[1]
         kind = {"number": "N", "time": "W"}.get(dimension.type, "A" if dimension.is_name else "D")
@@ -320,9 +320,9 @@ def _token(catalog: Catalog, item: Item, ref: Ref | None, after: Item) -> Token:
 
 
 def require_units(items: Sequence[Item], query: LogicalQuery, catalog: Catalog) -> None:
-    """Amounts are not changed into another unit or currency. Raises Inexpressible where one is asked for that is not the one kept.
+    """Raise Inexpressible for a unit or currency other than the stored one: amounts are not converted.
 
-    A layer that names no currency keeps the one that people mean; of hours or minutes nobody knows which a column keeps.
+    A layer without a currency is assumed to store the one asked for; of hours or minutes the stored unit is unknown.
     """
     asked = {role for item in items if not item.refs for role in item.roles if ":" in role}
     money, units = (

@@ -1,4 +1,4 @@
-"""What is asked for: numbers, the first of a ranking, or rows; and the query that it makes with what is said besides."""
+"""Read a question's head (numbers, a ranking or rows), and build the query with the other parts."""
 
 import re
 
@@ -12,7 +12,7 @@ _PRICE = ("price", "cost", "价", "费")
 
 
 class Head:
-    """metrics or rows: what is asked for. said: of what."""
+    """metrics or rows: what is asked for. said: their subject."""
 
     def __init__(self, reading: Reading) -> None:
         self.said = reading
@@ -63,7 +63,7 @@ class Head:
         return self.rows.model if self.rows is not None else table_of(self.metrics[0].name)
 
     def make_metrics(self) -> None:
-        """Measures, counts, and sums or averages of columns, each as one token."""
+        """Make one token of each measure, count, and sum or average of a column."""
         said = self.said
         if len({token.name for token in said.all("T")}) == 1:
             said.rewrite("T(_*)T", lambda run: run[:-1])
@@ -76,7 +76,7 @@ class Head:
         said.rewrite("[TA][SI_@]*I[cm]?|[TA]S?_*[cm]|m_*[TA]I?", self._counted)
 
     def _named(self, run: Run) -> Run | None:
-        """“Names of customers”: the customers."""
+        """Read “names of customers” as the customers."""
         return [one(run, "T")] if run[0].model == run[1].model else None
 
     def _measure(self, run: Run) -> Run | None:
@@ -91,14 +91,14 @@ class Head:
         return [_made(name, "count_distinct")] if is_listed else None
 
     def _counted(self, run: Run) -> Run | None:
-        """Count the rows of a table; the token is that of a word that asks for it by itself, where there is one."""
+        """Count the rows of a table; the token is that of the word that asks for it, if any."""
         if run[0].kind == "I" and not run[0].item.text.isascii():
             return None  # 客户总数，欧洲客户数
         asks = [token for token in run if token.kind in "cm"] or run
         return [*(token for token in run if token.kind == "_"), _made(one(run, "TA").model, "count", asks[0])]
 
     def _numbers(self) -> bool:
-        """Read one number, or several of the same conditions. A number that is named and asked for is one: 客户数在德国有多少."""
+        """Read one number, or several with the same conditions. A number both named and asked for is one: 客户数在德国有多少."""
         said = self.said
         self.make_metrics()
         made = said.all("1")
@@ -115,7 +115,7 @@ class Head:
         return bool(made)
 
     def _take_owners(self, bases: set[str], *, keep: int = 0) -> None:
-        """“Revenue of customers in Germany”: a table whose conditions are said is named besides."""
+        """Drop tables named only for their conditions: “revenue of customers in Germany”."""
         said = self.said
         owners = bases | {table_of(f.field) for f in said.filters} | {table_of(each.name) for each in said.dimensions}
         for token in said.all("T"):
@@ -123,12 +123,12 @@ class Head:
                 said.row.remove(token)
 
     def _require(self, pattern: str) -> None:
-        """Raise Unread with what is left over."""
+        """Raise Unread with the words left over."""
         if not re.fullmatch(pattern, self.said.text):
             raise Unread("", tuple(t.item.text for t in self.said.row if t.kind not in "1_Lxmq&@" and t.item.text))
 
     def _ranked(self) -> None:
-        """The first of groups by a metric, or of rows by a column."""
+        """Read the first groups by a metric, or rows by a column."""
         said, groups, text = self.said, tuple(self.said.dimensions), self.said.text
         token = self.superlative()
         tables = {each.name for each in said.all("T")}
@@ -155,7 +155,7 @@ class Head:
         self._require("[Lxmqe_@]*")
 
     def superlative(self) -> Token:
-        """Return the superlative, with what it is of beside it. Raises Unread for several, or a plain “top” of nobody knows how many."""
+        """Return the superlative with its subject beside it. Raises Unread for several, or “top” without a number."""
         said = self.said
         tokens, plain = said.all(SUPERLATIVES), said.all("fr")
         if len(tokens) - len(plain) == 1:  # 销售额最高的前5个
@@ -187,7 +187,7 @@ class Head:
         return [DONE]
 
     def price(self, tables: set[str]) -> str:
-        """Return the price of the one thing that is named. Raises Unread."""
+        """Return the price of the one named thing. Raises Unread."""
         columns = [
             (name, each) for name in tables for each in self.catalog.model(name).dimensions if each.type == "number"
         ]
@@ -208,7 +208,7 @@ class Head:
             raise Unread("the first of what, or of each")
 
     def _first_rows(self, by: str, subject: Token | None, *, is_thing: bool) -> None:
-        """Rows by a column; the largest number itself where nothing says of which thing, or the thing has no name."""
+        """Read the first rows by a column; the largest number itself if no thing, or none with a name, is given."""
         said, model = self.said, table_of(by)
         is_number = self.catalog.dimension(by)[1].type == "number"
         if said.dimensions or (subject is not None and (subject.kind == "D" or subject.model != model)):
@@ -223,7 +223,7 @@ class Head:
             self.ranking = Ranking.model_validate({**dict(self.ranking or ()), "by": by})
 
     def _rows(self) -> None:
-        """A list of things, with the columns that are asked for; by groups, or asked how many, their number."""
+        """Read a list of things with the requested columns; their count for groups or “how many”."""
         said = self.said
         self._take_owners(set(), keep=1)
         said.rewrite("A", lambda run: None if said.all("T") else [Token("T", run[0].item, run[0].ref)])
@@ -242,7 +242,7 @@ class Head:
         self._require("[Lxmqe_#]*T?[Lxmqe_]*(?:&?[DNWA]_*)*T?[Lxmqe_]*")
 
     def _owner(self, columns: Run) -> str:
-        """Return whose rows are meant where no table is named: those that point to all the rest that is named."""
+        """Return the table meant where none is named: the one that points to everything else named."""
         said, reaches = self.said, self.catalog.joins.distance
         fields = [*(f.field for f in said.filters), *(time.field for time in said.times)]
         owners = {token.model for token in columns} | {table_of(name) for name in fields if name}
@@ -254,7 +254,7 @@ class Head:
         return bases[0]
 
     def _columns(self, model: str, columns: Run) -> tuple[str, ...]:
-        """Return the columns that are asked for of a list, beside what the thing is called; alone, the values that a column has."""
+        """Return the requested columns of a list beside the thing's name; alone, a column's values."""
         said, is_named = self.said, self._is_named(model)
         if not columns:
             return ()
@@ -267,16 +267,16 @@ class Head:
         return tuple(dict.fromkeys([*filter(None, [self._name_of(model)]), *(token.name for token in columns)]))
 
     def _name_of(self, model: str) -> str:
-        """Return what the rows of a table are called by; "" where they have no name, or it is no table."""
+        """Return the name column of a table; "" for none, or for no table."""
         name = self.catalog.models[model].name_dimension if model in self.catalog.models else None
         return f"{model}.{name.name}" if name is not None else ""
 
     def _is_named(self, model: str) -> bool:
-        """Return whether certain things are named, by what they are called or by their number."""
+        """Return whether particular things are named, by name or number."""
         return any(each.field and (each.field == self._name_of(model) or each.op == "=") for each in self.said.filters)
 
     def _events(self) -> None:
-        """A time that is only said to have been: “shipped orders”, “customers that ordered”."""
+        """Read a time that only must be set: “shipped orders”, “customers that ordered”."""
         said = self.said
         names = [f"{t.name}.{self.catalog.model(t.name).defaults.agg_time_dimension}" for t in said.all("T")]
         if re.search("[wo]W|W[wo]|[qL]_*W|W_*[mq]", said.text):
@@ -290,7 +290,7 @@ class Head:
         said.drop("W")
 
     def _missing(self) -> list[Filter]:
-        """Return columns that are there or not, of the thing itself or of rows that it has; a number that is none."""
+        """Return columns that are set or missing, of the thing or its related rows, and numbers that are zero."""
         found = []
         for name, is_not in self.said.events:
             model, column = self.catalog.dimension(name)
@@ -306,7 +306,7 @@ class Head:
         return found
 
     def _belonging(self) -> None:
-        """What only rows that a thing has or has not have is said of these; so is a time of theirs. Raises Unread."""
+        """Apply conditions and times of related rows that a thing has or lacks to these. Raises Unread."""
         said, reaches = self.said, self.catalog.joins.distance
         far = [f for f in said.filters if f.field and reaches(self.base, table_of(f.field)) is None]
         is_listed = self.rows is not None or self.metrics[0].name in self.catalog.models
@@ -324,7 +324,7 @@ class Head:
         said.filters = [f for f in said.filters if f not in far]
 
     def _require_sense(self) -> None:
-        """What nobody asks means something else: a thing by its own name, revenue of customers who came then. Raises Unread."""
+        """Raise Unread for implausible queries: a thing by its own name, revenue of customers who came then."""
         said, base = self.said, self.base
         asks_itself = self.rows is not None and not self.rows.columns and self.ranking is None
         counts_itself = any(metric.name == base for metric in self.metrics) and not said.dimensions
@@ -342,7 +342,7 @@ def _made(name: str, agg: str | None = None, token: Token = DONE) -> Token:
 
 
 def shared(query: LogicalQuery, part: Filter) -> LogicalQuery:
-    """Return how much of the query's number, without the condition, one of its conditions leaves, in percent."""
+    """Return the query for the percentage of the number that one of its conditions keeps."""
     (whole,) = query.metrics
     share = whole.model_copy(update={"filters": (*whole.filters, part), "over": whole, "percent": True})
     rest = tuple(other for other in query.filters if other is not part)

@@ -1,4 +1,4 @@
-"""A question as a row of items: the one way to cut it into the fewest known phrases."""
+"""Split a question into items: the fewest known phrases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from business.parsing.reader.times import COMPARED, Moment, compared_phrases, ma
 from business.parsing.reader.units import Unit, normalised, units_of
 from business.parsing.reader.words import words
 
-_UNKNOWN = 4.0  # what a unit costs that stands for nothing; a phrase costs one, whatever its length
+_UNKNOWN = 4.0  # cost of an unknown unit; a phrase of any length costs one
 _STOPS = (",", ";", "，", "；", "。")
-_PREFERRED = 0.02  # the layer's own words before those of the language
+_PREFERRED = 0.02  # preference for the layer's words over the language's
 
 
 @dataclass(frozen=True)
 class Item:
-    """refs: what of the layer it may mean; roles: what it may do in a question. Exactly one kind of them where both are empty
-    but one: a time, a number, or nothing known.
+    """refs: the parts of the layer it may mean; roles: its possible roles in a question. With both empty it is a time,
+    a number, or unknown.
     """
 
     text: str
@@ -59,7 +59,7 @@ def items_of(question: str, lexicon: Lexicon, today: date) -> list[Item]:
 
 
 def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Moment]) -> tuple[Item | None, float]:
-    """Return the units as one item, and what it costs; None where they are none."""
+    """Return the units as one item with its cost, or None."""
     said = text[units[0].begin : units[-1].end]
     key = tuple(unit.text for unit in units)
     refs = lexicon.phrases.get(key, ())
@@ -82,7 +82,7 @@ def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Mo
 
 
 def _is_whole(text: str, units: Sequence[Unit]) -> bool:
-    """Return whether nothing that separates, such as a comma, stands between the units."""
+    """Return whether no separator, such as a comma, is between the units."""
     between = (text[one.end : other.begin] for one, other in pairwise(units))
     return not any(set(gap) & set(_STOPS) for gap in between)
 

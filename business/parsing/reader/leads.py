@@ -1,4 +1,4 @@
-"""How a question leans on what was said before it: “and”, “what about”, “那”; “them”, “these”, “其中”."""
+"""Detect references to earlier questions: “and”, “what about”, “那”; “them”, “these”, “其中”."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +11,7 @@ _ONLY = frozenset(map(key_of, ("only", "just", "只看", "只", "仅")))
 
 @dataclass(frozen=True)
 class Lead:
-    """How a question begins. goes_on: with “and”, “what about”, “那”; refers: to “them”, “those”. contrasts: it asks the same of
+    """The beginning of a question. goes_on: with “and”, “what about”, “那”; refers: to “them”, “those”. contrasts: it asks the same of
     something else, as “and China?” and “中国呢” do and “only China” does not. asks: it has a word that asks or tells to. rest: what it
     says besides.
     """
@@ -24,7 +24,7 @@ class Lead:
 
 
 def lead_of(question: str) -> Lead:
-    """Return what a question says of the one before it, and the rest of it."""
+    """Return a question's references to the one before, and its rest."""
     text = normalised(question).strip().rstrip("?？!！。. ")
     goes_on = only = refers = False
     begins = words().changes["begins"]
@@ -61,5 +61,5 @@ def asks(text: str) -> bool:
 
 @cache
 def _time_units() -> frozenset[str]:
-    """“This” before one of them is part of a time."""
+    """Return the units of time: “this” before one of them is part of a time."""
     return frozenset(key_of(word)[0] for forms in words().times["units"].values() for word in forms)

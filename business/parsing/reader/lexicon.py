@@ -1,4 +1,4 @@
-"""What the words of a layer mean: phrases to models, measures, dimensions and values. Built once for a layer version."""
+"""A layer's vocabulary: phrases to models, measures, dimensions and values. Built once for a layer version."""
 
 import unicodedata
 from collections import defaultdict
@@ -11,13 +11,13 @@ from business.parsing.reader.units import key_of
 from business.parsing.reader.words import words
 from business.semantic_layer.model import Dimension, SemanticModel
 
-LONGEST = 10  # units of a phrase
-SPOKEN_VALUE = 2  # characters; a value of one letter or digit is part of ordinary text
+LONGEST = 10  # most units of a phrase
+SPOKEN_VALUE = 2  # least characters: a value of one letter or digit is ordinary text
 
 
 @dataclass(frozen=True)
 class Ref:
-    """A thing of the layer. name: as the catalog has it; value: of a value, as it is stored."""
+    """A part of the layer. name: as in the catalog; value: as stored, for a value."""
 
     kind: Literal["model", "measure", "dimension", "value"]
     name: str
@@ -30,7 +30,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """phrases: by the units of a phrase, everything that it may mean."""
+    """phrases: the possible meanings by the units of a phrase."""
 
     catalog: Catalog
     phrases: dict[tuple[str, ...], tuple[Ref, ...]] = field(repr=False)
@@ -50,7 +50,7 @@ class Lexicon:
 
 
 def _is_function(key: tuple[str, ...], ref: Ref) -> bool:
-    """Return whether a value is a word that questions are put with: it names no value."""
+    """Return whether a value is a function word of questions, which names no value."""
     if ref.kind != "value":
         return False
     return words().roles.get(key, ("state",)) != ("state",)
@@ -82,13 +82,13 @@ def _say_values(say: Callable[[str, Ref], None], dimension: Dimension, name: str
 
 
 def _aspects(names: Iterable[str]) -> list[str]:
-    """下单 is also said 下过单, 下了单."""
+    """Return verbs' forms with aspect particles: 下单, 下过单, 下了单."""
     pairs = [word for word in names if len(word) == 2 and not word.isascii()]
     return [f"{word[0]}{between}{word[1]}" for word in pairs for between in ("过", "了", "过了")]
 
 
 def _unaccented(value: str) -> tuple[str, ...]:
-    """“Luís” as it is typed without accents; none where that is the same."""
+    """Return the spelling of “Luís” without accents, if different."""
     if value.isascii():
         return ()
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", value) if not unicodedata.combining(sign))

@@ -10,7 +10,7 @@ _TEN, _LARGE = 10, 10_000
 
 
 def number_of(text: str) -> float | None:
-    """“5”, “1,200”, “3.5k”, “5万”, “twelve”, “十二”; None for what is no number."""
+    """Return the number in “5”, “1,200”, “3.5k”, “5万”, “twelve”, “十二”; None for any other text."""
     text = text.strip()
     found = _DIGITS.fullmatch(text)
     if found is not None:

@@ -1,7 +1,7 @@
-"""The way without a model: every word of a question stands for something, or there is no answer.
+"""Parse questions without a model: every word must have a meaning, or there is no answer.
 
-The question is cut into the fewest known phrases; where a phrase may mean several things each combination is read and compiled,
-and the one whose parts lie closest together is taken. Several that are as close are asked back.
+The question is split into the fewest known phrases; for ambiguous phrases each combination is read and compiled, and
+the one whose parts are closest in the layer wins. Ties become a clarification.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ MAX_CHOICES = 4
 
 
 def parse(question: str, lexicon: Lexicon, context: Context) -> Parsed:
-    """Return what a question asks, by its words alone; of those things alone that the context's text names, where it has one."""
+    """Return the query of a question by its words alone, restricted to things named in the context's text, if any."""
     parsed = _parsed(lead_of(question).rest if context.named_in else question, lexicon, context)
     if not context.named_in or isinstance(parsed, Unparseable):
         return parsed
@@ -39,7 +39,7 @@ def parse(question: str, lexicon: Lexicon, context: Context) -> Parsed:
 
 
 def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed:
-    """“How many of these environments are in use?”: the environments whose names stand in the text."""
+    """Restrict “how many of these environments are in use?” to the environments named in the text."""
     base = query.rows.model if query.rows is not None else query.metrics[0].name
     name = lexicon.catalog.models[base].name_dimension if base in lexicon.catalog.models else None
     field = f"{base}.{name.name}" if name is not None else ""
@@ -51,9 +51,8 @@ def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed
 
 
 def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
-    """Return what of a question stands for nothing in the layer, as it is written there: neighbours as one, with a measure
-    word behind them,
-    which is part of a Chinese word then (付款).
+    """Return the unknown words of a question, as written: neighbours as one, with a measure word after them, which is
+    then part of a Chinese word (付款).
     """
     found: list[str] = []
     is_open = False
@@ -88,7 +87,7 @@ def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
 def _readings(
     items: list[Item], catalog: Catalog, today: date
 ) -> tuple[dict[str, tuple[int, LogicalQuery]], list[Exception]]:
-    """By their statements the queries that the words may mean, and how far the parts of each lie apart; why the others mean none."""
+    """Return the possible queries by their statements, with the distance of their parts; and why others fail."""
     found: dict[str, tuple[int, LogicalQuery]] = {}
     failed: list[Exception] = []
     for refs in islice(choices_of(items), MAX_READINGS):
@@ -106,7 +105,7 @@ def _readings(
 
 
 def _not_there(items: Sequence[Item], unknown: Sequence[str], catalog: Catalog) -> str:
-    """Return which values there are of the column that is named beside the one word that means nothing; "" where that is not so."""
+    """Return the existing values of the column named beside the only unknown word; "" otherwise."""
     places = [place for place, item in enumerate(items) if not item.is_known]
     if len(places) != 1:
         return ""
@@ -117,9 +116,8 @@ def _not_there(items: Sequence[Item], unknown: Sequence[str], catalog: Catalog) 
 
 
 def understood(items: list[Item], catalog: Catalog, today: date, left: Sequence[str] = ()) -> LogicalQuery | None:
-    """Return what a question that is not read says for certain, to begin a form with: all of it but the words that are left
-    over, where that is
-    a number; else a number with values and a time.
+    """Return the certain part of an unread question, to prefill a form: everything but the words left over if that is a
+    number; else a number with values and a time.
     """
     known = [item for item in items if item.is_known and item.text not in left]
     refs = [item.refs[0] for item in known if len(item.refs) == 1]
@@ -142,7 +140,7 @@ def _compiles(query: LogicalQuery, catalog: Catalog, today: date) -> bool:
 
 
 def _far_fetched(items: list[Item], refs: tuple[Ref | None, ...]) -> int:
-    """Return how many words are taken for values that are also the name of a table."""
+    """Return the number of words read as values that are also a table's name."""
     pairs = zip(items, refs, strict=True)
     return sum(
         ref is not None and ref.kind == "value" and any(r.kind == "model" for r in item.refs) for item, ref in pairs
@@ -150,7 +148,7 @@ def _far_fetched(items: list[Item], refs: tuple[Ref | None, ...]) -> int:
 
 
 def choices_of(items: list[Item]) -> Iterator[tuple[Ref | None, ...]]:
-    """Yield every combination of meanings, those of the layer's order first."""
+    """Yield every combination of meanings, in the layer's order."""
     return product(*(item.refs or (None,) for item in items))
 
 
@@ -163,7 +161,7 @@ def _closest(found: list[tuple[int, LogicalQuery]], catalog: Catalog, context: C
 
 
 def one_of(queries: list[LogicalQuery], catalog: Catalog, context: Context) -> Parsed:
-    """Return the only one of several queries; else what is asked back, where people can tell them apart."""
+    """Return the only query; else a clarification, if people can tell the queries apart."""
     if len(queries) == 1:
         return queries[0]
     said = {sentence(query, catalog, context.language, context.today): query for query in queries}
@@ -173,7 +171,7 @@ def one_of(queries: list[LogicalQuery], catalog: Catalog, context: Context) -> P
 
 
 def states_of(query: LogicalQuery, catalog: Catalog, today: date) -> list[LogicalQuery]:
-    """“How many customers in October”: those that came then, or those that there were then? Both, where nothing says which.
+    """Return both readings of “how many customers in October”: those who came then, or those there were, if unclear.
 
     Things that have a name stay; orders happen. Empty where the question says which time is meant.
     """
@@ -193,9 +191,7 @@ def states_of(query: LogicalQuery, catalog: Catalog, today: date) -> list[Logica
 
 
 def same_measures(query: LogicalQuery) -> str:
-    """Return a query without the tables of its measures: one measure may be kept at several grains under one name, and the
-    first is taken.
-    """
+    """Return a query without the tables of its measures: a measure may exist at several grains, and the first wins."""
     text = query.model_dump_json()
     if any(metric.agg is not None for metric in query.metrics):
         return text
@@ -205,7 +201,7 @@ def same_measures(query: LogicalQuery) -> str:
 
 
 def distance(query: LogicalQuery, catalog: Catalog) -> int:
-    """Return how far the parts of a query lie apart: tables that it names, beyond the first."""
+    """Return the distance of a query's parts: the number of tables it names beyond the first."""
     named = {metric.name.partition(".")[0] for metric in query.metrics}
     named |= {each.name.partition(".")[0] for each in query.dimensions if each.name}
     named |= {query.rows.model, *(name.partition(".")[0] for name in query.rows.columns)} if query.rows else set()

@@ -1,7 +1,7 @@
-"""Times of both languages: single moments by patterns of the data files, and the spans that they make together.
+"""Read times in both languages: moments by patterns of the data files, and the spans they form.
 
-A month without its year is the latest that has begun; what is said relatively stays relative, so that the same query means the
-month before when it is asked in the next one.
+A month without a year is the latest that has begun; relative times stay relative, so that the same query moves along
+with today.
 """
 
 import re
@@ -17,8 +17,8 @@ from business.parsing.reader.numbers import number_of
 from business.parsing.reader.units import normalised
 from business.parsing.reader.words import said, words
 
-_PLACE = 0xE000  # of the first moment, as one private character
-COMPARED = 0xF000  # of the first phrase that compares
+_PLACE = 0xE000  # private-use character of the first moment
+COMPARED = 0xF000  # private-use character of the first comparing phrase
 _MOST = 400
 _MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12}
 _HAN_N = "[一两二三四五六七八九十]{1,3}"
@@ -26,7 +26,7 @@ _HAN_N = "[一两二三四五六七八九十]{1,3}"
 
 @dataclass(frozen=True)
 class Moment:
-    """One time expression. period: where it is said relatively; span: its days. of_year: the same in another year."""
+    """A time expression. period: of a relative one; span: its days. of_year: the same in another year."""
 
     span: Span
     period: Period | None = None
@@ -40,7 +40,7 @@ class Moment:
 
 
 def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, list[Moment]]:
-    """Return a normalised text with each time as one private character, and the times. Longest expressions win."""
+    """Return a normalised text with times as private-use characters, and the times. Longest expressions win."""
     for number, (phrase, _role) in enumerate(compared_phrases()):
         text = text.replace(phrase, f" {chr(COMPARED + number)} ")
     moments: list[Moment] = []
@@ -65,14 +65,14 @@ def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, l
 
 @cache
 def compared_phrases() -> tuple[tuple[str, str], ...]:
-    """Return what is compared with another time and would else be read as that time: 去年同期. Each stands for itself as one character."""
+    """Return phrases that compare with another time and would else be read as that time, such as 去年同期."""
     roles = said()["roles"]
     found = [(normalised(phrase), role) for role in ("previous_year", "previous_period") for phrase in roles[role]]
     return tuple(sorted(found, key=lambda one: -len(one[0])))
 
 
 def place_of(sign: str) -> int:
-    """Return the number of the time that a private character stands for."""
+    """Return the index of the time that a private-use character stands for."""
     return ord(sign) - _PLACE
 
 
@@ -85,7 +85,7 @@ Pattern = tuple[re.Pattern[str], str, dict[str, Any]]
 
 
 def _replaced(text: str, patterns: tuple[Pattern, ...], read: Reader, into: list[Moment], shift: int = 0) -> str:
-    """Return every place where a pattern fits and is read, as a private character; those in front of the list first."""
+    """Replace every readable match of the patterns with a private-use character, earlier patterns first."""
     for pattern, kind, entry in patterns:
         at = 0
         while (found := pattern.search(text, at)) is not None:
@@ -137,7 +137,7 @@ def _slots() -> dict[str, str]:
 
 
 def _compiled(form: str, slots: dict[str, str]) -> re.Pattern[str]:
-    """Return a form of the data file as a pattern: blanks are any white space; it begins and ends at a word's edge."""
+    """Compile a form of the data file: blanks match any white space; it begins and ends at word boundaries."""
     parts = re.split(r"\{(\w+)\}", form)
     seen: set[str] = set()
     text = ""
@@ -161,7 +161,7 @@ def _moment(
     try:
         read = _KINDS[kind](entry, given, today)
         if read is not None and read.period is not None:
-            fiscal = fiscal_start or 1  # whether there is one is asked when it is compiled
+            fiscal = fiscal_start or 1  # checked when it is compiled
             return replace(read, span=period_days(read.period, today, fiscal))
     except ValueError:  # 31 February
         return None
@@ -272,7 +272,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], dict[str, Any], date], Moment | None
 
 
 def _span(kind: str, moments: list[Moment]) -> Moment | None:
-    """Return what moments make together; None where that is no time."""
+    """Return the time that moments form together, or None."""
     first, last = moments[0], moments[-1]
     start, end = first.span
     if kind == "in":

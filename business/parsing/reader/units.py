@@ -1,4 +1,4 @@
-"""A text as a row of units: an English word without its plural, a Chinese character, a number, a quoted string or a sign."""
+"""Split a text into units: English words in singular, Chinese characters, numbers, quoted strings, signs."""
 
 import re
 import unicodedata
@@ -14,7 +14,7 @@ _PRICED = re.compile(
     r"([$€£¥])\s?(\d[\d,]*(?:\.\d+)?(?:\s?(?:[百千万亿]+|k\b|mn?\b|bn\b|thousand\b|million\b|billion\b))?)"
 )
 _SPACED = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\d\u3400-\u9fff])|(?<=\d)\s+(?=[\u3400-\u9fff])")
-_SHORT = 3  # letters; a shorter word has no plural to take off
+_SHORT = 3  # letters; shorter words keep their ending
 IRREGULAR = {
     "people": "person", "children": "child", "statuses": "status", "bonuses": "bonus", "buses": "bus", "campuses": "campus",
     "has": "has", "does": "does", "is": "is", "was": "was", "this": "this", "as": "as", "its": "its", "us": "us", "data": "data",
@@ -32,8 +32,8 @@ class Unit:
 
 
 def normalised(text: str) -> str:
-    """Return one form of every character; no space between Chinese and a number or another Chinese character: “2024 年”; a currency
-    behind its number: “$5”.
+    """Return text with one form per character, no space between Chinese and numbers or other Chinese (“2024 年”), and
+    currencies after numbers (“$5”).
     """
     text = unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'").replace("≥", ">=").replace("≤", "<=")
     text = "".join(lowered if len(lowered := sign.lower()) == 1 else sign for sign in text)
@@ -41,12 +41,12 @@ def normalised(text: str) -> str:
 
 
 def units_of(text: str) -> list[Unit]:
-    """Return the units of a normalised text, in order; other punctuation separates and is gone."""
+    """Return the units of a normalised text, in order; other punctuation separates and is dropped."""
     return list(_units(text))
 
 
 def key_of(phrase: str) -> tuple[str, ...]:
-    """Return a phrase as it is looked up: the texts of its units."""
+    """Return a phrase's lookup key: the texts of its units."""
     return tuple(unit.text for unit in units_of(normalised(phrase)))
 
 
@@ -64,7 +64,7 @@ def _units(text: str) -> Iterator[Unit]:
 
 
 def singular(word: str) -> str:
-    """Return a word without its plural ending; the same rule for questions and for names of tables and columns."""
+    """Return a word's singular, by the same rule in questions and in names of tables and columns."""
     word = word.removesuffix("'s")
     if word in IRREGULAR:
         return IRREGULAR[word]

@@ -1,4 +1,4 @@
-"""The words of both languages, from their data file: what questions say besides the layer's own words."""
+"""The words of both languages, from their data file, that questions use besides the layer's."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -48,6 +48,6 @@ def words() -> Words:
 
 @cache
 def said() -> dict[str, Any]:
-    """Return the data file as it is."""
+    """Return the data file's content."""
     data: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     return data
