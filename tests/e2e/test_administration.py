@@ -38,11 +38,13 @@ def answered(system: System) -> None:
 @pytest.fixture(scope="module")
 def kept(system: System, chromium: Browser) -> None:
     """A skill that waits for its review, and an evaluation set with a question."""
-    added = system.checkout.manage("skill", "add", "report", "--as", ADMINISTRATOR)
-    assert added.returncode == 0, added.stderr
     context = chromium.new_context(locale="en")
     page = context.new_page()
     sign_in(page, system.url)
+    page.goto(f"{system.url}/admin/skills/")
+    page.get_by_label("Or one that comes with the product").select_option("report")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("heading", name="report").first).to_be_visible()
     page.goto(f"{system.url}/admin/evaluations/")
     page.fill("#content input[name=name]", "Leave")
     page.get_by_role("button", name="Make it").click()

@@ -185,7 +185,7 @@ def test_where_the_model_has_written_before_its_right_ended_the_run_ends_with_th
     """It may have written from what went; with what is left it is not asked again, though that would do for another answer."""
     more = calls(("knowledge_search", {"queries": ["notice period of directors"]}))
     wrote = Step([{"content": f"{LINES['salaries'][:-1]} [2]. "}, *more.deltas], finish="tool_calls")
-    pause = Pause(library.revoke_right, 2)  # before the second call
+    pause = Pause(library.revoke_right, 1)  # before the second call
     principal = Principal.of(library.reader)
     session = create_session(principal)
 

@@ -8,7 +8,11 @@ from audit.actions import Action
 
 ROOT = Path(__file__).resolve().parents[3]
 RECORDING = ("agent", "audit", "authz", "business", "copilot_site", "knowledge")
-RECORDERS = {"record", "note"}  # how a module calls `audit.record.record`
+RECORDERS = {
+    "record",
+    "note",
+    "tried",
+}  # `audit.record.record` as modules call it, and the trial of an address that records it
 
 
 def recorded(trees: Iterable[ast.Module]) -> set[str]:
