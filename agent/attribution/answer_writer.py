@@ -100,9 +100,7 @@ class Writer:
         return bool(self.slots.parts)
 
     async def written(self, deltas: AsyncIterator[Delta]) -> AsyncIterator[Together]:
-        """Yield the events of one stream, those of a slot together, and of the judge's verdicts meanwhile.
-
-        Raises ModelError.
+        """Yield the events of one stream, those of a slot together, and of the judge's verdicts meanwhile. Raises ModelError.
 
         The stream ends early, with nothing shown, where it begins in another language than the question.
         """
@@ -282,10 +280,7 @@ class Writer:
                 yield checking(slot, [self.run.numbered[number].item.source.title for number in numbers])
 
     def _ask(self) -> None:
-        """Send the waiting sentences to the judge.
-
-        The first open sentence is sent at once, later ones in batches, with at most two calls at a time.
-        """
+        """Send the waiting sentences to the judge: the first at once, later ones in batches, in at most two calls at a time."""
         is_early = self._asked and self._is_writing and len(self._waiting) < BATCH
         if not self._waiting or is_early or self._calls == MOST_CALLS:
             return
@@ -297,10 +292,7 @@ class Writer:
         task.add_done_callback(self._heard.put_nowait)
 
     async def _judge(self, parts: Mapping[int, Part]) -> None:
-        """Put the judge's verdicts into the queue as they come; no verdict where a call fails.
-
-        parts: by their number in the run.
-        """
+        """Put the judge's verdicts into the queue as they come; none where a call fails. parts: by their number in the run."""
         run, today = self.run, timezone.localdate()
         assert run.judge is not None
         question = run.state.input.normalized_query

@@ -72,7 +72,7 @@ def shortfalls(question: Question, packed: Sequence[bytes]) -> Floats:
     lengths = np.array([len(one) // TOKEN_BYTES for one in packed])
     covers, _windows, _passage = _covers(_similarities(tokens, b"".join(packed)), lengths)
     lacks = covers.max(axis=0) - covers
-    found: Floats = np.sqrt(np.maximum(lacks @ (weights / weights.sum()), 0)).astype(np.float32)
+    found: Floats = np.sqrt(np.maximum((lacks * (weights / weights.sum())).sum(axis=1), 0)).astype(np.float32)
     return found
 
 
@@ -83,8 +83,9 @@ def _coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Fl
     """
     covers, windows, passage = _covers(similar, lengths)
     weights = _telling(covers, weights)
-    whole = covers @ weights
-    densest = np.maximum.reduceat(windows @ weights, np.flatnonzero(np.diff(passage, prepend=-1)))
+    # not `@`: beside short rows BLAS reads what is no part of them, and NumPy then warns of invalid values
+    whole = (covers * weights).sum(axis=1)
+    densest = np.maximum.reduceat((windows * weights).sum(axis=1), np.flatnonzero(np.diff(passage, prepend=-1)))
     covered: Floats = ((whole + densest) / 2).astype(np.float32)
     return covered
 
