@@ -13,7 +13,6 @@ from agent.runs.reaper import close_abandoned
 from agent.verified_answers.review import flag_changed
 from agent.verified_answers.wordings import embed_missing
 
-LOOKED_EVERY_S = 10  # beat's interval for leftovers
 PARTS = part_modules("tasks")  # imported here, so that workers know their tasks
 
 

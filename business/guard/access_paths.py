@@ -18,8 +18,8 @@ from business.guard.rewrite import Column, column_of, meant
 from business.guard.rules import strings
 
 MAX_TABLES = 5  # of a join: one text for each table that may lead
-# How many times cheaper a text's plan must be. The planner does not know how many rows are joined, or whether there
-# are as many as our LIMIT (else an order is read to its end); it counts the pages of each single look-up anew.
+# Least ratio of the guarded text's plan cost to a rewritten text's. The planner does not know how many rows are joined, or
+# whether there are as many as our LIMIT (else it reads an order to its end); it counts the pages of each look-up anew.
 PLAIN, GUESSED, SINGLE = 1, 10, 0.5
 LOOKED_UP = "looked_up"  # alias of a table in a projection that looks up rows
 

@@ -19,10 +19,6 @@ def says(text: str) -> Delta:
     return {"content": text}
 
 
-def says_json(value: Any) -> Delta:
-    return says(json.dumps(value, ensure_ascii=False))
-
-
 def calls(name: str, arguments: Mapping[str, Any]) -> Delta:
     """Reply with one call of a tool."""
     function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}

@@ -4,8 +4,6 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lxml import etree
-
 READ = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".gif", ".bmp")  # not EMF and WMF, which are drawings
 _EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
 
@@ -29,12 +27,3 @@ def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
 def pictures_in(tree: Any, targets: Mapping[str, str], folder: str) -> Iterator[str]:
     """Return the names of all pictures, each once."""
     yield from dict.fromkeys(name for blip in blips(tree) if (name := name_of(blip, targets, folder)))
-
-
-def targets_in(relations: bytes) -> dict[str, str]:
-    """Return the targets of a part's relations, by their ids. relations: the XML of its `.rels`; empty where it has none."""
-    if not relations:
-        return {}
-    tree = etree.fromstring(relations, etree.XMLParser(resolve_entities=False, no_network=True))
-    inside = (each for each in tree if each.get("TargetMode") != "External")
-    return {each.get("Id", ""): each.get("Target", "") for each in inside}

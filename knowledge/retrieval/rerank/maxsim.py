@@ -59,23 +59,6 @@ def _similarities(tokens: Floats, packed: bytes) -> Floats:
     return similar
 
 
-def shortfalls(question: Question, packed: Sequence[bytes]) -> Floats:
-    """Return how much each passage leaves uncovered: (passages,), 0 … about 1.
-
-    The root of how much better all of them together cover the question's tokens than the passage does. A neighbour of the passage
-    that answers says half of the question, and others the rest; a passage that answers is as good as all together, however many
-    say the same. All 0 for passages of which one has no vectors, and for a question without tokens.
-    """
-    if question.tokens is None or not len(question.tokens) or not packed or not all(packed):
-        return np.zeros(len(packed), np.float32)
-    tokens, weights = _heaviest(question)
-    lengths = np.array([len(one) // TOKEN_BYTES for one in packed])
-    covers, _windows, _passage = _covers(_similarities(tokens, b"".join(packed)), lengths)
-    lacks = covers.max(axis=0) - covers
-    found: Floats = np.sqrt(np.maximum((lacks * (weights / weights.sum())).sum(axis=1), 0)).astype(np.float32)
-    return found
-
-
 def _coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Floats:
     """Return the mean of the whole passage's cover and its best window's: (passages,).
 

@@ -1,4 +1,4 @@
-"""How the passages that a search finds become a ranking of documents."""
+"""Rank documents by the passages that a search finds."""
 
 from evals.search.retrieval import ranked_documents
 

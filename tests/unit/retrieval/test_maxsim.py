@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 
 from knowledge.retrieval.rerank.base import Candidate, Question
-from knowledge.retrieval.rerank.maxsim import MIDDLE, TOKEN_BYTES, MaxSimReranker, maxsim, pack, shortfalls
+from knowledge.retrieval.rerank.maxsim import MIDDLE, TOKEN_BYTES, MaxSimReranker, maxsim, pack
 from knowledge.retrieval.token_vectors import calibration, centred, pooled
 
 Floats = NDArray[np.float32]
@@ -98,21 +98,3 @@ def test_pooled_vector_is_of_unit_length_and_leans_to_heavy_tokens() -> None:
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
     assert near[0] > near[1]
     assert not pooled(tokens[:0], np.zeros(0, np.float32)).any()
-
-
-def test_a_passage_that_says_it_all_lacks_nothing_however_many_say_the_same() -> None:
-    asked, filler = token_vectors(4, seed=31), token_vectors(40, seed=32)
-    whole, half, other = (np.concatenate([part, filler]) for part in (asked, asked[:2], asked[2:]))
-    alone, *rest = shortfalls(Question("", asked), [pack(whole), pack(half), pack(other)])
-    assert alone == pytest.approx(0, abs=1e-3)
-    assert min(rest) > 0.2
-    assert shortfalls(Question("", asked), [pack(whole), pack(whole), pack(half)])[:2] == pytest.approx(0, abs=1e-3)
-    parts = shortfalls(Question("", asked), [pack(half), pack(other)])
-    assert parts.min() > 0.2, "each says what the other does not"
-
-
-def test_nothing_is_lacking_where_vectors_or_tokens_are_missing() -> None:
-    asked, passage = token_vectors(3, seed=35), pack(token_vectors(9, seed=36))
-    assert shortfalls(Question("", asked), [passage, b""]).tolist() == [0, 0]
-    assert shortfalls(Question("", None), [passage]).tolist() == [0]
-    assert shortfalls(Question("", asked), []).shape == (0,)
