@@ -12,7 +12,7 @@ from uuid import UUID
 
 from agent.evidence import text_hash
 from agent.run import Finding
-from agent.state import EvidenceItem, Source
+from agent.state import EvidenceItem, EvidenceSource
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, ResultTable, TableReach
 from business.results.visibility import Queried
@@ -112,7 +112,7 @@ def _evidence(query: QueryShown, text: str, *, title: str) -> EvidenceItem:
         type="sql_result",
         text=text,
         score=1.0,
-        source=Source(title=title, db=SOURCE, table=", ".join(query.tables), query_id=query.query_id),
+        source=EvidenceSource(title=title, db=SOURCE, table=", ".join(query.tables), query_id=query.query_id),
         by="sql",
         hash=text_hash(text),
     )

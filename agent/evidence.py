@@ -7,7 +7,7 @@ from agent.events import KnowledgeReference, QueryReference, VerifiedReference
 from agent.outside import WebPassage
 from agent.passage_markdown import as_markdown
 from agent.run import Finding
-from agent.state import EvidenceItem, Source
+from agent.state import EvidenceItem, EvidenceSource
 from agent.text.overlap import nearest
 from agent.verified_match import VerifiedMatch
 from knowledge.retrieval.search import Hit
@@ -33,7 +33,7 @@ def passage_evidence(passage: ShownPassage, score: float | None = None) -> Evide
         evidence_id=evidence_id(passage),
         text=as_markdown(passage.text, passage.blocks),
         score=score,
-        source=Source(
+        source=EvidenceSource(
             doc_id=str(passage.document_id),
             title=passage.title,
             page=passage.page,
@@ -59,7 +59,7 @@ def found_outside(passage: WebPassage, score: float | None = None) -> Finding:
         type="web_page",
         text=passage.text,
         score=score,
-        source=Source(title=passage.title, uri=passage.url, read_at=passage.read_at),
+        source=EvidenceSource(title=passage.title, uri=passage.url, read_at=passage.read_at),
         by="web",
         hash=passage.hash,
     )
@@ -74,7 +74,7 @@ def found_verified(match: VerifiedMatch) -> Finding:
         type="verified",
         text=match.text,
         score=1.0,
-        source=Source(title=match.question, uri=f"verified://{match.answer_id}"),
+        source=EvidenceSource(title=match.question, uri=f"verified://{match.answer_id}"),
         by="keeper",
         hash=hashed,
     )

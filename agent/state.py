@@ -64,7 +64,7 @@ class Turn(BaseModel):
         }
 
 
-class Source(BaseModel):
+class EvidenceSource(BaseModel):
     """The source of a piece of evidence: a document, a query on a data source, or a web page (uri, read_at)."""
 
     doc_id: str | None = None
@@ -90,7 +90,7 @@ class EvidenceItem(BaseModel):
     type: Literal["doc_chunk", "sql_result", "outside", "web_page", "verified"] = "doc_chunk"
     text: str
     score: float | None = None
-    source: Source
+    source: EvidenceSource
     authz: EvidenceAuthz = Field(default_factory=EvidenceAuthz)
     by: Literal["retriever", "sql", "user", "mcp", "web", "keeper"] = "retriever"
     hash: str

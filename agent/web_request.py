@@ -45,7 +45,7 @@ class NotRead(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class WebResponse:
     """location: of a redirect, whose body is not read."""
 
     status: int
@@ -77,7 +77,7 @@ class _Session(Session):
 
 def request(
     method: str, url: str, policy: Policy, *, most_bytes: int, of_types: Mapping[str, int] | None = None, **more: Any
-) -> Answer:
+) -> WebResponse:
     """Send one request with a session of its own, so that no cookie is reused.
 
     of_types: a different limit for responses of these types. more: as in `requests`. Raises NotRead.
@@ -88,9 +88,9 @@ def request(
             with session.request(
                 method, url, stream=True, allow_redirects=False, timeout=(CONNECT_S, SILENCE_S), **more
             ) as response:
-                head = Answer(response.status_code, response.headers)
+                head = WebResponse(response.status_code, response.headers)
                 most = (of_types or {}).get(head.type, most_bytes)
-                answer = head if head.location else Answer(head.status, head.headers, _body(response, most))
+                answer = head if head.location else WebResponse(head.status, head.headers, _body(response, most))
         except NotRead:
             raise
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:

@@ -39,7 +39,7 @@ class Fault:
 
 
 @dataclass
-class Report:
+class VerificationReport:
     """The result of a verification. erased: names and addresses that were removed by a recorded erasure."""
 
     entries: int = 0
@@ -89,12 +89,12 @@ class Marks:
             self.cut_seq, self.cut_hash = seq, bytes.fromhex(digest)
 
 
-def verify() -> Report:
+def verify() -> VerificationReport:
     """Check contents, links, head, checkpoints inside and outside, and the guards. One consistent snapshot.
 
     Malformed rows end up in the report, too.
     """
-    report = Report()
+    report = VerificationReport()
     with _snapshot():
         marks = _marks(report)
         _walk(report, marks)
@@ -122,7 +122,7 @@ def _snapshot() -> Iterator[None]:
             yield
 
 
-def _marks(report: Report) -> Marks:
+def _marks(report: VerificationReport) -> Marks:
     """Read the signatures; only valid ones count."""
     marks = Marks(trusted_keys())
     rows: dict[tuple[int, str], Checkpoint] = {}
@@ -153,7 +153,7 @@ def _marks(report: Report) -> Marks:
     return marks
 
 
-def _take(report: Report, marks: Marks, statement: dict[str, Any], signature: str, name: str) -> bool:
+def _take(report: VerificationReport, marks: Marks, statement: dict[str, Any], signature: str, name: str) -> bool:
     """Add a checkpoint if its signature is valid and by a key of ours."""
     seq = statement["seq"] if isinstance(statement.get("seq"), int) else None
     try:
@@ -172,7 +172,7 @@ def _take(report: Report, marks: Marks, statement: dict[str, Any], signature: st
     return False
 
 
-def _walk(report: Report, marks: Marks) -> None:
+def _walk(report: VerificationReport, marks: Marks) -> None:
     """Check every link in order, with its entry."""
     before, expected, good = marks.cut_hash, marks.cut_seq + 1, marks.cut_seq
     rewritten, lost = False, Losses()
@@ -202,7 +202,7 @@ def _walk(report: Report, marks: Marks) -> None:
         report.bad(gone.seq, "erased", f"{gone.field} of number {gone.seq} is gone without a recorded erasure")
 
 
-def _entry(report: Report, lost: Losses, seq: int, entry: Entry | None) -> None:
+def _entry(report: VerificationReport, lost: Losses, seq: int, entry: Entry | None) -> None:
     """Check the row against its hash. lost: by person, losses without a recorded erasure so far. Raises any of ODD."""
     if entry is None:
         report.bad(seq, "missing", f"the entry with number {seq} is deleted")
@@ -237,7 +237,7 @@ def _linked(after: int) -> Iterator[tuple[Link, Entry | None]]:
         after = links[-1].seq
 
 
-def _end(report: Report, marks: Marks) -> None:
+def _end(report: VerificationReport, marks: Marks) -> None:
     """Check that the log ends where its head and signatures say."""
     last = max(report.last, marks.cut_seq)
     heads = list(Head.objects.all())
@@ -262,7 +262,7 @@ def _end(report: Report, marks: Marks) -> None:
         )
 
 
-def _strays(report: Report) -> None:
+def _strays(report: VerificationReport) -> None:
     """Report entries added while linking was switched off."""
     for number in Entry.objects.filter(link=None).order_by("id").values_list("pk", flat=True)[:MAX_FAULTS]:
         before = Link.objects.filter(entry_id__lt=number).order_by("-seq").first()
@@ -270,7 +270,7 @@ def _strays(report: Report) -> None:
         report.bad(seq, "stray", f"entry {number} is in no place of the chain; it was put in where {seq} is")
 
 
-def _holds(report: Report) -> None:
+def _holds(report: VerificationReport) -> None:
     """Check that every hold still active is unchanged since it was placed."""
     recorded = Link.objects.filter(entry__action__in=[Action.HOLD_PLACED, Action.HOLD_RELEASED])
     seqs = dict(recorded.order_by("seq").values_list("entry_id", "seq"))

@@ -168,7 +168,7 @@ OLD = "An older version made the file: its header is unsigned and names no end a
 GONE = "{} names or addresses are gone, and no erasure of them is in this part: whether one was recorded, the whole log shows."
 
 
-class Fault(NamedTuple):
+class ExportFault(NamedTuple):
     """A verification failure. line: from 1; seq: the number of the first entry concerned, or None."""
 
     line: int
@@ -188,8 +188,8 @@ class Export:
         self.is_complete, self.closed = True, False  # the whole log by its header; last line read
         self.line = self.entries = self.erased = self.signatures = self.first = self.last = 0
         self.signed, self.cuts = dict[int, str](), dict[int, str]()  # hashes of checkpoints and of cuts, by number
-        self.gone: list[tuple[Fault, int | None]] = []  # losses that no erasure explains yet, with the person's id
-        self.faults, self.running = list[Fault](), hashlib.sha256()
+        self.gone = list[tuple[ExportFault, int | None]]()  # losses that no erasure explains yet, with the person's id
+        self.faults, self.running = list[ExportFault](), hashlib.sha256()
 
     @property
     def first_bad(self) -> int | None:
@@ -204,7 +204,7 @@ class Export:
 
     def bad(self, seq: int | None, what: str) -> None:
         """Add a fault on the current line."""
-        self.faults.append(Fault(self.line, seq, what))
+        self.faults.append(ExportFault(self.line, seq, what))
 
     def read(self, line: bytes) -> None:
         """Process one line. Raises ValueError, RecursionError, for what no export contains."""
@@ -270,7 +270,7 @@ class Export:
             self.bad(seq, f"{field!a} is no name or address that is recorded")
         elif given is None:
             self.erased += 1
-            self.gone.append((Fault(self.line, seq, f"{field} is gone without its erasure"), whose(entry, field)))
+            self.gone.append((ExportFault(self.line, seq, f"{field} is gone without its erasure"), whose(entry, field)))
         elif commitment(**shaped(given, {"text": str, "salt": str})) != digest:
             self.bad(seq, f"{field} is not what was recorded")
 

@@ -39,7 +39,7 @@ class StepKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Step:
+class PathStep:
     """A point on the path from a person to a place. text: its full wording for people."""
 
     kind: StepKind
@@ -77,7 +77,7 @@ class Explanation:
         return SENTENCES[self.reason] % self._words()
 
     @property
-    def path(self) -> list[Step]:
+    def path(self) -> list[PathStep]:
         """Return the person, the groups, the row, and the places it is inherited through; without a row the person."""
         return list(path_of(self.decision, self.decisive))
 
@@ -132,21 +132,21 @@ def explain(decision: Decision) -> Explanation:
     return Explanation(decision, Reason.MISSING, None)
 
 
-def path_of(decision: Decision, considered: Considered | None) -> Iterator[Step]:
+def path_of(decision: Decision, considered: Considered | None) -> Iterator[PathStep]:
     """Yield the path from the person through the groups to the row, and down to the place."""
     person = decision.person
-    yield Step(StepKind.PERSON, person.username, person.name or person.username)
+    yield PathStep(StepKind.PERSON, person.username, person.name or person.username)
     if considered is None:
         return
     row = considered.row
     kind, holder_id = row.holder
     if kind == "group":
         yield from _groups(person.memberships[holder_id])
-    yield Step(StepKind.ROW, considered.place.name, row_text(considered))
+    yield PathStep(StepKind.ROW, considered.place.name, row_text(considered))
     for place in reversed(decision.way[: decision.way.index(considered.place)]):
         if place.is_root and place is not decision.way[0]:
             continue
-        yield Step(StepKind.PLACE, place.name, _place_text(place))
+        yield PathStep(StepKind.PLACE, place.name, _place_text(place))
 
 
 def row_text(considered: Considered) -> str:
@@ -164,17 +164,17 @@ def row_text(considered: Considered) -> str:
     return text
 
 
-def _groups(membership: Membership) -> Iterator[Step]:
+def _groups(membership: Membership) -> Iterator[PathStep]:
     """Yield the person's own group first, the one that holds the row last."""
     for name in reversed(membership.below):
-        yield Step(StepKind.UNIT, name, _("member of the unit %(name)s") % {"name": name})
+        yield PathStep(StepKind.UNIT, name, _("member of the unit %(name)s") % {"name": name})
     if membership.kind is GroupKind.ROLE:
         text = _("has the role %(name)s")
     elif membership.kind is GroupKind.GROUP:
         text = _("member of the group %(name)s")
     else:
         text = _("and so of the unit %(name)s") if membership.below else _("member of the unit %(name)s")
-    yield Step(StepKind(membership.kind.value), membership.name, text % {"name": membership.name})
+    yield PathStep(StepKind(membership.kind.value), membership.name, text % {"name": membership.name})
 
 
 def _place_text(place: Place) -> str:

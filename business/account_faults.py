@@ -27,7 +27,7 @@ POWERFUL = (
 
 
 @dataclass(frozen=True)
-class Fault:
+class AccountFault:
     """A fault in one sentence. statement: the SQL, or the command, that fixes it."""
 
     sentence: str
@@ -92,12 +92,12 @@ SELECT has_database_privilege(current_database(), 'CREATE'), quote_ident(current
 """
 
 
-def faults_of(connection: psycopg.Connection, schemas: Collection[str]) -> list[Fault]:
+def faults_of(connection: psycopg.Connection, schemas: Collection[str]) -> list[AccountFault]:
     """Return the faults of a connection's account as a data source's, the gravest first."""
     return [*_too_much(connection), *_too_little(connection, schemas)]
 
 
-def out_of_bounds(connection: psycopg.Connection, role: str, *, held_by: str = "PUBLIC") -> Iterator[Fault]:
+def out_of_bounds(connection: psycopg.Connection, role: str, *, held_by: str = "PUBLIC") -> Iterator[AccountFault]:
     """Yield what a role reaches beyond tables: catalogs with secrets, files, programs, other servers.
 
     held_by: whose rights to revoke, as SQL; a sandbox's role has none of its own.
@@ -105,17 +105,19 @@ def out_of_bounds(connection: psycopg.Connection, role: str, *, held_by: str = "
     given: dict[str, Any] = {"role": role, "secrets": list(SECRETS), "outside": OUTSIDE}
     for (name,) in connection.execute(_SECRETS_READ, given).fetchall():
         sentence = _("The account %(role)s can read %(name)s, which holds secrets of the server.")
-        yield Fault(sentence % {"role": role, "name": name}, f"REVOKE ALL ON {name} FROM {held_by};")
+        yield AccountFault(sentence % {"role": role, "name": name}, f"REVOKE ALL ON {name} FROM {held_by};")
     functions = [name for (name,) in connection.execute(_OUTSIDE_FUNCTIONS, given).fetchall()]
     if functions:
         sentence = _("The account %(role)s can run functions that read files, run programs or connect elsewhere.")
-        yield Fault(sentence % {"role": role}, f"REVOKE EXECUTE ON FUNCTION {', '.join(functions)} FROM {held_by};")
+        yield AccountFault(
+            sentence % {"role": role}, f"REVOKE EXECUTE ON FUNCTION {', '.join(functions)} FROM {held_by};"
+        )
     for (name,) in connection.execute(_SERVERS, given).fetchall():
         sentence = _("The account %(role)s can use %(name)s, which leads to other servers.")
-        yield Fault(sentence % {"role": role, "name": name}, f"REVOKE USAGE ON {name} FROM {held_by};")
+        yield AccountFault(sentence % {"role": role, "name": name}, f"REVOKE USAGE ON {name} FROM {held_by};")
 
 
-def _too_much(connection: psycopg.Connection) -> Iterator[Fault]:
+def _too_much(connection: psycopg.Connection) -> Iterator[AccountFault]:
     role = connection.info.user
     given: dict[str, Any] = {"role": role, "powerful": list(POWERFUL)}
     who = _quoted(connection, role)
@@ -127,43 +129,43 @@ def _too_much(connection: psycopg.Connection) -> Iterator[Fault]:
     }
     found = [word for _has, word in connection.execute(_POWERS, given).fetchall()]
     for word in found:
-        yield Fault(powers[word] % {"role": role}, f"ALTER ROLE {who} NO{word};")
+        yield AccountFault(powers[word] % {"role": role}, f"ALTER ROLE {who} NO{word};")
     if "SUPERUSER" in found:  # implies all of the rest
         return
     groups = [name for (name,) in connection.execute(_MEMBER_OF, given).fetchall()]
     for name in groups:
         sentence = _("The account %(role)s is a member of %(name)s, which has power over the server.")
-        yield Fault(sentence % {"role": role, "name": name}, f"REVOKE {name} FROM {who};")
+        yield AccountFault(sentence % {"role": role, "name": name}, f"REVOKE {name} FROM {who};")
     if groups:  # may imply much of the rest
         return
     for kind, name, administrator in connection.execute(_OWNED, given).fetchall():
         sentence = _("The account %(role)s owns %(name)s, and could change it.") % {"role": role, "name": name}
-        yield Fault(sentence, f"ALTER {kind} {name} OWNER TO {administrator};")
+        yield AccountFault(sentence, f"ALTER {kind} {name} OWNER TO {administrator};")
     yield from out_of_bounds(connection, role, held_by=f"PUBLIC, {who}")
 
 
-def _too_little(connection: psycopg.Connection, schemas: Collection[str]) -> Iterator[Fault]:
+def _too_little(connection: psycopg.Connection, schemas: Collection[str]) -> Iterator[AccountFault]:
     role = connection.info.user
     may_create, database, who, has_functions = connection.execute(_LACKS).fetchone() or (False, "", "", False)
     if not has_functions:
-        yield Fault(
+        yield AccountFault(
             _("The database lacks the functions by which the account %(role)s makes roles for sandboxes.")
             % {"role": role},
             setup_command(role, connection.info.dbname, schemas),
         )
     if not may_create:
         sentence = _("The account %(role)s may not create schemas in the database.") % {"role": role}
-        yield Fault(sentence, f"GRANT CREATE ON DATABASE {database} TO {who};")
+        yield AccountFault(sentence, f"GRANT CREATE ON DATABASE {database} TO {who};")
     for schema in schemas:
         row = connection.execute(
             "SELECT has_schema_privilege(to_regnamespace(quote_ident(%s)), 'USAGE')", [schema]
         ).fetchone()
         if row is None or row[0] is None:
             sentence = _("The database has no schema %(name)s.") % {"name": schema}
-            yield Fault(sentence, _("take it out of the schemas of the data source"))
+            yield AccountFault(sentence, _("take it out of the schemas of the data source"))
         elif not row[0]:
             sentence = _("The account %(role)s may not use the schema %(name)s.") % {"role": role, "name": schema}
-            yield Fault(sentence, f"GRANT USAGE ON SCHEMA {_quoted(connection, schema)} TO {who};")
+            yield AccountFault(sentence, f"GRANT USAGE ON SCHEMA {_quoted(connection, schema)} TO {who};")
 
 
 def setup_command(account: str, database: str, schemas: Collection[str] = (), *, more: str = "") -> str:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from business.execute import Answer
+from business.execute import StatementResult
 from business.guard.grammar import nodes, parse_query
 from business.guard.guard import guard
 from business.guard.policy import Policy
@@ -62,7 +62,7 @@ class DialectAccess:
     limits: Limits = field(default_factory=Limits)
 
 
-async def run_translated(access: DialectAccess, text: str, *, execute: bool = True) -> Answer:
+async def run_translated(access: DialectAccess, text: str, *, execute: bool = True) -> StatementResult:
     """Check a statement as PostgreSQL's, translate it, and run it unless told not to.
 
     Raises SqlRefused, and what `fetch` raises.
@@ -71,10 +71,10 @@ async def run_translated(access: DialectAccess, text: str, *, execute: bool = Tr
     names = tuple(table.full_name for table in checked.tables)
     statement = translated(checked.sql, access.dialect, access.times)
     if not execute:
-        return Answer(statement, None, None, names)
+        return StatementResult(statement, None, None, names)
     uncapped = translated(checked.uncapped, access.dialect, access.times) if checked.uncapped is not None else None
     rows, total = await access.fetch(statement, uncapped)
-    return Answer(statement, rows, total, names)
+    return StatementResult(statement, rows, total, names)
 
 
 def translated(statement: str, dialect: Dialect, times: frozenset[str] = frozenset()) -> str:

@@ -58,7 +58,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class Answer:
+class StatementResult:
     """The statement that ran, as the guard wrote it, and its result.
 
     total: rows without our limit; None where nothing was cut or nothing was run. read_at: when a cached result ran.
@@ -73,7 +73,7 @@ class Answer:
 
 async def run_sql(
     access: Access, text: str, *, protection: Protection = Protection.BOTH, execute: bool = True
-) -> Answer:
+) -> StatementResult:
     """Check a statement, and run it unless told not to. Raises SqlRefused, SourceUnavailable, SandboxRefused."""
     if protection is Protection.GUARD:
         return await _guarded(
@@ -86,7 +86,7 @@ async def run_sql(
         return await _in_sandbox(access, text, protection, execute=execute)
 
 
-async def _in_sandbox(access: Access, text: str, protection: Protection, *, execute: bool) -> Answer:
+async def _in_sandbox(access: Access, text: str, protection: Protection, *, execute: bool) -> StatementResult:
     if sql_views.is_known(access.admin, access.policy):
         schema = sql_views.name_of(access.admin, access.policy)
     else:
@@ -94,28 +94,28 @@ async def _in_sandbox(access: Access, text: str, protection: Protection, *, exec
     role = access.admin.as_role(schema)
     if protection is Protection.SANDBOX:
         async with reading(role, time_zone=access.time_zone, limits=access.limits) as connection:
-            return Answer(text, await fetch(connection, text, access.limits) if execute else None, None)
+            return StatementResult(text, await fetch(connection, text, access.limits) if execute else None, None)
     return await _guarded(access, role, guard(text, access.policy, Target(schema, access.limits.rows)), execute=execute)
 
 
-async def _guarded(access: Access, address: Address, checked: GuardedSql, *, execute: bool) -> Answer:
+async def _guarded(access: Access, address: Address, checked: GuardedSql, *, execute: bool) -> StatementResult:
     names, limits = tuple(table.full_name for table in checked.tables), access.limits
     async with reading(address, time_zone=access.time_zone, limits=limits) as connection:
         await require_affordable(connection, checked, limits)
         if not execute:
             await explained(connection, checked.sql)
-            return Answer(checked.sql, None, None, names)
+            return StatementResult(checked.sql, None, None, names)
         text = await cheapest(access, connection, checked)
         if text == checked.uncapped:
-            return Answer(checked.sql, *await fetch_and_count(connection, text, limits), names)
+            return StatementResult(checked.sql, *await fetch_and_count(connection, text, limits), names)
         rows = await fetch(connection, text, limits)
         if checked.uncapped is None or len(rows.rows) < limits.rows:
-            return Answer(checked.sql, rows, None, names)
+            return StatementResult(checked.sql, rows, None, names)
         try:
             total = await count_of(connection, checked.countable)
         except (QueryCanceled, TransactionTimeout):  # the rows were read; only the count is missing
-            return Answer(checked.sql, replace(rows, is_truncated=True), None, names)
-        return Answer(checked.sql, rows, total if total > limits.rows else None, names)
+            return StatementResult(checked.sql, replace(rows, is_truncated=True), None, names)
+        return StatementResult(checked.sql, rows, total if total > limits.rows else None, names)
 
 
 async def cheapest(access: Access, connection: AsyncConnection, checked: GuardedSql) -> str:

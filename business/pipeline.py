@@ -18,7 +18,7 @@ from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import Meaning, describe
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
-from business.parsing.model.free_form import Fault, fault_in, told_of
+from business.parsing.model.free_form import StatementFault, fault_in, told_of
 from business.parsing.reader.changes import changed
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import parse
@@ -52,7 +52,7 @@ class Unanswered:
 
 
 @dataclass(frozen=True)
-class Question:
+class DataQuestion:
     """language: of its words. earlier: source and query of the conversation so far. named_in: as in `Context`."""
 
     text: str
@@ -76,7 +76,7 @@ class Asking:
     verified: Callable[[Sequence[OpenSource], str], VerifiedSql | None] = lambda _sources, _question: None
     failures: list[tuple[OpenSource, Unparseable]] = field(default_factory=list)
 
-    async def answer(self, question: Question) -> Answered | Unanswered:
+    async def answer(self, question: DataQuestion) -> Answered | Unanswered:
         """Answer the question. Raises what running a statement raises."""
         known = None if question.named_in else await sync_to_async(self.verified)(self.sources, question.text)
         if known is not None and known.sql:
@@ -87,7 +87,7 @@ class Asking:
             return Unanswered(((known.opened, Unparseable(why)),))
         return await self._by_words(question)
 
-    async def _by_words(self, question: Question) -> Answered | Unanswered:
+    async def _by_words(self, question: DataQuestion) -> Answered | Unanswered:
         parsed = [(opened, await sync_to_async(reading)(opened, question)) for opened in self.sources]
         self.failures += [(opened, each) for opened, each in parsed if isinstance(each, Unparseable)]
         found = [(opened, each) for opened, each in parsed if isinstance(each, LogicalQuery | Clarification)]
@@ -114,12 +114,12 @@ def free_meaning(opened: OpenSource, sql: str, language: str) -> Meaning:
     return Meaning(definitions=told_of(sql, opened.catalog, language))
 
 
-def fault_of(opened: OpenSource, sql: str) -> Fault | None:
+def fault_of(opened: OpenSource, sql: str) -> StatementFault | None:
     """Return why a written statement would give a wrong number, or differ from the company's definitions, or None."""
     return fault_in(sql, opened.catalog)
 
 
-def reading(opened: OpenSource, question: Question) -> Parsed:
+def reading(opened: OpenSource, question: DataQuestion) -> Parsed:
     """Return the reading by words alone, as a follow-up where it is one."""
     context = question.context(opened)
     with override("zh-hans" if question.language.startswith("zh") else "en"):
@@ -150,7 +150,7 @@ def how_read(principal: Principal, text: str, language: str, scope: DataScope = 
     if len(text) > QUESTION_LENGTH:
         return HowRead()
     asked, sources = named_source(text, open_sources(principal, text, scope))
-    question = Question(asked, language)
+    question = DataQuestion(asked, language)
     parsed = [(opened, reading(opened, question)) for opened in sources]
     if any(isinstance(each, LogicalQuery | Clarification) for _opened, each in parsed):
         return HowRead(is_read=True, is_known=True)
@@ -163,14 +163,14 @@ def how_read(principal: Principal, text: str, language: str, scope: DataScope = 
 Readings = list[tuple[OpenSource, LogicalQuery | Clarification]]
 
 
-def preferred(found: Readings, question: Question) -> Readings:
+def preferred(found: Readings, question: DataQuestion) -> Readings:
     """Prefer readings of the conversation's source; else complete ones, databases before spreadsheets."""
     standing = [each for each in found if question.earlier and each[0].source.name == question.earlier[0]]
     whole = [each for each in found if isinstance(each[1], LogicalQuery)]
     return standing or [each for each in whole if each[0].is_kept] or whole or found
 
 
-def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSource]:
+def nearest(sources: Sequence[OpenSource], question: DataQuestion) -> list[OpenSource]:
     """Return the source that a question is about; several in a tie.
 
     The one whose words it says most, of these the one that the conversation stands on, or a database before spreadsheets; where it
@@ -187,7 +187,7 @@ def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSourc
     return found
 
 
-def says_of(opened: OpenSource, question: Question) -> int:
+def says_of(opened: OpenSource, question: DataQuestion) -> int:
     """Return the number of the question's characters in words of this source."""
     items = items_of(question.text, opened.lexicon, opened.today)
     return sum(len(item.text) for item in items if item.refs)

@@ -16,7 +16,7 @@ from audit.actions import Action, Outcome
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
-from business.execute import Answer
+from business.execute import StatementResult
 from business.guard.refusal import SqlRefused
 from business.sources import OpenSource
 from copilot_site.lib.errors import CopilotError
@@ -28,7 +28,7 @@ class QueryResult:
 
     query_id: str
     source: str
-    answer: Answer
+    answer: StatementResult
     sha256: str
 
     @property
@@ -80,13 +80,15 @@ def _sha256(text: str) -> str:
 FORM = 1  # of cached entries; others are ignored
 
 
-async def kept(principal: Principal, opened: OpenSource, text: str, run: Callable[[], Awaitable[Answer]]) -> Answer:
+async def kept(
+    principal: Principal, opened: OpenSource, text: str, run: Callable[[], Awaitable[StatementResult]]
+) -> StatementResult:
     """Return the cached answer, or cache the result of `run`. Raises what `run` raises, which is not cached."""
     minutes = opened.source.kept_minutes
     if not minutes or opened.source.document_id is not None:  # spreadsheets are not cached: they are in memory
         return await run()
     key = key_of(principal, opened, text)
-    found: Answer | None = await cache.aget(key)
+    found: StatementResult | None = await cache.aget(key)
     if found is None:
         found = replace(await run(), read_at=timezone.now())
         await cache.aset(key, found, timeout=60 * minutes)

@@ -10,7 +10,7 @@ from psycopg import sql
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
-from business.account_faults import Fault, faults_of
+from business.account_faults import AccountFault, faults_of
 from business.identity import SourceRefused
 from business.models import DataSource, Engine
 from business.mysql.source import faults_of as mysql_faults
@@ -40,7 +40,7 @@ def unchecked() -> str:
     return _("The database did not answer, so nobody looked whether these tables are there. Check the connection.")
 
 
-def faults_with(source: DataSource) -> list[Fault]:
+def faults_with(source: DataSource) -> list[AccountFault]:
     """Return a source's faults with their fixes: account, tables, and a trial sandbox.
 
     Raises SourceUnavailable where its server does not answer, SourceRefused where it is the product's own, InvalidInput where it
@@ -63,7 +63,7 @@ def indexes_for(source: DataSource) -> list[str]:
         return list(missing_indexes(connection, source.semantic_layer.semantic_models))
 
 
-def _faults_with(source: DataSource) -> list[Fault]:
+def _faults_with(source: DataSource) -> list[AccountFault]:
     address, models = source.address, source.semantic_layer.semantic_models
     if source.engine == Engine.MYSQL:
         return list(mysql_faults(address, [model.table for model in models]))

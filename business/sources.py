@@ -22,7 +22,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from business.data_scope import ALL_DATA, DataScope
 from business.dialects import DialectAccess, run_translated
-from business.execute import Access, Answer, run_sql
+from business.execute import Access, StatementResult, run_sql
 from business.guard.policy import Policy
 from business.introspect import Progress, Unread, draft_layer, silent
 from business.linking.index import LayerIndex
@@ -84,7 +84,7 @@ class OpenSource:
         """Return whether somebody keeps it and says what its tables mean: a database, and no spreadsheet."""
         return self.source.document_id is None
 
-    async def run(self, text: str, *, execute: bool) -> Answer:
+    async def run(self, text: str, *, execute: bool) -> StatementResult:
         """Check a statement under the person's rights, and run it unless told not to. Raises what its engine raises."""
         if isinstance(self.access, DialectAccess):
             return await run_translated(self.access, text, execute=execute)

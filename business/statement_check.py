@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from authz.principal import Principal
-from business.execute import Answer
+from business.execute import StatementResult
 from business.guard.refusal import SqlRefused
 from business.run_query import run_query
 from business.sources import OpenSource
@@ -14,7 +14,7 @@ from business.sources import OpenSource
 class Verdict:
     """reason: the rule that refused, error: its sentence; both empty where the statement may run. answer: None where it was refused."""
 
-    answer: Answer | None
+    answer: StatementResult | None
     reason: str = ""
     error: str = ""
 

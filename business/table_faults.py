@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 import psycopg
 from django.utils.translation import gettext as _
 
-from business.account_faults import OUTSIDE, Fault
+from business.account_faults import OUTSIDE, AccountFault
 
 # What a rule of a view reads stands in its tree; `pg_depend` does not record the server's own catalogs.
 _REACHED = r"""
@@ -40,12 +40,12 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 
 PLAIN = ("r", "p", "v", "m")
 
 
-def missing_table(name: str) -> Fault:
+def missing_table(name: str) -> AccountFault:
     sentence = _("The database has no table %(name)s.") % {"name": name}
-    return Fault(sentence, _("take it out of the semantic layer, or draft it anew"))
+    return AccountFault(sentence, _("take it out of the semantic layer, or draft it anew"))
 
 
-def faults_in(connection: psycopg.Connection, tables: Collection[tuple[str, str]]) -> Iterator[Fault]:
+def faults_in(connection: psycopg.Connection, tables: Collection[tuple[str, str]]) -> Iterator[AccountFault]:
     """Yield what is wrong with tables, by schema and name: missing, not readable for the account, or leading elsewhere."""
     for schema, table in tables:
         named = {"name": f"{schema}.{table}"}
@@ -56,9 +56,11 @@ def faults_in(connection: psycopg.Connection, tables: Collection[tuple[str, str]
             continue
         if not may_read[0]:
             sentence = _("The account may not read the table %(name)s.") % named
-            yield Fault(sentence, f"GRANT SELECT ON {may_read[2]} TO {may_read[1]};")
+            yield AccountFault(sentence, f"GRANT SELECT ON {may_read[2]} TO {may_read[1]};")
         for name, kind, is_system in connection.execute(_REACHED, given).fetchall():
             if is_system or kind not in PLAIN:
                 sentence = _("%(table)s leads to %(name)s, which is no business data of this database.")
-                yield Fault(sentence % {"table": named["name"], "name": name}, _("take it out of the semantic layer"))
+                yield AccountFault(
+                    sentence % {"table": named["name"], "name": name}, _("take it out of the semantic layer")
+                )
                 break

@@ -11,7 +11,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page
 from authz.principal import Principal
-from business.account_faults import Fault
+from business.account_faults import AccountFault
 from business.admin import ConnectionForm, DataSourceForm
 from business.connection_rights import may_connect, seen_sources
 from business.models import DataSource
@@ -40,7 +40,7 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
         source.set_password(password)
     elif source.where != before:
         source.encrypted_password = b""
-    faults: list[Fault | str]
+    faults: list[AccountFault | str]
     try:
         faults = [*faults_with(source)]
     except CopilotError as error:
@@ -58,7 +58,7 @@ def _stored(request: HttpRequest, by: Principal) -> DataSource | None:
     return seen_sources(by, request.user).filter(pk=source_id, is_embedded=False).first()
 
 
-def _said(request: HttpRequest, faults: list[Fault | str] | list[str]) -> HttpResponseBase:
+def _said(request: HttpRequest, faults: list[AccountFault | str] | list[str]) -> HttpResponseBase:
     well = _("Server, account, tables and a sandbox on trial: all is as it should be. Save it now.")
-    told = [fault if isinstance(fault, Fault) else Fault(fault, "") for fault in faults]
+    told = [fault if isinstance(fault, AccountFault) else AccountFault(fault, "") for fault in faults]
     return render(request, "admin/_tried.html", {"ok": not told, "sentence": well, "faults": told})

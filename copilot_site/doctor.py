@@ -24,11 +24,11 @@ from agent.providers.configured import model_names, probe, served_model
 from audit.db_owner import as_owner, powers_over_the_log
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
 from business.source_checks import all_sources, faults_with
+from copilot_site.check_result import CheckResult
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.database_version import applied, known_migrations, of_another_version
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
-from copilot_site.findings import Finding
 from copilot_site.lib.confinement.isolation import isolation, why_none
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.mail_trial import fault_of_mail
@@ -50,13 +50,15 @@ LEAST_PGVECTOR = (0, 8)  # iterative index scans: without them a filtered search
 LEAST_REDIS = (6, 2)
 
 
-def python() -> Finding:
+def python() -> CheckResult:
     """Check the interpreter."""
     version = ".".join(map(str, sys.version_info[:3]))
-    return Finding("Python", sys.version_info >= (3, 11), version, "Install Python 3.11 or newer and run `make demo`.")
+    return CheckResult(
+        "Python", sys.version_info >= (3, 11), version, "Install Python 3.11 or newer and run `make demo`."
+    )
 
 
-def packages() -> Finding:
+def packages() -> CheckResult:
     """Check installed versions against requirements/base.txt."""
     wrong = []
     for line in (BASE_DIR / "requirements" / "base.txt").read_text().splitlines():
@@ -69,28 +71,28 @@ def packages() -> Finding:
         if installed != match[2]:
             wrong.append(f"{match[1]} {installed} instead of {match[2]}")
     detail = "; ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "") or "as locked"
-    return Finding("Packages", not wrong, detail, "Run `make demo`, which installs the locked versions.")
+    return CheckResult("Packages", not wrong, detail, "Run `make demo`, which installs the locked versions.")
 
 
-def state_folder() -> Finding:
+def state_folder() -> CheckResult:
     """Check that COPILOT_HOME can be written and has room."""
     root = settings.HOME.root
     mend = "Choose a folder that this user may write with COPILOT_HOME=."
     try:
         settings.HOME.create()
     except OSError as error:
-        return Finding("State folder", False, f"{root}: {error.strerror}", mend)
+        return CheckResult("State folder", False, f"{root}: {error.strerror}", mend)
     unwritable = [
         str(path) for path in (root, settings.HOME.files, settings.HOME.models) if not os.access(path, os.W_OK)
     ]
     free = shutil.disk_usage(root).free
     if unwritable:
-        return Finding("State folder", False, f"not writable: {', '.join(unwritable)}", mend)
+        return CheckResult("State folder", False, f"not writable: {', '.join(unwritable)}", mend)
     room = f"{root}, {free / 1e9:.1f} GB free"
-    return Finding("State folder", free >= LEAST_FREE_BYTES, room, "Make room: 2 GB is the least to work with.")
+    return CheckResult("State folder", free >= LEAST_FREE_BYTES, room, "Make room: 2 GB is the least to work with.")
 
 
-def embedded() -> Finding:
+def embedded() -> CheckResult:
     """Check that the embedded services start, or external ones are named."""
     config = load_config()
     try:
@@ -99,28 +101,28 @@ def embedded() -> Finding:
         ):
             addresses = services.urls(settings.HOME, services.discover(settings.HOME))
     except (ServiceFailed, OSError) as error:
-        return Finding(
+        return CheckResult(
             "Embedded services", False, str(error), "Read the log it names, or set DATABASE_URL and REDIS_URL."
         )
     named = {"DATABASE_URL": "PostgreSQL", "REDIS_URL": "Valkey"}
     used = [
         f"{named[name]} on port {urlsplit(url).port}" for name, url in addresses.items() if os.environ.get(name) == url
     ]
-    return Finding("Embedded services", True, ", ".join(used) or "not used")
+    return CheckResult("Embedded services", True, ", ".join(used) or "not used")
 
 
-def postgres(using: BaseDatabaseWrapper | None = None) -> Finding:
+def postgres(using: BaseDatabaseWrapper | None = None) -> CheckResult:
     """Check that PostgreSQL answers and is new enough. using: another connection than Django's."""
     mend = "Start PostgreSQL 15 or newer and check DATABASE_URL; unset it to use the embedded one."
     try:
         (using or connection).ensure_connection()
     except DatabaseError as error:
-        return Finding("PostgreSQL", False, str(error).splitlines()[0], mend)
+        return CheckResult("PostgreSQL", False, str(error).splitlines()[0], mend)
     version = (using or connection).pg_version  # type: ignore[attr-defined]  # of PostgreSQL's alone
-    return Finding("PostgreSQL", version >= LEAST_POSTGRES, f"version {version // 10_000}.{version % 10_000}", mend)
+    return CheckResult("PostgreSQL", version >= LEAST_POSTGRES, f"version {version // 10_000}.{version % 10_000}", mend)
 
 
-def connections() -> Finding:
+def connections() -> CheckResult:
     """Count the web processes that PostgreSQL has connections for; there must be room for one."""
     name = "Connections"
     try:
@@ -128,14 +130,14 @@ def connections() -> Finding:
             cursor.execute("SELECT current_setting('max_connections')::int")
             given = int(cursor.fetchone()[0])
     except DatabaseError as error:
-        return Finding(name, False, str(error).splitlines()[0], "Mend PostgreSQL first.")
+        return CheckResult(name, False, str(error).splitlines()[0], "Mend PostgreSQL first.")
     room = max(0, (given - OTHERS) // POOL)
     held = f"{given}, enough for {room} web processes of {POOL} beside {OTHERS} of others"
     mend = f"Set max_connections of PostgreSQL to {POOL + OTHERS} or more, or put PgBouncer in between."
-    return Finding(name, room > 0, held, mend)
+    return CheckResult(name, room > 0, held, mend)
 
 
-def pgvector(using: BaseDatabaseWrapper | None = None) -> Finding:
+def pgvector(using: BaseDatabaseWrapper | None = None) -> CheckResult:
     """Check that the extension vector is installed in the database, or at hand, and new enough. using: another connection than Django's."""
     mend = "Install pgvector 0.8 or newer on the database server, then run `manage.py migrate`."
     try:
@@ -145,15 +147,15 @@ def pgvector(using: BaseDatabaseWrapper | None = None) -> Finding:
             )
             row = cursor.fetchone()
     except DatabaseError as error:
-        return Finding("pgvector", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
+        return CheckResult("pgvector", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
     if row is None:
-        return Finding("pgvector", False, "the database server does not have the extension vector", mend)
+        return CheckResult("pgvector", False, "the database server does not have the extension vector", mend)
     version = str(row[0] or row[1])
     new_enough = tuple(int(part) for part in version.split(".")[:2]) >= LEAST_PGVECTOR
-    return Finding("pgvector", new_enough, version if row[0] else f"{version}, not yet created", mend)
+    return CheckResult("pgvector", new_enough, version if row[0] else f"{version}, not yet created", mend)
 
 
-def migrations(using: BaseDatabaseWrapper | None = None) -> Finding:
+def migrations(using: BaseDatabaseWrapper | None = None) -> CheckResult:
     """Check that all migrations are applied. using: another connection than Django's, of the tables' owner."""
     try:
         # the application's role reads nothing of a database that it did not know yet
@@ -161,39 +163,39 @@ def migrations(using: BaseDatabaseWrapper | None = None) -> Finding:
             other = of_another_version(using)
             missing = sorted(known_migrations() - applied(using))
     except DatabaseError as error:
-        return Finding("Migrations", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
+        return CheckResult("Migrations", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
     if other:
-        return Finding("Migrations", False, other, "Go back to that version, or start with a new COPILOT_HOME.")
+        return CheckResult("Migrations", False, other, "Go back to that version, or start with a new COPILOT_HOME.")
     names = ", ".join(".".join(migration) for migration in missing[:3])
     detail = f"{len(missing)} missing: {names}" if missing else "all applied"
-    return Finding("Migrations", not missing, detail, "Run `manage.py migrate`.")
+    return CheckResult("Migrations", not missing, detail, "Run `manage.py migrate`.")
 
 
-def audit_key() -> Finding:
+def audit_key() -> CheckResult:
     """Check that the key that signs the audit log's checkpoints can be read, by this user alone."""
     try:
         key = public_key(signing_key())
     except KeyUnusable as error:
         if trusted_keys():
-            return Finding("Audit key", False, str(error), "Until then the audit log grows without signatures.")
-        return Finding(
+            return CheckResult("Audit key", False, str(error), "Until then the audit log grows without signatures.")
+        return CheckResult(
             "Audit key", False, "not made yet", "`manage.py up` makes it, or `manage.py audit_key`.", optional=True
         )
-    return Finding("Audit key", True, f"{key[:16]}…, read by this user alone")
+    return CheckResult("Audit key", True, f"{key[:16]}…, read by this user alone")
 
 
-def audit_role() -> Finding:
+def audit_role() -> CheckResult:
     """Check that the role that the processes work under may add to the audit log, and not change it."""
     try:
         role, power = powers_over_the_log()
     except DatabaseError as error:
-        return Finding("Audit role", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
+        return CheckResult("Audit role", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
     mend = "Give the processes a role of their own: docs/how-to/audit.md, “The role of the database”."
     said = f"{role} {power}: the audit log can be changed" if power else f"{role} may add to the log, not change it"
-    return Finding("Audit role", not power, said, mend, optional=True)
+    return CheckResult("Audit role", not power, said, mend, optional=True)
 
 
-def broker() -> Finding:
+def broker() -> CheckResult:
     """Check that Valkey or Redis answers, is new enough, and never evicts queued work."""
     mend = "Start Redis 6.2 or Valkey and check REDIS_URL; unset it to use the embedded one."
     try:
@@ -201,32 +203,36 @@ def broker() -> Finding:
         with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=5, protocol=2, retry=once) as client:
             info = client.info()
     except (redis.RedisError, OSError) as error:
-        return Finding("Valkey or Redis", False, str(error), mend)
+        return CheckResult("Valkey or Redis", False, str(error), mend)
     version = str(info.get("valkey_version") or info["redis_version"])
     policy = str(info.get("maxmemory_policy", "noeviction"))
     if policy != "noeviction":
-        return Finding("Valkey or Redis", False, f"maxmemory-policy is {policy}", "Set `maxmemory-policy noeviction`.")
+        return CheckResult(
+            "Valkey or Redis", False, f"maxmemory-policy is {policy}", "Set `maxmemory-policy noeviction`."
+        )
     new_enough = tuple(int(part) for part in version.split(".")[:2]) >= LEAST_REDIS
-    return Finding("Valkey or Redis", new_enough, version, mend)
+    return CheckResult("Valkey or Redis", new_enough, version, mend)
 
 
-def model() -> Finding:
+def model() -> CheckResult:
     """Check that the bundled model is converted and intact, or that another embedder makes a vector."""
     if settings.EMBEDDER != "bundled":
         named = f"{settings.EMBEDDER}: {settings.EMBEDDER_OPTIONS['model']}"
         try:
             dimensions = len(engine().embedder.embed_query("doctor"))
         except EmbeddingError as error:
-            return Finding("Embedder", False, str(error), "Check COPILOT_EMBEDDER_MODEL and COPILOT_EMBEDDER_BASE_URL.")
-        return Finding("Embedder", True, f"{named}, {dimensions} dimensions")
+            return CheckResult(
+                "Embedder", False, str(error), "Check COPILOT_EMBEDDER_MODEL and COPILOT_EMBEDDER_BASE_URL."
+            )
+        return CheckResult("Embedder", True, f"{named}, {dimensions} dimensions")
     try:
         folder = checked_model(settings.HOME.models)
     except ModelMissing as error:
-        return Finding("Embedder", False, str(error), "Run `manage.py prepare_model`.")
-    return Finding("Embedder", True, f"bundled, {folder.name}, files intact")
+        return CheckResult("Embedder", False, str(error), "Run `manage.py prepare_model`.")
+    return CheckResult("Embedder", True, f"bundled, {folder.name}, files intact")
 
 
-def reranking() -> Finding:
+def reranking() -> CheckResult:
     """Check that the reranker scores a passage; without it the first ranking stands."""
     mend = "Check COPILOT_RERANKER_MODEL; until then hits keep the order they were found in."
     chosen = reranker()
@@ -234,136 +240,140 @@ def reranking() -> Finding:
         if isinstance(chosen, CrossEncoderReranker):
             chosen.score("doctor", ["doctor"])
     except RerankerUnavailable as error:
-        return Finding("Reranker", False, str(error), mend, optional=True)
-    return Finding("Reranker", True, settings.RERANKER)
+        return CheckResult("Reranker", False, str(error), mend, optional=True)
+    return CheckResult("Reranker", True, settings.RERANKER)
 
 
-def word_list() -> Finding:
+def word_list() -> CheckResult:
     """Check that the dictionary that answers across languages is indexed; only the bundled embedder needs it."""
     if settings.EMBEDDER != "bundled":
-        return Finding("Dictionary", True, "not used: answers across languages need the bundled embedder")
+        return CheckResult("Dictionary", True, "not used: answers across languages need the bundled embedder")
     try:
         dictionary(settings.HOME.models)
     except DictionaryMissing as error:
-        return Finding("Dictionary", False, str(error), "Run `manage.py prepare_model`.", optional=True)
-    return Finding("Dictionary", True, "CC-CEDICT (CC BY-SA 4.0), indexed")
+        return CheckResult("Dictionary", False, str(error), "Run `manage.py prepare_model`.", optional=True)
+    return CheckResult("Dictionary", True, "CC-CEDICT (CC BY-SA 4.0), indexed")
 
 
-def index() -> Finding:
+def index() -> CheckResult:
     """Check that every published document is in the embedding space that the settings name."""
     try:
         lacking = count_lacking()
     except DatabaseError as error:
-        return Finding("Index", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
+        return CheckResult("Index", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
     said = f"{lacking} published documents are not in the current embedding space" if lacking else "complete"
     mend = "Run `manage.py reindex`; until then a search does not find them."
-    return Finding("Index", not lacking, said, mend)
+    return CheckResult("Index", not lacking, said, mend)
 
 
-def readings() -> Finding:
+def readings() -> CheckResult:
     """Check that every document was read by the present parsers, under its base's settings."""
     try:
         outdated = outdated_versions().count()
     except DatabaseError as error:
-        return Finding("Readings", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
+        return CheckResult("Readings", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
     said = f"{outdated} versions would be read otherwise today: the parsers or the settings of their base have changed"
     mend = "Run `manage.py reread`; until then text that nobody sees in them may answer, or text that is seen does not."
-    return Finding("Readings", not outdated, said if outdated else "by the parsers of today", mend)
+    return CheckResult("Readings", not outdated, said if outdated else "by the parsers of today", mend)
 
 
-def files() -> Finding:
+def files() -> CheckResult:
     """Check that uploaded files can be written, read and removed where the settings say."""
     try:
         storage = storages["default"]
     except InvalidStorageError as error:
         mend = "Install it (`pip install -r requirements/s3.txt`), or unset COPILOT_S3_BUCKET."
-        return Finding("File storage", False, str(error), mend)
+        return CheckResult("File storage", False, str(error), mend)
     kind, fault = type(storage).__name__, fault_of(storage)
     if fault:
-        return Finding("File storage", False, f"{kind}: {fault.sentence}", fault.statement)
-    return Finding("File storage", True, kind)
+        return CheckResult("File storage", False, f"{kind}: {fault.sentence}", fault.statement)
+    return CheckResult("File storage", True, kind)
 
 
-def mail() -> Finding:
+def mail() -> CheckResult:
     """Check that the mail server accepts the account, if one is configured."""
     if not settings.MAIL_IS_SET_UP:
-        return Finding("Mail", True, "no server is named: no reminders are sent (COPILOT_SMTP_HOST)")
+        return CheckResult("Mail", True, "no server is named: no reminders are sent (COPILOT_SMTP_HOST)")
     if fault := fault_of_mail():
-        return Finding("Mail", False, f"{settings.EMAIL_HOST}: {fault.sentence}", fault.statement, optional=True)
-    return Finding("Mail", True, f"{settings.EMAIL_HOST} takes mails")
+        return CheckResult("Mail", False, f"{settings.EMAIL_HOST}: {fault.sentence}", fault.statement, optional=True)
+    return CheckResult("Mail", True, f"{settings.EMAIL_HOST} takes mails")
 
 
-def data_sources() -> Iterator[Finding]:
+def data_sources() -> Iterator[CheckResult]:
     """Check each data source: its server answers, its account has no more rights than needed, its tables exist."""
     try:
         sources = all_sources()
     except DatabaseError as error:
-        yield Finding("Data sources", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
+        yield CheckResult("Data sources", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
         return
     for source in sources:
         name = f"Data source {source.name}"
         if not source.is_active:
             detail = "switched off" if source.is_embedded or source.host else "switched off: it has no host"
             mend = "Enter the host of its server, then tick “may be asked”: docs/how-to/add-a-data-source.md."
-            yield Finding(name, False, detail, mend, optional=True)
+            yield CheckResult(name, False, detail, mend, optional=True)
             continue
         mend = "Mend it, or untick “may be asked”; see docs/how-to/add-a-data-source.md."
         try:
             faults = faults_with(source)
         except CopilotError as error:
-            yield Finding(name, False, str(error), mend)
+            yield CheckResult(name, False, str(error), mend)
             continue
         tables = f"{source.database}, {len(source.semantic_layer.semantic_models)} tables"
         detail = " ".join(fault.sentence for fault in faults) or tables
-        yield Finding(name, not faults, detail, " ".join(fault.statement for fault in faults))
+        yield CheckResult(name, not faults, detail, " ".join(fault.statement for fault in faults))
 
 
-def language_models() -> Iterator[Finding]:
+def language_models() -> Iterator[CheckResult]:
     """Check that each language model answers a tiny request. The product works without one, too."""
     mend = "Check its address, name and key under “Language models”, or COPILOT_LLM_BASE_URL, _MODEL and _API_KEY."
     try:
         names = model_names()
     except DatabaseError as error:
-        yield Finding("Language models", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
+        yield CheckResult(
+            "Language models", False, str(error).strip().splitlines()[0], "Mend what is named above first."
+        )
         return
     if not names:
-        yield Finding("Language models", True, "none: answers are quoted from documents")
+        yield CheckResult("Language models", True, "none: answers are quoted from documents")
     for name in names:
         try:
             served = served_model(name)
             if served:
                 asyncio.run(probe(served))
         except (ModelError, CopilotError) as error:
-            yield Finding(f"Language model {name}", False, str(error), mend, optional=True)
+            yield CheckResult(f"Language model {name}", False, str(error), mend, optional=True)
             continue
-        yield Finding(f"Language model {name}", True, f"{served.model if served else ''} answers")
+        yield CheckResult(f"Language model {name}", True, f"{served.model if served else ''} answers")
 
 
-def confinement() -> Finding:
+def confinement() -> CheckResult:
     """Check that scripts of skills can be confined; otherwise none is run."""
     found = isolation()
     if found is None:
-        return Finding("Sandbox for scripts", False, "scripts of skills are refused here", why_none(), optional=True)
+        return CheckResult(
+            "Sandbox for scripts", False, "scripts of skills are refused here", why_none(), optional=True
+        )
     held = f"namespaces: {found.namespaces}, Landlock: {found.landlock or 'none'}, seccomp"
-    return Finding("Sandbox for scripts", True, held)
+    return CheckResult("Sandbox for scripts", True, held)
 
 
-def browser() -> Finding:
+def browser() -> CheckResult:
     """Check Chromium and CJK fonts, for the browser tests only."""
     fonts = any(Path("/usr/share/fonts").glob("**/*CJK*")) if Path("/usr/share/fonts").exists() else False
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     detail = f"{found or 'no Chromium'}, {'CJK fonts' if fonts else 'no CJK fonts'}"
     mend = "For the browser tests: apt-get install chromium fonts-noto-cjk."
-    return Finding("Browser for tests", bool(found and fonts), detail, mend, optional=True)
+    return CheckResult("Browser for tests", bool(found and fonts), detail, mend, optional=True)
 
 
-CHECKS: tuple[Callable[[], Finding], ...] = (
+CHECKS: tuple[Callable[[], CheckResult], ...] = (
     python, packages, state_folder, embedded, postgres, connections, pgvector, migrations, audit_key, audit_role, broker, model, reranking,
     word_list, index, readings, files, mail, company_sign_ins, company_directory,
 )  # fmt: skip
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[CheckResult]:
     """Yield every finding, in the order in which things depend on each other."""
     for check in CHECKS:
         yield check()

@@ -83,7 +83,7 @@ class Reader:
 
 
 @dataclass(frozen=True)
-class Source:
+class CitedSource:
     """The passage behind a citation. successor: the document that holds instead of its own, where the person may see it."""
 
     document: Document
@@ -159,7 +159,7 @@ def open_passages(principal: Principal, passages: Sequence[Chunk]) -> None:
         record(principal, Action.DOCUMENT_OPENED, first.document, detail=detail)
 
 
-def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span | None) -> Source:
+def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span | None) -> CitedSource:
     """Return a passage with its cited span (of the passage's text) highlighted. Recorded as evidence shown. Raises NotFound."""
     chunk = get_visible(Chunk, principal, knowledge_base_id=base_id, id=chunk_id)
     document, version = chunk.document, chunk.version
@@ -171,7 +171,7 @@ def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span 
     if page and is_paged(parsed):
         image = _page_image(version, page, parts(parsed)[page - 1], cited)
     record(principal, Action.EVIDENCE_SHOWN, document, detail={"version": version.number, "chunk": str(chunk.id)})
-    return Source(
+    return CitedSource(
         document,
         chunk,
         page=page,

@@ -17,9 +17,9 @@ from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.forms import checked
 from knowledge import library
+from knowledge.document_search import FindForm, find_documents
 from knowledge.document_views import say_trashed, to_its_folder
 from knowledge.embedding.base import EmbeddingError
-from knowledge.finding import FindForm, find_documents
 from knowledge.forms import SelectionForm
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.search_comparison import SearchTestForm, compare_settings

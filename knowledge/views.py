@@ -19,8 +19,8 @@ from copilot_site.lib.errors import CopilotError, InvalidInput, PermissionDenied
 from copilot_site.lib.files import StreamedFile
 from copilot_site.lib.forms import checked
 from knowledge import document_text, library
+from knowledge.document_search import FindForm
 from knowledge.document_views import facts_form, places_for_document
-from knowledge.finding import FindForm
 from knowledge.forms import FolderNameForm, FolderPlaceForm, NewBaseForm, OpeningForm, UploadForm
 from knowledge.losses import in_words
 from knowledge.metadata_forms import ValuesForm, shown_metadata, values_of

@@ -23,7 +23,7 @@ from agent.attribution.no_answer import is_no_answer
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.slots import Part, Slots, WrittenSlot, checking
 from agent.attribution.standing import tell_unapproved
-from agent.attribution.verdict import Finding as Compared
+from agent.attribution.verdict import SentenceCheck as Compared
 from agent.attribution.verdict import Verdict
 from agent.cited_answer import CitedSentence
 from agent.events import Answer, Event, Thinking

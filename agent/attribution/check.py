@@ -8,7 +8,7 @@ from datetime import date
 from agent.attribution.facts import check_facts
 from agent.attribution.table_check import check_table
 from agent.attribution.tables import number_of, table_of
-from agent.attribution.verdict import SUPPORTED, Finding, Verdict, contradicted, unsettled
+from agent.attribution.verdict import SUPPORTED, SentenceCheck, Verdict, contradicted, unsettled
 from agent.injection_filter import injections_in, without_injections
 from agent.text.overlap import share_said
 from agent.text.sentences import split
@@ -34,7 +34,7 @@ class Evidence:
         return without_injections(self.text)
 
 
-def check(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> Finding:
+def check(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> SentenceCheck:
     """Return the evidence's verdict on the sentence.
 
     also: calculations of the run; today: the reference date for relative times.
@@ -49,7 +49,7 @@ def check(sentence: str, evidence: Evidence, *, question: str, today: date, also
     return found if is_whole or found.verdict not in SAID else unsettled("another cell")
 
 
-def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> Finding:
+def _checked(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> SentenceCheck:
     text = evidence.says
     orders = injections_in(evidence.text)
     if injections_in(sentence) or (orders and share_said(sentence, orders) > max(ORDERED, share_said(sentence, text))):
@@ -100,7 +100,7 @@ def _is_in(row: Sequence[tuple[str, str]], name: str, value: str) -> bool:
 
 def check_cited(
     sentence: str, cited: Sequence[int], evidence: Mapping[int, Evidence], *, question: str, today: date, also: str = ""
-) -> tuple[tuple[int, ...], Finding]:
+) -> tuple[tuple[int, ...], SentenceCheck]:
     """Return the verdict of the evidence on the sentence, and the numbers of its supporting pieces.
 
     These are the cited pieces, or another that says it. A sentence without citations is compared with the piece that
@@ -127,5 +127,5 @@ def check_cited(
     return tuple(ranked[:1]), unsettled("cites nothing")
 
 
-def _order(finding: Finding) -> int:
+def _order(finding: SentenceCheck) -> int:
     return [Verdict.SUPPORTED, Verdict.LIKELY, Verdict.UNSETTLED, Verdict.CONTRADICTED].index(finding.verdict)

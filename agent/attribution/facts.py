@@ -14,7 +14,7 @@ from itertools import combinations
 
 from agent.attribution.clauses import BINDS, Clause, Statement, clauses_of, statements
 from agent.attribution.quantities import Quantity, quantities
-from agent.attribution.verdict import LIKELY, SUPPORTED, Finding, Verdict, contradicted, unsettled
+from agent.attribution.verdict import LIKELY, SUPPORTED, SentenceCheck, Verdict, contradicted, unsettled
 from agent.attribution.words import classes
 from agent.text.words import identifiers_in
 from business.parsing.reader.times import mark_times
@@ -33,7 +33,7 @@ _HALF = re.compile(r"\bhalf\b|半")
 Span = tuple[date | None, date | None]
 
 
-def check_facts(sentence: str, text: str, *, also: str = "") -> Finding:
+def check_facts(sentence: str, text: str, *, also: str = "") -> SentenceCheck:
     """Return the text's verdict on the sentence. also: calculations, whose numbers may be said."""
     claimed, evidence = clauses_of(sentence), statements(text)
     if not any(clause.words or clause.identifiers for clause in claimed):

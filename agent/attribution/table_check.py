@@ -13,8 +13,8 @@ from decimal import Decimal
 
 from agent.attribution.clauses import Clause, unsaid, without_quantities, words_of
 from agent.attribution.quantities import Quantity, quantities
-from agent.attribution.tables import Condition, Span, Table, number_of
-from agent.attribution.verdict import SUPPORTED, Finding, Verdict, contradicted, unsettled
+from agent.attribution.tables import Condition, EvidenceTable, Span, number_of
+from agent.attribution.verdict import SUPPORTED, SentenceCheck, Verdict, contradicted, unsettled
 from agent.attribution.words import says
 from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
@@ -30,7 +30,7 @@ _OPEN = ("more", "fewer", "rank", "mean", "cause", "all", "only", "same", "diffe
 _SIGNS = {"up": 1, "down": -1}
 
 
-def check_table(sentence: str, table: Table, *, question: str, today: date) -> Finding:
+def check_table(sentence: str, table: EvidenceTable, *, question: str, today: date) -> SentenceCheck:
     """Return the table's verdict on the sentence. today: the reference date for relative times."""
     return _Check(table, question, today).finding(sentence)
 
@@ -42,14 +42,14 @@ class _Check:
     is_counted: the sentence says how many rows there are, or that there are none.
     """
 
-    table: Table
+    table: EvidenceTable
     question: str
     today: date
     facts: int = 0
     is_counted: bool = False
     _is_cell: bool = False  # the clause names one row and a column
 
-    def finding(self, sentence: str) -> Finding:
+    def finding(self, sentence: str) -> SentenceCheck:
         plain, moments = mark_times(normalised(_MAY.sub(" ", sentence)), self.today, None)
         spans = [moment.span for moment in moments]
         found = [*map(self._time, spans), *self._clauses(plain)]
@@ -66,7 +66,7 @@ class _Check:
         said = [each.text for each in self.table.conditions if each.span is None]
         return normalised(" ".join((self.question, *said, self.table.definitions)))
 
-    def _time(self, span: Span) -> Finding:
+    def _time(self, span: Span) -> SentenceCheck:
         """Support a time of the query or a given year; contradict a time that begins outside the query's."""
         asked = self.table.spans
         if any(_same(span, each, self.today) for each in asked) or self._is_given_year(span):
@@ -80,7 +80,7 @@ class _Check:
         whole = (date(year, 1, 1), date(year + 1, 1, 1)) if 0 < year < date.max.year else None
         return span == whole and str(year) in " ".join((self._given, *self.table.columns))
 
-    def _clauses(self, plain: str) -> Iterator[Finding]:
+    def _clauses(self, plain: str) -> Iterator[SentenceCheck]:
         rows, is_named, before = list(range(len(self.table.rows))), False, list[tuple[int, str]]()
         texts = [text for text in _ENDS.split(plain) if text.strip()]
         for text in texts:
@@ -127,7 +127,7 @@ class _Check:
             text = re.sub(_bordered(value), " ", text)
         return _PRIVATE.sub(" ", text)
 
-    def _clause(self, clause: Clause, rows: list[int], *, is_named: bool) -> Finding:
+    def _clause(self, clause: Clause, rows: list[int], *, is_named: bool) -> SentenceCheck:
         if self.table.is_empty:
             return self._nothing(clause)
         if clause.is_negative and not says(self._given, "none", "not"):
@@ -144,7 +144,7 @@ class _Check:
         self._is_cell = is_named and len(rows) == 1 and bool(named)
         return self._numbers(clause, rows, columns, is_named=is_named) or SUPPORTED
 
-    def _nothing(self, clause: Clause) -> Finding:
+    def _nothing(self, clause: Clause) -> SentenceCheck:
         given = {each.value for each in quantities(self._given)}
         if any(each.value and each.value not in given for each in clause.quantities):
             return contradicted("there is none")
@@ -154,7 +154,7 @@ class _Check:
             return unsettled("negation")
         return SUPPORTED
 
-    def _extreme(self, clause: Clause, rows: Sequence[int], columns: Sequence[int]) -> Finding | None:
+    def _extreme(self, clause: Clause, rows: Sequence[int], columns: Sequence[int]) -> SentenceCheck | None:
         """Check a claim of the most or the least in a column.
 
         Without a named column it must hold in all columns, and is wrong where it holds in none.
@@ -171,7 +171,7 @@ class _Check:
             return None
         return contradicted("extreme") if holds == {False} else unsettled("extreme")
 
-    def _direction(self, clause: Clause, rows: Sequence[int], *, is_named: bool) -> Finding | None:
+    def _direction(self, clause: Clause, rows: Sequence[int], *, is_named: bool) -> SentenceCheck | None:
         """Check a claim of a rise or fall against the sign of each row's change."""
         wanted = [sign for name, sign in _SIGNS.items() if name in clause.classes]
         changes = [place for place in self._numeric if self.table.columns[place] in _CHANGES]
@@ -187,7 +187,7 @@ class _Check:
 
     def _numbers(
         self, clause: Clause, rows: Sequence[int], columns: Sequence[int], *, is_named: bool
-    ) -> Finding | None:
+    ) -> SentenceCheck | None:
         known = list(self._amounts(rows, columns, is_named=is_named))
         given = [(each.dimension, each.value) for each in quantities(self._given)]
         counts = {len(rows)} if is_named else {self.table.total or len(self.table.rows)}
@@ -205,7 +205,7 @@ class _Check:
 
     def _missing(
         self, said: Quantity, rows: Sequence[int], columns: Sequence[int], *, is_named: bool, is_together: bool
-    ) -> Finding:
+    ) -> SentenceCheck:
         """Return the finding for a number missing in the rows: wrong where they give another of its kind, else open."""
         others = [row for row in range(len(self.table.rows)) if row not in rows]
         if self.table.is_single and said.dimension in ("", self.table.unit):
@@ -268,14 +268,14 @@ class _Check:
         factor = self._unit(place)[1]
         return [(number_of(row[place]) or Decimal(0)) * factor for row in self.table.rows]
 
-    def _words(self, plain: str) -> Finding | None:
+    def _words(self, plain: str) -> SentenceCheck | None:
         """Return the first word that neither the table nor the question explains."""
         names = [name.replace("_", " ") for name in self.table.columns]
         parts = (self.table.head, self.table.scope, *names, *(cell for row in self.table.rows for cell in row))
         left = unsaid(words_of(without_quantities(self._bare(plain))), f"{self._given} {normalised(' '.join(parts))}")
         return unsettled(f"word {left[0]}") if left else None
 
-    def _conditions(self, said: str, spans: Sequence[Span]) -> Finding | None:
+    def _conditions(self, said: str, spans: Sequence[Span]) -> SentenceCheck | None:
         """Return the first required condition that the sentence does not state; for named rows the time may be omitted."""
         is_counted = self.table.is_single or self.is_counted
         for each in self.table.conditions:

@@ -40,7 +40,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Table:
+class EvidenceTable:
     """rows: cells as written. total: number of rows in all; None where the text does not say.
 
     head: the text before the table. unit: of its amounts, as a quantity's dimension, "" where not given. is_empty: the
@@ -74,7 +74,7 @@ def number_of(cell: str) -> Decimal | None:
         return found[0].value if whole else None
 
 
-def table_of(text: str) -> Table | None:
+def table_of(text: str) -> EvidenceTable | None:
     """Return the first table of a text with what is said around it.
 
     None where there is neither a table nor a single value.
@@ -91,16 +91,16 @@ def table_of(text: str) -> Table | None:
         "scope": said[0] if scope else "", "unit": f"money {currency[1]}" if currency else "",
     }  # fmt: skip
     if nothing:
-        return Table((), (), total=0, is_empty=True, is_single=True, **facts)
+        return EvidenceTable((), (), total=0, is_empty=True, is_single=True, **facts)
     if rows:
         partial = _PARTIAL.search(head)
         totals = [int(number.replace(",", "")) for number in partial.groups() if number] if partial else []
-        return Table(columns, rows, total=max(totals, default=None), **facts)
+        return EvidenceTable(columns, rows, total=max(totals, default=None), **facts)
     single = _SINGLE.match(head.strip())
     if single is None or not (listed or meaning or re.search(r"[（(]", single["rest"])):
         return None
     cell = single["value"]
-    return Table((single["rest"],), ((cell,),), is_empty=number_of(cell) == 0, is_single=True, **facts)
+    return EvidenceTable((single["rest"],), ((cell,),), is_empty=number_of(cell) == 0, is_single=True, **facts)
 
 
 def _markdown(text: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -14,20 +14,20 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class SentenceCheck:
     """why: the first thing that is wrong or open, in a few words of ours; "" where nothing is."""
 
     verdict: Verdict
     why: str = ""
 
 
-SUPPORTED = Finding(Verdict.SUPPORTED)
-LIKELY = Finding(Verdict.LIKELY)
+SUPPORTED = SentenceCheck(Verdict.SUPPORTED)
+LIKELY = SentenceCheck(Verdict.LIKELY)
 
 
-def contradicted(why: str) -> Finding:
-    return Finding(Verdict.CONTRADICTED, why)
+def contradicted(why: str) -> SentenceCheck:
+    return SentenceCheck(Verdict.CONTRADICTED, why)
 
 
-def unsettled(why: str) -> Finding:
-    return Finding(Verdict.UNSETTLED, why)
+def unsettled(why: str) -> SentenceCheck:
+    return SentenceCheck(Verdict.UNSETTLED, why)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from agent.conversations.attachments import attach, file_into, get_attachment, take_out, unsent_attachments
 from agent.conversations.forms import AttachForm, FileIntoForm
-from agent.conversations.presentation.attachments import Reading
+from agent.conversations.presentation.attachments import ReadingProgress
 from agent.conversations.sessions import get_session
 from agent.models import Session
 from authz.pages import signed_in
@@ -50,7 +50,7 @@ def _chips(
 ) -> JsonResponse:
     found = unsent_attachments(principal, session, also=also)
     html = render_to_string("agent/_attachments.html", {"attachments": found, "session_id": session.pk}, request)
-    is_reading = any(each.reading is Reading.GOES_ON for each in found)
+    is_reading = any(each.reading is ReadingProgress.GOES_ON for each in found)
     return JsonResponse({"html": html, "is_reading": is_reading, **made}, status=201 if made else 200)
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.core.files import File
 from django.utils.translation import gettext as _
 
-from agent.conversations.presentation.attachments import Attachment, Reading
+from agent.conversations.presentation.attachments import Attachment, ReadingProgress
 from agent.conversations.sessions import get_session
 from agent.models import Message, Role, Session
 from authz.checks import get_visible
@@ -90,12 +90,12 @@ def for_question(principal: Principal, session: Session, ids: Collection[UUID]) 
     for pk in ids:
         if pk not in known:
             raise InvalidInput(_("A file of the question is not in this conversation any more. Attach it again."))
-        if known[pk].reading is Reading.FAILED:
+        if known[pk].reading is ReadingProgress.FAILED:
             raise InvalidInput(
                 _("“%(name)s” cannot be read: %(why)s Take it out of the question.")
                 % {"name": known[pk].name, "why": known[pk].said}
             )
-        if known[pk].reading is Reading.GOES_ON:
+        if known[pk].reading is ReadingProgress.GOES_ON:
             raise InvalidInput(_("“%(name)s” is still being read. Ask when it is done.") % {"name": known[pk].name})
     return list(dict.fromkeys(ids))
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from agent.conversations.sessions import get_answer, get_session
-from agent.models import Fault, Rating
+from agent.models import AnswerFault, Rating
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
@@ -38,8 +38,8 @@ def rate_answer(
     answer = get_answer(get_session(principal, session_id), message_id)
     if rating not in {"", *Rating.values}:
         raise InvalidInput(_("A rating is “helpful” or “not_helpful”; an empty one takes yours back."))
-    if fault not in {"", *Fault.values}:
-        raise InvalidInput(_("What is the matter is one of: %(known)s.") % {"known": ", ".join(Fault.values)})
+    if fault not in {"", *AnswerFault.values}:
+        raise InvalidInput(_("What is the matter is one of: %(known)s.") % {"known": ", ".join(AnswerFault.values)})
     if fault and rating != Rating.NOT_HELPFUL:
         raise InvalidInput(_("Only of an answer that did not help it can be said what is the matter."))
     if len(comment) > COMMENT_LENGTH:

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from agent.models import Citation, Fault, Message, Rating
+from agent.models import AnswerFault, Citation, Message, Rating
 from audit.actions import Action
 from audit.record import record
 from authz.permissions import Right
@@ -60,7 +60,7 @@ def read_questions(principal: Principal, answers: Sequence[Message]) -> list[Kep
         KeptQuestion(
             question=answer.parent.content if answer.parent else "",
             rating=str(Rating(answer.rating).label),
-            fault=str(Fault(answer.fault).label) if answer.fault else "",
+            fault=str(AnswerFault(answer.fault).label) if answer.fault else "",
             comment=answer.comment,
             asked_at=answer.created_at,
             documents=[documents[pk] for pk in dict.fromkeys(cited[answer.pk]) if pk in documents],

@@ -18,7 +18,7 @@ from agent.mcp_client.connection import ANSWER_S, asked
 from agent.models import McpService
 from agent.outside import SERVICE_SOURCE
 from agent.run import Finding
-from agent.state import EvidenceItem, Source, State
+from agent.state import EvidenceItem, EvidenceSource, State
 from agent.tools.approvals import NeedsApproval, spend
 from agent.tools.base import OUTSIDE, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, tools
 from authz.principal import Principal
@@ -91,7 +91,7 @@ class OutsideTool(ToolDefaults):
             evidence_id=f"mcp:{self.service}:{digest[:16]}",
             type="outside",
             text=text,
-            source=Source(
+            source=EvidenceSource(
                 title=f"{self.service} › {self.label.en}",
                 uri=f"mcp://{self.service}/{self.tool}",
                 db=f"{SERVICE_SOURCE}{self.service}",

@@ -2,8 +2,8 @@
 
 from agent.models.chat_platforms import ChatBot, ChatMessage
 from agent.models.conversations import (
+    AnswerFault,
     Citation,
-    Fault,
     Message,
     QueryCitation,
     Rating,
@@ -22,13 +22,13 @@ from agent.models.web_search import WebHost, WebSearchProvider
 
 __all__ = [
     "AgentProfile",
+    "AnswerFault",
     "Case",
     "CaseResult",
     "ChatBot",
     "ChatMessage",
     "Citation",
     "DayOfUse",
-    "Fault",
     "Flag",
     "LanguageModel",
     "MadeFile",

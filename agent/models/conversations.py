@@ -52,7 +52,7 @@ class Rating(models.TextChoices):
     NOT_HELPFUL = "not_helpful", _("not helpful")
 
 
-class Fault(models.TextChoices):
+class AnswerFault(models.TextChoices):
     """The problem with an answer that did not help."""
 
     WRONG = "wrong", _("wrong")
@@ -90,7 +90,7 @@ class Message(models.Model):
     prompts = models.JSONField(default=dict)
     duration_ms = models.PositiveIntegerField(null=True)
     rating = models.CharField(_("rating"), max_length=20, choices=Rating.choices, blank=True)
-    fault = models.CharField(_("what is the matter"), max_length=20, choices=Fault.choices, blank=True)
+    fault = models.CharField(_("what is the matter"), max_length=20, choices=AnswerFault.choices, blank=True)
     comment = models.TextField(_("comment"), blank=True)
     is_shown_to_keepers = models.BooleanField(default=False, editable=False)
     attachments = models.JSONField(default=list, editable=False)

@@ -84,7 +84,7 @@ class SetRun(models.Model):
         return str(self.pk)
 
 
-class Fault(models.TextChoices):
+class CaseFault(models.TextChoices):
     """The problem with an answer, according to its case."""
 
     NOT_ANSWERED = "not_answered", _("not answered")
@@ -106,7 +106,7 @@ class CaseResult(models.Model):
     claimed_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
     stop_reason = models.CharField(max_length=20, choices=StopReason.choices, blank=True)
-    fault = models.CharField(max_length=20, choices=Fault.choices, blank=True)
+    fault = models.CharField(max_length=20, choices=CaseFault.choices, blank=True)
     leaks = models.PositiveSmallIntegerField(default=0)
     cost = models.DecimalField(max_digits=16, decimal_places=6, default=Decimal(0))
     duration_ms = models.PositiveIntegerField(default=0)

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from agent.events import StopReason
 from agent.models import Case
-from agent.models.question_sets import Fault
+from agent.models.question_sets import CaseFault
 from agent.oversight.dry_run import DryRun
 from authz.principal import Principal
 from knowledge.models import Document
@@ -22,15 +22,15 @@ def fault_in(case: Case, trial: DryRun, filenames: Sequence[tuple[str, str]]) ->
     """Return the first `Fault` of an answer, or "". filenames: file name and title of each cited document."""
     is_answered = trial.stop_reason == StopReason.OK
     if case.is_answerable is False:
-        return Fault.ANSWERED if is_answered else ""
+        return CaseFault.ANSWERED if is_answered else ""
     expects = case.is_answerable or case.answers or case.documents
     if expects and not is_answered:
-        return Fault.NOT_ANSWERED
+        return CaseFault.NOT_ANSWERED
     said = plain(trial.text)
     if case.answers and not any(plain(words) in said for words in case.answers):
-        return Fault.OTHER_WORDS
+        return CaseFault.OTHER_WORDS
     if case.documents and not any(_is_named(names, case.documents) for names in filenames):
-        return Fault.OTHER_DOCUMENT
+        return CaseFault.OTHER_DOCUMENT
     return ""
 
 

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from agent.models import CaseResult, SetRun
-from agent.models.question_sets import CLAIMED_FOR, Fault
+from agent.models.question_sets import CLAIMED_FOR, CaseFault
 from agent.oversight.dry_run import DryRun, dry_run
 from agent.oversight.impersonation import impersonated
 from agent.profile_choice import profile_from
@@ -65,7 +65,7 @@ def _ask(run: SetRun, row: CaseResult) -> None:
             )
         except CopilotError as error:
             log.warning("evaluation.failed", run=str(run.pk), case=str(case.pk), error=type(error).__name__)
-            found: dict[str, object] = {"fault": Fault.FAILED}
+            found: dict[str, object] = {"fault": CaseFault.FAILED}
         else:
             found = _judged(row, trial, look.sees)
     took = round((time.monotonic() - began) * 1000)

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from agent.conversations.presentation.attachments import Attachment, Reading
+from agent.conversations.presentation.attachments import Attachment, ReadingProgress
 from agent.conversations.presentation.message import (
     ShownCitation,
     ShownMessage,
@@ -163,7 +163,7 @@ class AttachmentSerializer(serializers.Serializer[Attachment]):
     name = serializers.CharField()
     size_bytes = serializers.IntegerField()
     reading = serializers.ChoiceField(
-        choices=[each.value for each in Reading], help_text="A question takes files that are `ready`."
+        choices=[each.value for each in ReadingProgress], help_text="A question takes files that are `ready`."
     )
     said = serializers.CharField(help_text="How far the reading is, or why it failed.")
 

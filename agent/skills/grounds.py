@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from agent.document_facts import queried_documents
 from agent.evidence import text_hash
 from agent.run import Finding
-from agent.state import EvidenceItem, Source, Turn
+from agent.state import EvidenceItem, EvidenceSource, Turn
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, TableReach
 from business.results.visibility import Queried, visible_queries
@@ -66,7 +66,7 @@ def found_output(name: str, output: str, grounds: Sequence[Queried]) -> Finding:
         type="sql_result",
         text=output,
         score=1.0,
-        source=Source(title=name, db=SOURCE, query_id=query.query_id),
+        source=EvidenceSource(title=name, db=SOURCE, query_id=query.query_id),
         by="sql",
         hash=text_hash(output),
     )

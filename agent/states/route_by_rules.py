@@ -10,7 +10,7 @@ from agent.tools.base import allowed_names, find, why_closed
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import sentence
 from business.parsing.base import Clarification
-from business.pipeline import HowRead, Question, reading
+from business.pipeline import DataQuestion, HowRead, reading
 from business.sources import open_source
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
@@ -53,7 +53,7 @@ def _going_on(run: Run, asked: str) -> Decision | None:
         opened = open_source(run.principal, source, run.data)
     except NotFound:
         return None
-    parsed = reading(opened, Question(asked, language, run.earlier_query))
+    parsed = reading(opened, DataQuestion(asked, language, run.earlier_query))
     if isinstance(parsed, Clarification):
         queries = {
             one.text: MeantQuery(source=source, query=one.query) for one in parsed.choices if one.query is not None
@@ -63,7 +63,7 @@ def _going_on(run: Run, asked: str) -> Decision | None:
     if not isinstance(parsed, LogicalQuery):  # “the senior one” refers to the result in an unknown way
         return (asked, Ruling(Route.CLARIFY, UNCLEAR), None) if leans(asked) else None
     run.logical_query = (source, parsed)
-    is_whole = parsed == reading(opened, Question(asked, language))
+    is_whole = parsed == reading(opened, DataQuestion(asked, language))
     said = asked if is_whole else sentence(parsed, opened.catalog, language, opened.today)
     return said, Ruling(Route.SQL, GOES_ON), None
 

@@ -11,12 +11,12 @@ from agent.document_facts import found_rows
 from agent.evidence import text_hash
 from agent.fencing import escaped, fenced
 from agent.run import Finding
-from agent.state import EvidenceItem, Source, SqlSummary, State
+from agent.state import EvidenceItem, EvidenceSource, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.data_schema import no_spreadsheet
 from authz.principal import Principal
 from business.guard.refusal import SqlRefused
-from business.spreadsheets.queries import MOST_DOCUMENTS, SheetLimits, Table, in_child, tables_of
+from business.spreadsheets.queries import MOST_DOCUMENTS, LoadedTable, SheetLimits, in_child, tables_of
 
 PREVIEW_CHARACTERS = 200
 
@@ -80,7 +80,7 @@ class DataAnalysis(ToolDefaults):
         )
 
 
-def _finding(sql: str, found: dict[str, Any], text: str, read: list[Table]) -> Finding | None:
+def _finding(sql: str, found: dict[str, Any], text: str, read: list[LoadedTable]) -> Finding | None:
     """Return the result as evidence; None where it reads no table, and the model only repeats itself.
 
     A result from one document is cited by that document's first passage; one from several has all of them as sources.
@@ -99,7 +99,7 @@ def as_text(columns: list[str], rows: list[list[Any]]) -> str:
     return "\n".join(lines)
 
 
-def _evidence(sql: str, text: str, tables: list[Table]) -> EvidenceItem:
+def _evidence(sql: str, text: str, tables: list[LoadedTable]) -> EvidenceItem:
     """Return the result as separate evidence, named after the query and its result."""
     query_id = f"q_{hashlib.sha256(sql.encode()).hexdigest()[:12]}"
     document = tables[0].document
@@ -108,7 +108,7 @@ def _evidence(sql: str, text: str, tables: list[Table]) -> EvidenceItem:
         type="sql_result",
         text=text,
         score=1.0,
-        source=Source(
+        source=EvidenceSource(
             doc_id=str(document.pk),
             title=document.title,
             chunk_id=str(tables[0].source.first.chunk_id) if tables[0].source.first else None,

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from agent.evidence import text_hash
 from agent.fencing import fenced
 from agent.run import Finding
-from agent.state import EvidenceItem, ExploreForm, MeantQuery, Source, SqlSummary, State
+from agent.state import EvidenceItem, EvidenceSource, ExploreForm, MeantQuery, SqlSummary, State
 from agent.tools.base import (
     NotReadable,
     Objection,
@@ -27,7 +27,7 @@ from authz.principal import Principal
 from authz.scopes import TokenScope
 from business.logical_query.errors import Inexpressible
 from business.models import DataSource
-from business.pipeline import Answered, Asking, Question, Unanswered, fault_of, free_meaning, nearest
+from business.pipeline import Answered, Asking, DataQuestion, Unanswered, fault_of, free_meaning, nearest
 from business.presentation.query import query_shown
 from business.presentation.report import plain, report
 from business.run_query import QueryResult, run_query
@@ -92,7 +92,7 @@ def _sources(ctx: ToolContext, args: QueryArgs) -> list[OpenSource]:
 
 def _tables(ctx: ToolContext, sources: Sequence[OpenSource], question: str, language: str) -> ToolResult:
     """Return the tables relevant to a question, for the model that writes SQL."""
-    about = nearest(sources, Question(question, language))
+    about = nearest(sources, DataQuestion(question, language))
     told = [tables_of(ctx.principal, opened, question, ctx.data) for opened in about]
     said = "\n".join([*told, "Call again with `source` and `sql`, one SELECT over these tables."])
     names = [opened.source.name for opened in about]
@@ -113,7 +113,7 @@ async def _answered(ctx: ToolContext, sources: list[OpenSource], args: QueryArgs
             return await asking.logical(opened, ctx.logical_query[1], language)
         except Inexpressible as error:
             raise ToolMistake(str(error)) from error
-    found = await asking.answer(Question(args.question, language, ctx.earlier, ctx.named_in))
+    found = await asking.answer(DataQuestion(args.question, language, ctx.earlier, ctx.named_in))
     if isinstance(found, Unanswered):
         raise _not_readable(found)
     return found
@@ -218,7 +218,7 @@ def _evidence(opened: OpenSource, result: QueryResult, text: str) -> EvidenceIte
         type="sql_result",
         text=text,
         score=1.0,
-        source=Source(
+        source=EvidenceSource(
             title=opened.title,
             uri=f"sql://{result.source}/{result.query_id}",
             db=result.source,

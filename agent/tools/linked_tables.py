@@ -14,7 +14,7 @@ from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
 from business.linking.similar import similar
 from business.parsing.base import Example
-from business.pipeline import Question, nearest, says_of
+from business.pipeline import DataQuestion, nearest, says_of
 from business.sources import OpenSource, named_source, open_sources
 from knowledge.text.language import language_of
 
@@ -53,7 +53,7 @@ def tables_for(run: Run) -> str:
         about = [opened for opened in sources if opened.source.name == stands_on[0]]
         text = f"{earlier.question} {text}"
     else:
-        question = Question(text, language_of(text) or run.language, run.earlier_query)
+        question = DataQuestion(text, language_of(text) or run.language, run.earlier_query)
         about = [opened for opened in sources if run.asks_tables_alone or says_of(opened, question)]
         about = nearest(about, question) if about else []
     statement = stands_on[1] if stands_on else ""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.web_request import Answer, Code, NotRead
+from agent.web_request import Code, NotRead, WebResponse
 from knowledge.parsers.base import UnreadableFile
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
@@ -17,7 +17,7 @@ NAMES = {  # what each type is called there
 }
 
 
-def read(answer: Answer) -> tuple[str, str]:
+def read(answer: WebResponse) -> tuple[str, str]:
     """Return title and visible text of a file; "" for a scan. Raises NotRead."""
     name = NAMES[answer.type]
     with TemporaryDirectory(prefix="copilot-page-") as folder:

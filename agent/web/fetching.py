@@ -14,7 +14,7 @@ from agent.text.overlap import share_said
 from agent.text.sentences import split
 from agent.web import documents
 from agent.web.hosts import HostRules
-from agent.web_request import Answer, Code, NotRead, request
+from agent.web_request import Code, NotRead, WebResponse, request
 from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
 from knowledge.text.normalise import cleaned
 
@@ -74,7 +74,7 @@ def plain(text: str) -> str:
     return without_injections(cleaned(text)).strip()
 
 
-def _followed(url: str, rules: HostRules) -> tuple[str, Answer]:
+def _followed(url: str, rules: HostRules) -> tuple[str, WebResponse]:
     """Follow redirects, and return the last address and its response. Raises NotRead."""
     for _hop in range(MOST_REDIRECTS + 1):
         try:
@@ -102,7 +102,7 @@ def _followed(url: str, rules: HostRules) -> tuple[str, Answer]:
     raise NotRead(Code.REDIRECTS)
 
 
-def _page(url: str, answer: Answer) -> WebPage:
+def _page(url: str, answer: WebResponse) -> WebPage:
     """Read a response as a page. Raises NotRead for another type, and for an empty page."""
     if answer.type in PAGES:
         title, text = _main(url, answer)
@@ -118,7 +118,7 @@ def _page(url: str, answer: Answer) -> WebPage:
     return WebPage(url, plain(title)[:TITLE_CHARACTERS] or host_of(url), text, timezone.now())
 
 
-def _main(url: str, answer: Answer) -> tuple[str, str]:
+def _main(url: str, answer: WebResponse) -> tuple[str, str]:
     """Return title and main text of an HTML page. Raises NotRead."""
     if answer.body.count(b"<") > MOST_TAGS:
         raise NotRead(Code.TOO_BIG, answer.status)

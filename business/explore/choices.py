@@ -29,7 +29,7 @@ from business.logical_query.errors import Inexpressible
 from business.logical_query.metrics import model_of_metric
 from business.logical_query.query import Dimension as By
 from business.logical_query.query import Grain, Metric
-from business.logical_query.source import Source, carrier_of
+from business.logical_query.source import JoinedTables, carrier_of
 from business.logical_query.times import period_days
 from business.semantic_layer.model import Dimension, Named, SemanticModel
 
@@ -253,7 +253,7 @@ class Choices:
             return ""
         metrics = (self._metric,) if self._metric and not self.fields.listed else ()
         try:
-            return Conditions(self.catalog, self.today, metrics=metrics).time_of(Source(self.base, self.catalog))
+            return Conditions(self.catalog, self.today, metrics=metrics).time_of(JoinedTables(self.base, self.catalog))
         except Inexpressible:
             return ""
 

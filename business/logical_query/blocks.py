@@ -14,7 +14,7 @@ from business.logical_query.errors import Inexpressible
 from business.logical_query.metrics import metric_sql, model_of_metric, require_counted
 from business.logical_query.names import column_of_dimension
 from business.logical_query.query import Dimension, Filter, Grain, LogicalQuery, Metric, TimeRange
-from business.logical_query.source import Source, carrier_of
+from business.logical_query.source import JoinedTables, carrier_of
 from business.logical_query.times import STEPS, days_of, periods
 
 _FORMATS = {"day": "YYYY-MM-DD", "week": "YYYY-MM-DD", "month": "YYYY-MM", "quarter": 'YYYY-"Q"Q'}
@@ -90,7 +90,7 @@ def _block(
     for metric in metrics:
         require_counted(metric, query.filters, catalog)
     base, counts_key = _base(query, metrics, catalog)
-    source = Source(base, catalog)
+    source = JoinedTables(base, catalog)
     times = (metrics[0].time,) if metrics[0].time else query.times
     conditions = Conditions(
         catalog, today, (*query.filters, *metrics[0].filters), times, query.related, tuple(metrics), lifted(query, catalog)
@@ -130,7 +130,7 @@ def _is_left_out(condition: Filter, catalog: Catalog) -> bool:
     return not set(map(str, condition.values)) <= set(model.default_filter.get(dimension.expr, ()))
 
 
-def _measure_filters(metrics: list[Metric], catalog: Catalog, source: Source) -> list[str]:
+def _measure_filters(metrics: list[Metric], catalog: Catalog, source: JoinedTables) -> list[str]:
     """Return a single measure's own filter as a condition, so that groups without its rows are left out."""
     own = [catalog.measures.get(metric.name) for metric in metrics if metric.agg is None]
     filters = {tuple(sorted(found[1].filter.items())) for found in own if found}
@@ -159,7 +159,7 @@ def _model_of(dimension: Dimension, catalog: Catalog) -> str:
     return dimension.name if dimension.name in catalog.models else catalog.dimension(dimension.name)[0].name
 
 
-def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> tuple[str, str]:
+def group_sql(dimension: Dimension, source: JoinedTables, conditions: Conditions) -> tuple[str, str]:
     """Return SQL of what a dimension shows, and of the key that tells things with one name apart, or ""."""
     catalog = source.catalog
     if dimension.grain is not None:
@@ -185,7 +185,7 @@ def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> t
 
 
 def _moved(
-    shown: str, dimension: Dimension, spans: tuple[TimeRange, TimeRange], source: Source, conditions: Conditions
+    shown: str, dimension: Dimension, spans: tuple[TimeRange, TimeRange], source: JoinedTables, conditions: Conditions
 ) -> str:
     """Return the periods of a time under the names of those they are compared with, in order.
 

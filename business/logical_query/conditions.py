@@ -11,7 +11,7 @@ from business.logical_query.comparisons import ORDERED, compared, finest, fixed_
 from business.logical_query.errors import Inexpressible
 from business.logical_query.metrics import adds, metric_sql, model_of_metric
 from business.logical_query.query import Filter, Metric, Related, TimeRange
-from business.logical_query.source import Source, carrier_of
+from business.logical_query.source import JoinedTables, carrier_of
 from business.logical_query.times import days_of
 from business.semantic_layer.model import Dimension
 
@@ -32,7 +32,7 @@ class Conditions:
     metrics: tuple[Metric, ...] = ()
     about: tuple[str, ...] = ()
 
-    def where(self, source: Source) -> list[str]:
+    def where(self, source: JoinedTables) -> list[str]:
         """Return the conditions as SQL, to be joined by AND; join the tables they need to the source."""
         parts: list[str] = []
         far: dict[str, list[Filter | TimeRange]] = {}
@@ -66,7 +66,7 @@ class Conditions:
             if model.name == name:
                 yield dimension
 
-    def time_of(self, source: Source) -> str:
+    def time_of(self, source: JoinedTables) -> str:
         """Return the time dimension of this SELECT. Raises Inexpressible where its rows have none."""
         for metric in self.metrics:
             model, measure = self.catalog.measures.get(metric.name, (None, None))
@@ -93,7 +93,7 @@ class Conditions:
             return None
         return f"{ways[0][1]}.{ways[0][2]}"
 
-    def _model_of(self, condition: Filter | TimeRange, source: Source) -> str:
+    def _model_of(self, condition: Filter | TimeRange, source: JoinedTables) -> str:
         if isinstance(condition, TimeRange):
             return self.catalog.dimension(condition.field or self.time_of(source))[0].name
         if not condition.any_of:
@@ -105,7 +105,7 @@ class Conditions:
             raise Inexpressible(_("A choice between rows of different tables cannot be asked."))
         return source.base
 
-    def _condition(self, condition: Filter | TimeRange, source: Source) -> str:
+    def _condition(self, condition: Filter | TimeRange, source: JoinedTables) -> str:
         if isinstance(condition, TimeRange):
             return self._time(condition, source)
         if condition.any_of:
@@ -120,7 +120,7 @@ class Conditions:
             return compared(f"extract({part} FROM {column})", condition, is_number=True)
         return compared(column, condition, is_number=dimension.type == "number", is_time=dimension.type == "time")
 
-    def _time(self, condition: TimeRange, source: Source) -> str:
+    def _time(self, condition: TimeRange, source: JoinedTables) -> str:
         name = condition.field or self.time_of(source)
         model, dimension = self.catalog.dimension(name)
         if dimension.type != "time":
@@ -143,19 +143,19 @@ class Conditions:
             if any(value.is_undated and value.value in condition.values for value in dimension.values):
                 raise Inexpressible(_("When that happened is not in the data."))
 
-    def _than(self, condition: Filter, column: str, source: Source) -> str:
+    def _than(self, condition: Filter, column: str, source: JoinedTables) -> str:
         if condition.op not in (*ORDERED, "=", "!="):
             raise Inexpressible(_("Columns are compared by =, !=, >, >=, < or <=."))
         sign = "<>" if condition.op == "!=" else condition.op
         if condition.than != "average":
             return f"{column} {sign} {source.column(condition.than)}"
         model = self.catalog.dimension(condition.field)[0]
-        inner = Source(model.name, self.catalog, prefix="a")
+        inner = JoinedTables(model.name, self.catalog, prefix="a")
         own = f" WHERE {fixed_sql(model.default_filter, inner.alias(model.name))}" if model.default_filter else ""
         times = f" * {number_sql(condition.values[0])}" if condition.values and condition.values[0] != 1 else ""
         return f"{column} {sign} (SELECT avg({inner.column(condition.field)}) FROM {inner.text()}{own}){times}"
 
-    def _belonging(self, source: Source, far: dict[str, list[Filter | TimeRange]]) -> list[str]:
+    def _belonging(self, source: JoinedTables, far: dict[str, list[Filter | TimeRange]]) -> list[str]:
         """Return conditions on rows that belong to this one, all on the same row if one table has them all."""
         if not far:
             return []
@@ -168,21 +168,21 @@ class Conditions:
         ]  # fmt: skip
         return [self._exists(source, models, found) for models, found in groups]
 
-    def _exists(self, source: Source, models: list[str], conditions: Sequence[Filter | TimeRange]) -> str:
+    def _exists(self, source: JoinedTables, models: list[str], conditions: Sequence[Filter | TimeRange]) -> str:
         """Return EXISTS for rows of other tables that belong to this one. A single “not” covers all such rows."""
         negated = [c for c in conditions if isinstance(c, Filter) and c.op in ("not_in", "!=", "not_contains")]
         if negated and len(conditions) > 1:
             raise Inexpressible(_("It is not clear which of the conditions is not to hold."))
         turned = [positive(c) if isinstance(c, Filter) else c for c in conditions]
         carrier = carrier_of(source.base, models, self.catalog)
-        inner = Source(carrier, self.catalog, prefix="e")
+        inner = JoinedTables(carrier, self.catalog, prefix="e")
         for model in models:
             inner.alias(model)
         parts = [f"{inner.key(source.base)} = {source.key(source.base)}"]
         parts += [self._condition(each, inner) for each in turned]
         return f"{'NOT ' if negated else ''}EXISTS (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
 
-    def _related(self, related: Related, source: Source) -> str:
+    def _related(self, related: Related, source: JoinedTables) -> str:
         model = self.catalog.model(related.model)
         if related.metric is not None:
             return self._membership(related, source)
@@ -193,7 +193,7 @@ class Conditions:
         if source.reaches(related.model) and not related.is_not:
             parts = [f"{source.key(related.model)} IS NOT NULL"] if model.primary else []
             return " AND ".join([*parts, *(self._condition(each, source) for each in inside)])
-        inner = Source(carrier_towards(source.base, related.model, self.catalog), self.catalog, prefix="e")
+        inner = JoinedTables(carrier_towards(source.base, related.model, self.catalog), self.catalog, prefix="e")
         alias = inner.alias(related.model)
         parts = [f"{inner.key(source.base)} = {source.key(source.base)}"]
         parts += [self._condition(each, inner) for each in inside]
@@ -202,7 +202,7 @@ class Conditions:
         word = "NOT EXISTS" if related.is_not else "EXISTS"
         return f"{word} (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
 
-    def _membership(self, related: Related, source: Source) -> str:
+    def _membership(self, related: Related, source: JoinedTables) -> str:
         """Return the comparison of a thing's metric over its related rows; no rows count as zero."""
         metric = related.metric
         assert metric is not None
@@ -216,7 +216,7 @@ class Conditions:
         inside = f"SELECT {key} FROM {inner.text()} WHERE {' AND '.join([*where, f'{key} IS NOT NULL'])}"
         return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {number_sql(related.value)})"
 
-    def of_each(self, related: Related, source: Source) -> tuple[Source, str, list[str]]:
+    def of_each(self, related: Related, source: JoinedTables) -> tuple[JoinedTables, str, list[str]]:
         """Return the rows of a metric of each thing, the metric, and their conditions."""
         metric = related.metric
         assert metric is not None
@@ -224,7 +224,7 @@ class Conditions:
         if base == source.base:
             raise Inexpressible(_("A metric of each row needs rows of another table."))
         carrier = carrier_towards(source.base, base, self.catalog)
-        inner = Source(carrier, self.catalog, prefix="h")
+        inner = JoinedTables(carrier, self.catalog, prefix="h")
         sql = metric_sql(metric, inner, base if carrier != base else "")
         times = (related.time,) if related.time else ()
         own = Conditions(self.catalog, self.today, (*related.filters, *metric.filters), times, metrics=(metric,))

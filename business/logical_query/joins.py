@@ -13,7 +13,7 @@ Place = tuple[str, str]  # a table, and a column
 
 
 @dataclass(frozen=True)
-class Step:
+class JoinKey:
     """A key of `many` that names a row of `one`."""
 
     many: str
@@ -27,14 +27,14 @@ class Joins:
 
     def __init__(self, layer: SemanticLayer) -> None:
         primary = {m.primary.name: (m.name, m.primary.expr) for m in layer.semantic_models if m.primary}
-        self.steps: list[Step] = [
-            Step(model.name, entity.expr, *primary[entity.name])
+        self.steps: list[JoinKey] = [
+            JoinKey(model.name, entity.expr, *primary[entity.name])
             for model in layer.semantic_models
             for entity in model.entities
             if entity.type == "foreign" and entity.name in primary
         ]
 
-    def up(self, start: str, goal: str) -> tuple[Step, ...] | None:
+    def up(self, start: str, goal: str) -> tuple[JoinKey, ...] | None:
         """Return the steps from a table to one it points to, each from many to one; None where there is no path.
 
         Raises Inexpressible where two paths are equally short, rather than guess.
@@ -48,7 +48,7 @@ class Joins:
             raise Inexpressible(_("What %(start)s points to depends on the row.") % {"start": start})
         return done[0] if done else None
 
-    def _is_of_several(self, step: Step) -> bool:
+    def _is_of_several(self, step: JoinKey) -> bool:
         """Return whether the column is polymorphic: a sender is a user or a merchant."""
         ways = {other.one for other in self.steps if (other.many, other.column) == (step.many, step.column)}
         return len(ways) > 1
@@ -66,8 +66,8 @@ class Joins:
         done = self._shortest(start, goal)
         return len(done[0]) if done else None
 
-    def _shortest(self, start: str, goal: str) -> list[tuple[Step, ...]]:
-        ways: list[tuple[Step, ...]] = [()]
+    def _shortest(self, start: str, goal: str) -> list[tuple[JoinKey, ...]]:
+        ways: list[tuple[JoinKey, ...]] = [()]
         reached = {start}
         while ways:
             done = [way for way in ways if (way[-1].one if way else start) == goal]

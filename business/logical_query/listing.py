@@ -13,7 +13,7 @@ from business.logical_query.conditions import Conditions
 from business.logical_query.errors import Inexpressible
 from business.logical_query.names import column_of_dimension
 from business.logical_query.query import LogicalQuery, Ranking, Rows
-from business.logical_query.source import Source
+from business.logical_query.source import JoinedTables
 
 SHOWN_COLUMNS = 6  # columns shown for things without a name
 
@@ -41,7 +41,7 @@ class _Listing:
     today: date
 
     def text(self) -> str:
-        ranking, source = self.query.ranking, Source(self.rows.model, self.catalog)
+        ranking, source = self.query.ranking, JoinedTables(self.rows.model, self.catalog)
         if ranking is not None and ranking.by.isdecimal():
             raise Inexpressible(_("A list is ordered by one of its columns."))
         columns = self._columns(source)
@@ -59,7 +59,7 @@ class _Listing:
         select = f"SELECT {'DISTINCT ' if distinct else ''}{', '.join(shown)} FROM {source.text()}{told}"
         return select + self._order(ranking, shown, source, distinct=distinct)
 
-    def _columns(self, source: Source) -> list[str]:
+    def _columns(self, source: JoinedTables) -> list[str]:
         if self.rows.columns:
             return [self._named(name, source) for name in self.rows.columns]
         model = self.catalog.model(self.rows.model)
@@ -72,7 +72,7 @@ class _Listing:
             raise Inexpressible(_("%(name)s has nothing to show.") % {"name": model.name})
         return columns + [self._named(f"{model.name}.{each.name}", source) for each in shown]
 
-    def _named(self, name: str, source: Source) -> str:
+    def _named(self, name: str, source: JoinedTables) -> str:
         if name in self.catalog.models:
             model = self.catalog.model(name)
             if model.name_dimension is None:
@@ -95,7 +95,7 @@ class _Listing:
         kinds = {dimension.type for _owner, dimension in own}
         return not (len(self.rows.columns) > 1 and kinds & {"number", "time"})
 
-    def _beside(self, source: Source, conditions: Conditions) -> list[str]:
+    def _beside(self, source: JoinedTables, conditions: Conditions) -> list[str]:
         """Return the columns that the list is limited or ordered by, to show beside each thing."""
         found = [
             self._named(each.field, source)
@@ -113,7 +113,7 @@ class _Listing:
             found.append(f"(SELECT {sql} FROM {inner.text()} WHERE {' AND '.join([*where, own])}) AS {quoted(name)}")
         return found
 
-    def _order(self, ranking: Ranking | None, shown: list[str], source: Source, *, distinct: bool) -> str:
+    def _order(self, ranking: Ranking | None, shown: list[str], source: JoinedTables, *, distinct: bool) -> str:
         if ranking is None or not ranking.by:
             limit = f" LIMIT {ranking.limit}" if ranking and ranking.limit else ""
             return f" ORDER BY 1{limit}"
@@ -125,7 +125,7 @@ class _Listing:
         return first_rows(ranking, str(shown.index(named) + 1), rest)
 
     def _within(
-        self, ranking: Ranking, shown: list[str], source: Source, conditions: Conditions, where: list[str]
+        self, ranking: Ranking, shown: list[str], source: JoinedTables, conditions: Conditions, where: list[str]
     ) -> str:
         """Return the first rows of each group by a column, ties included."""
         if not ranking.by:

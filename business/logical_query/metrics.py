@@ -7,7 +7,7 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import fixed_sql
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import Filter, Metric
-from business.logical_query.source import Source
+from business.logical_query.source import JoinedTables
 from business.semantic_layer.expressions import qualified
 
 
@@ -56,7 +56,7 @@ def adds(metric: Metric, catalog: Catalog) -> bool:
     return metric.name in catalog.measures and metric.agg is None
 
 
-def metric_sql(metric: Metric, source: Source, counts_key: str = "") -> str:
+def metric_sql(metric: Metric, source: JoinedTables, counts_key: str = "") -> str:
     """Return the aggregate of a metric without its division. counts_key: the table whose distinct keys are counted.
 
     It includes a measure's own filter, so that several metrics can share one SELECT.

@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 from business.guard.rewrite import quoted
 from business.logical_query.catalog import Catalog
 from business.logical_query.errors import Inexpressible
-from business.logical_query.joins import Step
+from business.logical_query.joins import JoinKey
 from business.semantic_layer.expressions import qualified
 
 
 @dataclass
-class Source:
+class JoinedTables:
     """The FROM clause; each table is joined once, under its own alias, and never repeats a row of the base."""
 
     base: str
@@ -42,7 +42,7 @@ class Source:
                 self._join(step)
         return self.aliases[name]
 
-    def _join(self, step: Step) -> None:
+    def _join(self, step: JoinKey) -> None:
         if step.one in self.aliases:
             return
         alias = self.aliases[step.one] = f"{self.prefix}{len(self.aliases)}"

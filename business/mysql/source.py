@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from business.account_faults import Fault
+from business.account_faults import AccountFault
 from business.address import Address
 from business.inference.catalog import Column
 from business.inference.temporary_tables import copied, scratch
@@ -62,7 +62,7 @@ def setup(account: str, database: str, views: str, tables: Sequence[str]) -> str
     return "\n".join(statements) + "\n"
 
 
-def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
+def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[AccountFault]:
     """Yield excessive rights of the account, tables that are not views, and missing ones.
 
     Raises SourceUnavailable, SqlRefused.
@@ -73,11 +73,11 @@ def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
     for grant in grants:
         sentence = _("The account %(user)s may do more than read the views of %(database)s.")
         statement = grant.replace("GRANT ", "REVOKE ", 1).replace(" TO ", " FROM ", 1) + ";"
-        yield Fault(sentence % {"user": address.user, "database": address.database}, statement)
+        yield AccountFault(sentence % {"user": address.user, "database": address.database}, statement)
     for name, kind in kinds.items():
         if kind != "VIEW":
             sentence = _("%(name)s is no view: the database of a MySQL source holds views only.") % {"name": name}
-            yield Fault(sentence, _("make a view of it in its place"))
+            yield AccountFault(sentence, _("make a view of it in its place"))
     yield from (missing_table(name) for name in tables if name not in kinds)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from business.execute import Answer
+from business.execute import StatementResult
 from business.logical_query.names import CHANGE
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import AGGREGATES, Meaning, label
@@ -77,7 +77,7 @@ def _columns(rows: Rows, layer: SemanticLayer, meaning: Meaning, language: str) 
 
 
 def _meaning_shown(
-    answer: Answer,
+    answer: StatementResult,
     rows: Rows,
     columns: _Columns,
     reach: tuple[TableReach, ...],
@@ -111,7 +111,7 @@ def _meaning_shown(
     )
 
 
-def _table_shown(answer: Answer, rows: Rows, columns: _Columns, language: str) -> ResultTable:
+def _table_shown(answer: StatementResult, rows: Rows, columns: _Columns, language: str) -> ResultTable:
     is_chinese = language.startswith("zh")
     named = zip(columns.labels, columns.units, strict=True)
     return ResultTable(
@@ -125,7 +125,7 @@ def _table_shown(answer: Answer, rows: Rows, columns: _Columns, language: str) -
     )
 
 
-def _read_at(answer: Answer, opened: OpenSource, language: str) -> tuple[str, ...]:
+def _read_at(answer: StatementResult, opened: OpenSource, language: str) -> tuple[str, ...]:
     """Return the time when a result was read, which may be cached."""
     if answer.read_at is None:
         return ()

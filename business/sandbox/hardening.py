@@ -8,7 +8,7 @@ import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
 
-from business.account_faults import Fault, setup_command
+from business.account_faults import AccountFault, setup_command
 from business.address import Address
 from business.guard.vocabulary import FUNCTIONS
 from business.identity import SourceRefused
@@ -118,9 +118,9 @@ def harden(admin: Address) -> None:
             connection.execute(_MARK)
 
 
-def not_hardened(admin: Address) -> Fault:
+def not_hardened(admin: Address) -> AccountFault:
     """Return the warning for a database meant for business data only that is not hardened."""
-    return Fault(
+    return AccountFault(
         _("Everybody still has rights on system catalogs and functions of the database %(database)s.")
         % {"database": admin.database},
         setup_command(admin.user, admin.database, more=" --only-business-data"),

@@ -15,7 +15,7 @@ from business.inference.temporary_tables import copied, scratch
 from business.introspect import layer_of
 from business.parsing.reader.units import key_of
 from business.semantic_layer.model import OrgUnit, SemanticLayer, SemanticModel, Words
-from business.spreadsheets.queries import SheetLimits, Table, in_child
+from business.spreadsheets.queries import LoadedTable, SheetLimits, in_child
 from knowledge.text.language import language_of
 
 SCHEMA = "main"  # of every table in DuckDB
@@ -31,16 +31,16 @@ _TYPES = {
 }
 
 
-def named(tables: Sequence[Table]) -> list[Table]:
+def named(tables: Sequence[LoadedTable]) -> list[LoadedTable]:
     """Return the tables as a layer names them: by their sheet, else by their file; columns by their headers, all as plain names."""
     names = _names(table.sheet or PurePath(table.document.filename).stem for table in tables)
     return [
-        Table(name, table.source, table.sheet, (tuple(_names(table.rows[0])), *table.rows[1:]))
+        LoadedTable(name, table.source, table.sheet, (tuple(_names(table.rows[0])), *table.rows[1:]))
         for name, table in zip(names, tables, strict=True)
     ]
 
 
-def draft_sheets(name: str, tables: Sequence[Table]) -> SemanticLayer:
+def draft_sheets(name: str, tables: Sequence[LoadedTable]) -> SemanticLayer:
     """Return what the columns of these tables show. Whoever reads the document reads all of it. Raises SqlRefused."""
     with scratch() as connection:
         copies = [_copied(connection, table) for table in named(tables)]
@@ -59,7 +59,7 @@ def _names(told: Iterable[str]) -> list[str]:
     return names
 
 
-def _copied(connection: psycopg.Connection, table: Table) -> Catalogued:
+def _copied(connection: psycopg.Connection, table: LoadedTable) -> Catalogued:
     """Return the first rows of a table, with DuckDB's types."""
     limits = SheetLimits(rows=SAMPLED_ROWS)
     found = async_to_sync(in_child)([table], sql=f"SELECT * FROM {quoted(table.name)}", limits=limits)  # noqa: S608  # our name
@@ -68,7 +68,7 @@ def _copied(connection: psycopg.Connection, table: Table) -> Catalogued:
     return copied(connection, table.name, columns, found["rows"])
 
 
-def _opened(model: SemanticModel, table: Table) -> SemanticModel:
+def _opened(model: SemanticModel, table: LoadedTable) -> SemanticModel:
     headers = dict(zip(_names(table.rows[0]), table.rows[0], strict=True))
     dimensions = tuple(
         each.model_copy(update={"label": _words(headers.get(each.name, ""))}) for each in model.dimensions

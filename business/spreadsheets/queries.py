@@ -34,7 +34,7 @@ class SheetLimits:
 
 
 @dataclass(frozen=True)
-class Table:
+class LoadedTable:
     """A table as it is loaded. name: a plain identifier; sheet: the heading it stood under."""
 
     name: str
@@ -47,7 +47,7 @@ class Table:
         return self.source.document
 
 
-def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[Table]:
+def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[LoadedTable]:
     """Return the tables of these documents; of all in the scope, if they are few, when none is named. Raises InvalidInput, NotFound."""
     if not ids:
         ids = list(spreadsheets_within(principal, scope).values_list("pk", flat=True)[: MOST_DOCUMENTS + 1])
@@ -61,11 +61,11 @@ def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[T
     return tables_in(*(spreadsheet(principal, pk, scope=scope) for pk in ids))
 
 
-def tables_in(*sources: Spreadsheet) -> list[Table]:
+def tables_in(*sources: Spreadsheet) -> list[LoadedTable]:
     """Return all their tables, called t1, t2, …. Raises InvalidInput where there is none, or too much."""
     found = [(source, sheet) for source in sources for sheet in source.sheets]
     tables = [
-        Table(f"t{n}", source, one_line(sheet.sheet), _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)
+        LoadedTable(f"t{n}", source, one_line(sheet.sheet), _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)
     ]
     cells = sum(len(table.rows) * len(table.rows[0]) for table in tables)
     if cells > MOST_CELLS:
@@ -88,7 +88,7 @@ def _clean(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
     return (tuple(header), *((*row, *[""] * width)[:width] for row in sheet.rows[1:]))
 
 
-async def in_child(tables: Sequence[Table], *, sql: str | None, limits: SheetLimits) -> dict[str, Any]:
+async def in_child(tables: Sequence[LoadedTable], *, sql: str | None, limits: SheetLimits) -> dict[str, Any]:
     """Return what the child answers. Raises SqlRefused: a wrong query, or one that costs too much. Killed when cancelled."""
     request: dict[str, Any] = {
         "tables": [{"name": table.name, "rows": table.rows} for table in tables],

@@ -13,13 +13,13 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.providers.configured import model_names
 from copilot_site import doctor
-from copilot_site.findings import Finding
+from copilot_site.check_result import CheckResult
 from copilot_site.sign_in_checks import company_directory, company_sign_ins
 
 KEPT_S = 60  # seconds that a look is shown to everybody before the next one
 CACHE_KEY = "admin-home:findings"
 
-Check = Callable[[], Finding | Iterable[Finding]]
+Check = Callable[[], CheckResult | Iterable[CheckResult]]
 
 
 class Level(StrEnum):
@@ -55,10 +55,10 @@ class Light:
     level: Level
     figure: str
     url: str
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckResult, ...]
 
     @property
-    def faults(self) -> list[Finding]:
+    def faults(self) -> list[CheckResult]:
         return [finding for finding in self.findings if not finding.ok]
 
 
@@ -90,14 +90,14 @@ def lights(*, again: bool = False) -> list[Light]:
     return [_light(area, *kept[area.key]) for area in AREAS if area.key in kept]
 
 
-def _findings(area: Area) -> Iterator[Finding]:
+def _findings(area: Area) -> Iterator[CheckResult]:
     for check in area.checks:
         found = check()
-        yield from (found,) if isinstance(found, Finding) else found
+        yield from (found,) if isinstance(found, CheckResult) else found
 
 
 def _light(area: Area, found: Sequence[Mapping[str, object]], figure: str) -> Light:
-    findings = tuple(Finding(**each) for each in found)  # type: ignore[arg-type]  # as `asdict` gave them
+    findings = tuple(CheckResult(**each) for each in found)  # type: ignore[arg-type]  # as `asdict` gave them
     well = sum(finding.ok for finding in findings)
     return Light(
         name=area.name,
@@ -108,7 +108,7 @@ def _light(area: Area, found: Sequence[Mapping[str, object]], figure: str) -> Li
     )
 
 
-def _level(findings: Iterable[Finding]) -> Level:
+def _level(findings: Iterable[CheckResult]) -> Level:
     faults = [finding for finding in findings if not finding.ok]
     if any(not finding.optional for finding in faults):
         return Level.FAILED

@@ -17,7 +17,7 @@ from authz.governing import governed, may_oversee
 from authz.models import RequestState
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.finding import UNAPPROVED
+from knowledge.document_search import UNAPPROVED
 from knowledge.governance.health import failed_versions, waiting_too_long
 from knowledge.models import Document
 from knowledge.services.access_requests import requests_for

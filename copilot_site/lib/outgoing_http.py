@@ -32,7 +32,7 @@ Made = Callable[[socket.socket], None]
 """Is told of each connection."""
 
 
-class Answer(requests.Response):
+class BoundedResponse(requests.Response):
     """An answer of a remote program, whose JSON is read as all JSON from outside."""
 
     def json(self, **_kwargs: Any) -> Any:
@@ -42,7 +42,7 @@ class Answer(requests.Response):
             raise requests.JSONDecodeError(str(error), self.text[:100], 0) from error
 
 
-class ObjectAnswer(Answer):
+class ObjectAnswer(BoundedResponse):
     """One whose JSON is an object, or an error."""
 
     def json(self, **_kwargs: Any) -> Any:
@@ -61,7 +61,7 @@ class Session(requests.Session):
         self.trust_env = False
         self.max_redirects = MOST_REDIRECTS
         self.is_late = False
-        self.answers: type[Answer] = Answer
+        self.answers: type[BoundedResponse] = BoundedResponse
         self.hooks["response"].append(self._typed)
         self._sockets: WeakSet[socket.socket] = WeakSet()
         for scheme, one in (("http://", plain or policy), ("https://", policy)):

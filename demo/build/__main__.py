@@ -8,13 +8,13 @@ from pathlib import Path
 from demo.build.pdf import register_font, write_pdf
 from demo.build.sheet import write_xlsx
 from demo.build.slides import write_pptx
-from demo.build.source import Source, read_source
+from demo.build.source import SourceFile, read_source
 from demo.build.word import write_docx
 
 SOURCES = Path(__file__).parent / "sources"
 DOCUMENTS = Path(__file__).parents[1] / "documents"
 FONT_FILE = Path("/usr/share/fonts/truetype/wqy/wqy-microhei.ttc")
-WRITERS: dict[str, Callable[[Source, Path], None]] = {
+WRITERS: dict[str, Callable[[SourceFile, Path], None]] = {
     ".docx": write_docx,
     ".pdf": write_pdf,
     ".pptx": write_pptx,

@@ -29,7 +29,7 @@ from reportlab.platypus import (
 from reportlab.platypus import Paragraph as Text
 from reportlab.platypus import Table as Grid
 
-from demo.build.source import Block, Heading, Items, Paragraph, Source, Table
+from demo.build.source import Block, Heading, Items, Paragraph, SourceFile, SourceTable
 
 FONT = "MicroHei"
 INK, ACCENT, LINE, SHADE = HexColor("#1f2a30"), HexColor("#1b6f6a"), HexColor("#b7c4c6"), HexColor("#e8f1f0")
@@ -48,7 +48,7 @@ def register_font(path: Path) -> None:
     pdfmetrics.registerFontFamily(FONT, normal=FONT, bold=FONT, italic=FONT, boldItalic=FONT)
 
 
-def write_pdf(source: Source, target: Path) -> None:
+def write_pdf(source: SourceFile, target: Path) -> None:
     """Write `source` to `target` after `register_font`. Raises ValueError for a character that the font lacks."""
     properties = source.properties
     missing = _characters(source) - pdfmetrics.getFont(FONT).face.charToGlyph.keys()
@@ -76,7 +76,7 @@ def write_pdf(source: Source, target: Path) -> None:
     template.build(_story(source))
 
 
-def _characters(source: Source) -> set[int]:
+def _characters(source: SourceFile) -> set[int]:
     texts = [source.properties.title, source.properties.author, source.properties.version]
     for block in source.blocks:
         match block:
@@ -84,12 +84,12 @@ def _characters(source: Source) -> set[int]:
                 texts.append(text)
             case Items(texts=items):
                 texts.extend(items)
-            case Table(rows=rows):
+            case SourceTable(rows=rows):
                 texts.extend(cell for row in rows for cell in row)
     return {ord(character) for text in texts for character in text}
 
 
-def _story(source: Source) -> list[Flowable]:
+def _story(source: SourceFile) -> list[Flowable]:
     wrap = "CJK" if source.properties.language.startswith("zh") else "LTR"
     body = ParagraphStyle("body", fontName=FONT, fontSize=10.5, leading=17, textColor=INK, spaceAfter=9, wordWrap=wrap)
     properties = source.properties
@@ -126,7 +126,7 @@ def _draw(block: Block, body: ParagraphStyle) -> list[Flowable]:
                 ListFlowable(items, bulletFontName=FONT, bulletFontSize=10.5, leftIndent=16, **bullet),
                 Spacer(0, 6),
             ]
-        case Table(rows=rows):
+        case SourceTable(rows=rows):
             return [_grid(rows, body), Spacer(0, 10)]
 
 

@@ -10,13 +10,13 @@ from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
 from demo.build.archive import write_archive
-from demo.build.source import Heading, Items, Paragraph, Source, Table
+from demo.build.source import Heading, Items, Paragraph, SourceFile, SourceTable
 
 NUMBER = re.compile(r"-?\d{1,3}(,\d{3})*(\.\d+)?|-?\d+(\.\d+)?")
 WIDEST = 48  # characters; longer text wraps
 
 
-def write_xlsx(source: Source, target: Path) -> None:
+def write_xlsx(source: SourceFile, target: Path) -> None:
     """Write `source` to `target`. Raises ValueError when something stands before the first sheet's heading."""
     workbook = Workbook()
     workbook.remove(workbook.active)
@@ -30,7 +30,7 @@ def write_xlsx(source: Source, target: Path) -> None:
             raise ValueError(f"{target.name}: a workbook starts with a level-2 heading that names its first sheet")
         sheet = workbook.worksheets[-1]
         match block:
-            case Table(rows=rows):
+            case SourceTable(rows=rows):
                 _add_table(sheet, rows)
             case Paragraph(text=text):
                 _add_notes(sheet, (text,))

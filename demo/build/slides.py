@@ -8,12 +8,12 @@ from pptx import Presentation
 from pptx.util import Inches, Pt
 
 from demo.build.archive import write_archive
-from demo.build.source import Block, Heading, Items, Paragraph, Source, Table
+from demo.build.source import Block, Heading, Items, Paragraph, SourceFile, SourceTable
 
 TITLE_SLIDE, TITLE_AND_BODY, TITLE_ONLY = 0, 1, 5  # layouts of python-pptx's default template
 
 
-def write_pptx(source: Source, target: Path) -> None:
+def write_pptx(source: SourceFile, target: Path) -> None:
     """Write `source` to `target`. Raises ValueError when a slide mixes a table with text."""
     presentation = Presentation()
     presentation.slide_width, presentation.slide_height = Inches(10), Inches(5.625)
@@ -43,7 +43,7 @@ def _by_slide(blocks: tuple[Block, ...]) -> list[tuple[str, list[Block]]]:
 
 
 def _add_slide(presentation: Any, title: str, body: list[Block], name: str) -> None:
-    tables = [block for block in body if isinstance(block, Table)]
+    tables = [block for block in body if isinstance(block, SourceTable)]
     if tables and len(body) > 1:
         raise ValueError(f"{name}: slide {title!r} mixes a table with text; give the table a slide of its own")
     slide = presentation.slides.add_slide(presentation.slide_layouts[TITLE_ONLY if tables else TITLE_AND_BODY])
@@ -68,11 +68,11 @@ def _lines(block: Block) -> tuple[str, ...]:
             return texts
         case Paragraph(text=text) | Heading(text=text):
             return (text,)
-        case Table(rows=rows):
+        case SourceTable(rows=rows):
             return tuple(" · ".join(row) for row in rows)
 
 
-def _add_table(slide: Any, block: Table) -> None:
+def _add_table(slide: Any, block: SourceTable) -> None:
     rows, columns = len(block.rows), len(block.rows[0])
     table = slide.shapes.add_table(rows, columns, Inches(0.5), Inches(1.3), Inches(9), Inches(0.36 * rows)).table
     for row, texts in enumerate(block.rows):

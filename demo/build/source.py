@@ -38,13 +38,13 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Table:
+class SourceTable:
     """A table; rows[0] is the header, and all rows are equally long."""
 
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = Heading | Paragraph | Items | Table
+Block = Heading | Paragraph | Items | SourceTable
 
 
 class Properties(BaseModel):
@@ -60,21 +60,21 @@ class Properties(BaseModel):
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """A parsed source file."""
 
     properties: Properties
     blocks: tuple[Block, ...]
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path) -> SourceFile:
     """Parse one source file. Raises ValueError, naming the file, for a missing front matter or other Markdown."""
     match = FRONT_MATTER.match(path.read_text(encoding="utf-8"))
     if match is None:
         raise ValueError(f"{path}: a source starts with a front matter between two lines of ---")
     tokens = MarkdownIt("commonmark").enable("table").parse(match[2])
     try:
-        return Source(Properties.model_validate(yaml.safe_load(match[1])), tuple(_blocks(tokens)))
+        return SourceFile(Properties.model_validate(yaml.safe_load(match[1])), tuple(_blocks(tokens)))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -93,7 +93,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
             case "bullet_list_open" | "ordered_list_open":
                 yield Items(tuple(_texts(inside)), ordered=token.type.startswith("ordered"))
             case "table_open":
-                yield Table(tuple(_rows(inside)))
+                yield SourceTable(tuple(_rows(inside)))
             case other:
                 raise ValueError(f"the builder draws headings, paragraphs, lists and tables, not {other}")
         position = end + 1

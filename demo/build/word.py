@@ -8,10 +8,10 @@ from docx.oxml.ns import qn
 from docx.shared import Pt
 
 from demo.build.archive import write_archive
-from demo.build.source import Heading, Items, Paragraph, Source, Table
+from demo.build.source import Heading, Items, Paragraph, SourceFile, SourceTable
 
 
-def write_docx(source: Source, target: Path) -> None:
+def write_docx(source: SourceFile, target: Path) -> None:
     """Write `source` to `target`."""
     document = docx.Document()
     style = document.styles["Normal"]
@@ -33,7 +33,7 @@ def write_docx(source: Source, target: Path) -> None:
             case Items(texts=texts, ordered=ordered):
                 for text in texts:
                     document.add_paragraph(text, style="List Number" if ordered else "List Bullet")
-            case Table(rows=rows):
+            case SourceTable(rows=rows):
                 table = document.add_table(rows=len(rows), cols=len(rows[0]), style="Light Grid Accent 1")
                 for cells, row in zip(table.rows, rows, strict=True):
                     for cell, text in zip(cells.cells, row, strict=True):

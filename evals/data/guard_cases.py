@@ -60,7 +60,7 @@ class Score:
 
 
 @dataclass
-class Report:
+class GuardReport:
     """The command's result. interference: answers that change when the other units' rows are gone."""
 
     deny: Score = field(default_factory=Score)
@@ -103,12 +103,12 @@ def arena(seed: Path, unit: str, *, limits: Limits = DEFAULTS) -> Iterator[Arena
             yield Arena(full, control, rest, needles)
 
 
-def judge_all(cases: Iterable[Case], place: Arena, protection: Protection) -> Report:
+def judge_all(cases: Iterable[Case], place: Arena, protection: Protection) -> GuardReport:
     return asyncio.run(_judge_all(cases, place, protection))
 
 
-async def _judge_all(cases: Iterable[Case], place: Arena, protection: Protection) -> Report:
-    report = Report()
+async def _judge_all(cases: Iterable[Case], place: Arena, protection: Protection) -> GuardReport:
+    report = GuardReport()
     for case in cases:
         outcome = await see(place.full, case.sql, protection)
         score, why = (

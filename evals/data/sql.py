@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from business.execute import Access, Answer, run_sql
+from business.execute import Access, StatementResult, run_sql
 from business.guard.refusal import SqlRefused
 from business.postgres_session import reading
 from evals.data.questions import Asked
@@ -50,7 +50,7 @@ async def _ask(one: Asked, access: Access, way: Way) -> Detail:
     return known | {"is_answerable": one.is_answerable} | found
 
 
-async def _run(one: Asked, sql: str, access: Access, way: Way) -> tuple[str, Answer]:
+async def _run(one: Asked, sql: str, access: Access, way: Way) -> tuple[str, StatementResult]:
     """Run a statement; where it is refused, run once what the way makes of the refusal."""
     try:
         return sql, await run_sql(access, sql)
@@ -59,7 +59,7 @@ async def _run(one: Asked, sql: str, access: Access, way: Way) -> tuple[str, Ans
     return repaired, await run_sql(access, repaired)
 
 
-async def _verdict(one: Asked, access: Access, answer: Answer) -> tuple[str, str]:
+async def _verdict(one: Asked, access: Access, answer: StatementResult) -> tuple[str, str]:
     """Compare an answer with the gold rows; return right or wrong, and how it differs."""
     if not one.is_answerable:
         return "wrong", "answered what cannot be answered"

@@ -36,7 +36,7 @@ Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Table:
+class ParsedTable:
     """The rows of a table. names: the path of names of each column; () where it has none."""
 
     rows: Sequence[Row]
@@ -48,7 +48,7 @@ class Read:
     """The output of a reader. more: found beside the text (addresses of links, fields). losses: kinds named as not read."""
 
     text: str = ""
-    tables: Sequence[Table] = ()
+    tables: Sequence[ParsedTable] = ()
     more: Sequence[str] = ()
     losses: Sequence[str] = ()
 
@@ -190,7 +190,7 @@ def plain(text: str) -> str:
     return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
 
 
-def tables_in_markdown(text: str) -> list[Table]:
+def tables_in_markdown(text: str) -> list[ParsedTable]:
     """Read pipe tables: the line above a rule names the columns, several names joined as ours are."""
     found = []
     for is_table, lines in groupby(text.split("\n"), lambda line: line.lstrip().startswith("|")):
@@ -198,7 +198,7 @@ def tables_in_markdown(text: str) -> list[Table]:
         rule = next((n for n, row in enumerate(rows[:2]) if _RULE.fullmatch("|".join(row))), None)
         if rows:
             names = [_path(name.split(JOINED)) for name in rows[0]] if rule else ()
-            found.append(Table([_row(row) for row in rows[0 if rule is None else rule + 1 :]], names))
+            found.append(ParsedTable([_row(row) for row in rows[0 if rule is None else rule + 1 :]], names))
     return found
 
 
@@ -206,7 +206,7 @@ def _path(names: Sequence[str]) -> Row:
     return tuple(name for name, _ in groupby(plain(name) for name in names) if name)
 
 
-def reported_in(table: Table) -> Iterator[tuple[Row, Row, str]]:
+def reported_in(table: ParsedTable) -> Iterator[tuple[Row, Row, str]]:
     """Give each cell with the paths of row and column that it may be found under.
 
     A row is known by its first cell, its first two, or its first below the title of its group: a row with one text alone.

@@ -22,7 +22,7 @@ from authz.principal import Principal
 from business.sources import open_source
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from copilot_site.lib.progress import progress
-from evals.model.model_script import GROUPS, SOURCE, Question, Script, Sentence, load_questions
+from evals.model.model_script import GROUPS, SOURCE, Script, ScriptedQuestion, Sentence, load_questions
 from evals.model.paced_service import Call, Pace, PacedService
 from evals.model.plain_pipeline import ask_plainly
 from evals.model.scripted_service import served
@@ -51,7 +51,7 @@ class Seen:
     unchecked: int = 0
     _slots: dict[Any, str] = field(default_factory=dict)
 
-    def take(self, event: Answer, question: Question, now: float) -> None:
+    def take(self, event: Answer, question: ScriptedQuestion, now: float) -> None:
         slot = event.data.get("slot")
         self.unchecked += event.data.get("is_checked") is False
         self._slots[slot] = self._slots.get(slot, "") + event.content
@@ -89,7 +89,7 @@ class ModelBenchmark:
         return report_of(rows)
 
 
-def _people(questions: Sequence[Question]) -> dict[str, Principal]:
+def _people(questions: Sequence[ScriptedQuestion]) -> dict[str, Principal]:
     """Return the people who ask. Raises InvalidInput where the demo is not there."""
     try:
         people = {question.username: Principal.named(question.username) for question in questions}
@@ -120,7 +120,7 @@ class _Measuring:
     service: PacedService
     model: ServedModel
 
-    def measured(self, question: Question, person: Principal) -> dict[str, Any]:
+    def measured(self, question: ScriptedQuestion, person: Principal) -> dict[str, Any]:
         """Ask one question both ways. Raises Conflict where the product did not ask the model."""
         session = Session.objects.create(user_id=person.user_id)
         self.service.forget()
@@ -145,7 +145,7 @@ class _Measuring:
             "plain": {"prompt_tokens": read, "first_sentence_s": plain.first_sentence_s, "end_s": plain.end_s},
         }
 
-    async def _ours(self, question: Question, person: Principal, session: Session) -> Seen:
+    async def _ours(self, question: ScriptedQuestion, person: Principal, session: Session) -> Seen:
         seen, began = Seen(), time.monotonic()
         options = Options(model=FROM_SETTINGS, disable_title=True)
         asked = ask(person, session_id=session.pk, question=question.ask, language=question.language, options=options)

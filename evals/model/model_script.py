@@ -45,7 +45,7 @@ class Sentence(BaseModel):
         return folded(self.text) in folded(text)
 
 
-class Question(BaseModel):
+class ScriptedQuestion(BaseModel):
     """A question of one person, and its answer (`model_questions.yaml`)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -61,11 +61,11 @@ class Question(BaseModel):
         return "zh-hans" if language_of(self.ask) == "zh" else "en"
 
 
-def load_questions() -> list[Question]:
+def load_questions() -> list[ScriptedQuestion]:
     """Read the questions of the file, group by group."""
     groups = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     rows = [row | {"group": group} for group in GROUPS for row in groups[group]]
-    return TypeAdapter(list[Question]).validate_python(rows)
+    return TypeAdapter(list[ScriptedQuestion]).validate_python(rows)
 
 
 def folded(text: str) -> str:
@@ -77,7 +77,7 @@ def folded(text: str) -> str:
 class Script:
     """Replies to requests as the perfect model."""
 
-    def __init__(self, questions: Sequence[Question]) -> None:
+    def __init__(self, questions: Sequence[ScriptedQuestion]) -> None:
         self._questions = sorted(questions, key=lambda question: -len(question.ask))
 
     def reply(self, request: Request) -> Delta:
@@ -98,7 +98,7 @@ class Script:
         cited = [f"{sentence.text} [{number}]{end}" for sentence, number in numbers.items() if number]
         return says(between.join(cited) or NOTHING)
 
-    def _question(self, messages: Messages) -> Question:
+    def _question(self, messages: Messages) -> ScriptedQuestion:
         for message in reversed(messages):
             for each in self._questions if message["role"] == "user" else ():
                 if folded(each.ask) in folded(_text(message)):

@@ -22,7 +22,7 @@ from authz.principal import Principal
 from business.presentation.report import markdown_table
 from business.run_query import run_query
 from business.sources import open_source
-from evals.model.model_script import QUERY, SOURCE, Question
+from evals.model.model_script import QUERY, SOURCE, ScriptedQuestion
 from knowledge.retrieval.search import search
 
 RESULT = 1_000  # number of the evidence that a result is: none of the passages has it
@@ -44,7 +44,7 @@ class Answered:
 
 
 async def ask_plainly(
-    served: ServedModel, person: Principal, question: Question, messages: Sequence[Message]
+    served: ServedModel, person: Principal, question: ScriptedQuestion, messages: Sequence[Message]
 ) -> Answered:
     """Ask a question. messages: prompt, evidence and question; the search is made again for its time."""
     answered, began, told = Answered(), time.monotonic(), list(messages)

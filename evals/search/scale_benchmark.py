@@ -19,7 +19,7 @@ from evals.report import Report, Row
 from evals.search.scale_world import Scale, read_sources
 from evals.search.search_benchmark import WARM_UP, timed
 from knowledge.models import KnowledgeBase
-from knowledge.retrieval.candidates import Candidate, Question, find_candidates, rarest
+from knowledge.retrieval.candidates import Candidate, IndexQuery, find_candidates, rarest
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.fusion import fuse
 from knowledge.retrieval.plan import Scope, make_plan
@@ -125,7 +125,7 @@ def _candidates(principal: Principal, text: str, *, use_indexes: bool) -> list[C
     weights = query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
     return find_candidates(
         principal,
-        Question(vector, weights),
+        IndexQuery(vector, weights),
         EVERYTHING,
         space_id=with_engine.space_id,
         depth=CANDIDATES,

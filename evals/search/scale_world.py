@@ -56,7 +56,7 @@ _TABLES = (
 
 
 @dataclass(frozen=True)
-class Source:
+class RealPassage:
     """A real passage. vector: (dimensions,), unit length. lexical: {term id: weight}. terms: its length."""
 
     title: str
@@ -73,13 +73,13 @@ class Source:
         return " ".join([self.title, *self.heading_path[-1:]])
 
 
-def read_sources(principal: Principal, base: KnowledgeBase) -> list[Source]:
+def read_sources(principal: Principal, base: KnowledgeBase) -> list[RealPassage]:
     """Read the passages of a base in the order of their documents. Raises InvalidInput where there are none."""
     rows = ChunkIndex.objects.visible_to(principal).filter(knowledge_base=base, space_id=engine().space_id, live=True)
     indexed = {row.chunk_id: row for row in rows}
     chunks = Chunk.objects.visible_to(principal).filter(knowledge_base=base).select_related("document")
     found = [
-        Source(
+        RealPassage(
             title=chunk.document.title,
             heading_path=chunk.heading_path,
             text=chunk.text,
@@ -99,7 +99,7 @@ def read_sources(principal: Principal, base: KnowledgeBase) -> list[Source]:
 class Scale:
     """A knowledge base of its own that grows to as many passages as are asked for, the same ones for the same seed."""
 
-    def __init__(self, sources: list[Source], seed: int) -> None:
+    def __init__(self, sources: list[RealPassage], seed: int) -> None:
         self.sources = sources
         self.seed = seed
         self.space_id = engine().space_id  # a look-up, so once
@@ -201,14 +201,16 @@ class Scale:
         copy_rows("knowledge_chunk", CHUNK_COLUMNS, CHUNK_TYPES, chunks)
         write_index_rows(rows)
 
-    def _pair(self, place: int, chance: np.random.Generator) -> tuple[Source, Source]:
+    def _pair(self, place: int, chance: np.random.Generator) -> tuple[RealPassage, RealPassage]:
         """Choose two real passages; neighbours for a folder with a topic."""
         count = len(self.sources)
         begin, reach = (place * FAR_APART, TOPIC) if place % 2 else (0, count)
         one, other = (begin + chance.integers(0, reach, 2)).tolist()
         return self.sources[one % count], self.sources[other % count]
 
-    def _row(self, document: Document, first: Source, second: Source, chance: np.random.Generator) -> IndexRow:
+    def _row(
+        self, document: Document, first: RealPassage, second: RealPassage, chance: np.random.Generator
+    ) -> IndexRow:
         """Mix two passages, more of the first: their vectors, and a share of the words of each."""
         share = chance.uniform(0.5, 1.0)
         vector = share * first.vector + (1 - share) * second.vector

@@ -48,7 +48,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Step:
+class PlannedChange:
     """A change that can be made. target: what it changes. base_ids: the knowledge bases in which it can change anything."""
 
     target: models.Model
@@ -86,7 +86,7 @@ def _told(number: int, work: Callable[[], T]) -> T:
         raise type(problem)(f"changes.{number}: {problem}") from problem
 
 
-def _step(by: Principal, asked: Asked) -> Step:
+def _step(by: Principal, asked: Asked) -> PlannedChange:
     """Check rights, then look up names: a person without rights must not learn which names exist."""
     if asked.what in Membership.values:
         require_administrator(by)
@@ -100,7 +100,9 @@ def _step(by: Principal, asked: Asked) -> Step:
     place = governed_place(by, kind, place_id)
     change = _change(asked)
     # read again when its turn comes: a document's node may be made by the change before
-    return Step(place, frozenset({base_id_of(place)}), lambda: change.apply(by, governed_place(by, kind, place_id)))
+    return PlannedChange(
+        place, frozenset({base_id_of(place)}), lambda: change.apply(by, governed_place(by, kind, place_id))
+    )
 
 
 def _change(asked: Asked) -> Change:
@@ -118,16 +120,16 @@ def _holder(asked: Asked) -> User | Group:
     return user_named(asked.user) if asked.user else group_named(asked.group)
 
 
-def _membership(by: Principal, asked: Asked) -> Step:
+def _membership(by: Principal, asked: Asked) -> PlannedChange:
     if not (asked.user and asked.group):
         raise InvalidInput(_("Name the person, and the group, unit or role."))
     user, group = user_named(asked.user), group_named(asked.group)
     place, change = carried_by(group), join if asked.what == Membership.JOIN else leave
-    return Step(user, frozenset(bases_about(group)), lambda: change(by, place, user=user))
+    return PlannedChange(user, frozenset(bases_about(group)), lambda: change(by, place, user=user))
 
 
-def _unit(by: Principal, asked: Asked) -> Step:
+def _unit(by: Principal, asked: Asked) -> PlannedChange:
     unit = unit_named(asked.unit)
     parent = unit_named(asked.below) if asked.below else None
     bases = bases_about(unit.group) | (bases_about(parent.group) if parent else set())
-    return Step(unit, frozenset(bases), lambda: move_unit(by, unit, parent=parent))
+    return PlannedChange(unit, frozenset(bases), lambda: move_unit(by, unit, parent=parent))

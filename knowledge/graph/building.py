@@ -17,7 +17,7 @@ from copilot_site.lib.database import sole_process
 from knowledge.graph.cleanup import clear_orphans, empty
 from knowledge.graph.names import Names, folded, is_telling
 from knowledge.graph.pattern_extraction import Directory, certain
-from knowledge.graph.storage import Known, Passage, Reading, keep_document, keep_found, known_in
+from knowledge.graph.storage import Known, Passage, PassageStatement, keep_document, keep_found, known_in
 from knowledge.models import Chunk, Document, Graph, GraphEntity, GraphMention, GraphReading, KnowledgeBase
 from knowledge.text.passage_blocks import from_json
 from knowledge.text.terms import document_terms
@@ -73,7 +73,7 @@ def read_document(base: KnowledgeBase, document: Document, known: Known, people:
     assert version is not None
     chunks = list(Chunk.unscoped.filter(version=version, is_retired=False).order_by("position"))
     readings = [
-        Reading(
+        PassageStatement(
             chunk,
             certain(chunk.text, from_json(chunk.blocks), is_first=chunk.position == 0, directory=people),
         )

@@ -23,7 +23,7 @@ class Passage(NamedTuple):
     text: str
 
 
-class Reading(NamedTuple):
+class PassageStatement(NamedTuple):
     """Pair a passage with what it says."""
 
     chunk: Chunk
@@ -60,7 +60,7 @@ def known_in(base: KnowledgeBase, entities: Q) -> Known:
     return known
 
 
-def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[Reading], known: Known) -> None:
+def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[PassageStatement], known: Known) -> None:
     """Write what a document's passages say, into the caller's transaction; the earlier rows are deleted already.
 
     readings: in the order of the passages.

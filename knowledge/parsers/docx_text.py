@@ -100,7 +100,7 @@ class _Field:
     shown: list[Any] = field(default_factory=list)
 
 
-class Source(Protocol):
+class ParagraphContext(Protocol):
     """The interface of the document that a paragraph is read in."""
 
     styles: Styles
@@ -128,7 +128,7 @@ class PartOf:
 class Text:
     """One paragraph, read. behind: what follows it, in order. is_bold: whether all visible text is bold."""
 
-    def __init__(self, paragraph: Any, source: Source, part: PartOf, place: Place) -> None:
+    def __init__(self, paragraph: Any, source: ParagraphContext, part: PartOf, place: Place) -> None:
         self._source, self._part = source, part
         self._properties = paragraph.find(f"{W}pPr")
         self._pieces: list[Piece] = []

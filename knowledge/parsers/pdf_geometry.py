@@ -83,7 +83,7 @@ def raised_or_lowered(char: str, box: Box, level: Box) -> str:
 
 
 @dataclass
-class Table:
+class RuledTable:
     """A ruled table: rows of cell boxes in points; None where a cell is merged into its neighbour."""
 
     rows: list[list[Box | None]]
@@ -126,7 +126,7 @@ class Page:
     width: float
     height: float
     segments: list[Segment]
-    tables: list[Table]
+    tables: list[RuledTable]
     unseen: list[Segment] = field(default_factory=list)
     is_scan: bool = False
     is_bare: bool = False

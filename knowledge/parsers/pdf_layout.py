@@ -10,7 +10,15 @@ from typing import Any
 
 from knowledge.parsers.blocks import Block, BlockKind, Box, Link, block, item
 from knowledge.parsers.lines import join_lines
-from knowledge.parsers.pdf_geometry import Line, Page, Segment, Table, in_reading_order, lines_of, vertical_paragraphs
+from knowledge.parsers.pdf_geometry import (
+    Line,
+    Page,
+    RuledTable,
+    Segment,
+    in_reading_order,
+    lines_of,
+    vertical_paragraphs,
+)
 from knowledge.parsers.raised import DIGITS_RAISED
 from knowledge.parsers.tables import EMPTY, Cell, Row, table_blocks
 
@@ -166,7 +174,7 @@ def _footnotes(segments: list[Segment], page: Page, body_size: float) -> tuple[l
     return notes, [s for s in segments if id(s) not in taken]
 
 
-def _ruled_table(table: Table, segments: list[Segment], page: Page) -> tuple[_Piece | None, list[Segment]]:
+def _ruled_table(table: RuledTable, segments: list[Segment], page: Page) -> tuple[_Piece | None, list[Segment]]:
     """Return the table's piece (None when its cells hold no text, or a single column does) and the segments outside it."""
     inside: dict[tuple[int, int], list[Segment]] = {}
     outside: list[Segment] = []
@@ -188,7 +196,7 @@ def _ruled_table(table: Table, segments: list[Segment], page: Page) -> tuple[_Pi
     return _Piece([], "table", table.filled(cell_of), [table.box]), outside
 
 
-def _row_at(table: Table, segment: Segment) -> int | None:
+def _row_at(table: RuledTable, segment: Segment) -> int | None:
     """Return the row whose cells hold the middle of the segment's height and some of its width."""
     y = segment.middle[1]
     for number, row in enumerate(table.rows):

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from authz.decision_reasons import Considered, Fate
-from authz.explain import Explanation, Reason, Step, StepKind
+from authz.explain import Explanation, PathStep, Reason, StepKind
 from authz.impact import Delta, Effects, PersonEffect
 from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
@@ -242,7 +242,7 @@ class AskWhy(Input):
     )
 
 
-class StepSerializer(serializers.Serializer[Step]):
+class StepSerializer(serializers.Serializer[PathStep]):
     kind = serializers.ChoiceField(choices=[kind.value for kind in StepKind])
     name = serializers.CharField()
     text = serializers.CharField()

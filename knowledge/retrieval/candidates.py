@@ -35,7 +35,7 @@ RARE_TERM_BUDGET = (
 
 
 @dataclass(frozen=True)
-class Question:
+class IndexQuery:
     """A question as the index takes it. vector: (dimensions,), unit length. weights: {term id: share of idf}."""
 
     vector: NDArray[np.float32]
@@ -144,7 +144,7 @@ INDEX_SETTINGS = (
 
 def find_candidates(
     principal: Principal,
-    question: Question,
+    question: IndexQuery,
     scope: Scope,
     *,
     space_id: int,
@@ -213,7 +213,7 @@ def _parts(space_id: int, depth: int, finalists: Finalists) -> dict[str, str]:
 
 
 def _statement(
-    shape: str, principal: Principal, question: Question, scope: Scope, parts: Mapping[str, str]
+    shape: str, principal: Principal, question: IndexQuery, scope: Scope, parts: Mapping[str, str]
 ) -> tuple[str, dict[str, Any]]:
     folders, values = named(*visible_ids(principal, scope), "folder")
     narrow = ""

@@ -13,7 +13,7 @@ from knowledge.embedding.base import Embedder, LateInteraction
 from knowledge.embedding.cached import CachedEmbedder
 from knowledge.models import EmbeddingSpace
 from knowledge.retrieval.fusion import POOLED_WEIGHT, SENTENCE_WEIGHT
-from knowledge.retrieval.rerank.base import Question, Reranker
+from knowledge.retrieval.rerank.base import Reranker, RerankQuery
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
 from knowledge.retrieval.rerank.maxsim import MaxSimReranker, pack
 from knowledge.retrieval.token_vectors import POOLING, SENTENCE_SCALE, pooled
@@ -57,14 +57,14 @@ class Engine:
             pack(rows) for rows in tokens
         ]
 
-    def ask(self, text: str) -> tuple[NDArray[np.float32], Question]:
+    def ask(self, text: str) -> tuple[NDArray[np.float32], RerankQuery]:
         """Return the vector (dimensions,) of a question, and the question for rerankers."""
         if not isinstance(self.embedder, LateInteraction):
-            return self.embedder.embed_query(text), Question(text)
+            return self.embedder.embed_query(text), RerankQuery(text)
         tokens = self.embedder.query_tokens(text)
         # those of a passage: it has a shorter prefix and so room for a token more
         weights = self.embedder.token_weights([text])[0][: len(tokens)]
-        return pooled(tokens, weights), Question(text, tokens, weights)
+        return pooled(tokens, weights), RerankQuery(text, tokens, weights)
 
 
 def engine() -> Engine:

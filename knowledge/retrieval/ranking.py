@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from knowledge.retrieval.candidates import Candidate, Finalists, Question, find_candidates, rarest
+from knowledge.retrieval.candidates import Candidate, Finalists, IndexQuery, find_candidates, rarest
 from knowledge.retrieval.engine import Engine, engine, reranker
 from knowledge.retrieval.fusion import FIRST, WEIGHT, fuse, said_together, supported
 from knowledge.retrieval.plan import Scope, make_plan
@@ -79,7 +79,7 @@ class Asked:
     that hold it}, without the terms that occur nowhere. corpus_chunks: passages of the corpus.
     """
 
-    question: rerank.Question
+    question: rerank.RerankQuery
     weights: Mapping[int, float]
     frequencies: Mapping[int, int]
     corpus_chunks: int
@@ -124,7 +124,7 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
     weights = query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
     candidates = find_candidates(
         principal,
-        Question(vector, weights),
+        IndexQuery(vector, weights),
         scope,
         space_id=plan.space_id,
         depth=CANDIDATES,
@@ -162,7 +162,7 @@ def check_query(query: str) -> str:
 
 def _judge(
     chosen: rerank.Reranker,
-    question: rerank.Question,
+    question: rerank.RerankQuery,
     weights: Mapping[int, float],
     *,
     candidates: Sequence[Candidate],

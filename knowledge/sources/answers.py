@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from copilot_site.lib.json_input import loads_answer
 from knowledge.sources.base import Unreadable
-from knowledge.sources.http import Answer, shown
+from knowledge.sources.http import SourceResponse, shown
 
 LEEWAY_S = 300  # before a token ends
 Place = TypeVar("Place")
@@ -20,7 +20,7 @@ def strange(url: str, service: str) -> Unreadable:
     return Unreadable(_("%(url)s does not answer as %(service)s does.") % {"url": shown(url), "service": service})
 
 
-def read_json(answer: Answer, service: str) -> Any:
+def read_json(answer: SourceResponse, service: str) -> Any:
     """Return an object or a list. Raises Unreadable for anything else."""
     try:
         said = loads_answer(answer.body)
@@ -31,7 +31,7 @@ def read_json(answer: Answer, service: str) -> Any:
     return said
 
 
-def read_object(answer: Answer, service: str) -> dict[str, Any]:
+def read_object(answer: SourceResponse, service: str) -> dict[str, Any]:
     """Return an object. Raises Unreadable for anything else."""
     said = read_json(answer, service)
     if not isinstance(said, dict):

@@ -87,7 +87,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ConnectorContext:
     """The context of a connector's run, beside its settings.
 
     secret: in the clear. known: by id. state: what it left there last time. pace: called before each request, waits. cache: a name
@@ -142,7 +142,7 @@ class Connector(ABC):
     state: Mapping[str, Any] = MappingProxyType({})
 
     @abstractmethod
-    def __init__(self, settings: Any, reading: Reading) -> None:
+    def __init__(self, settings: Any, reading: ConnectorContext) -> None:
         """Prepare to read a source. settings: of `wants`. Raises Unreadable."""
 
     @abstractmethod

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from knowledge.sources.answers import Token, listed, paged, read_object, strange
 from knowledge.sources.base import Passing, Unreadable
-from knowledge.sources.http import LONGEST_WAIT_S, Answer, Client
+from knowledge.sources.http import LONGEST_WAIT_S, Client, SourceResponse
 
 TRIES = 4  # of a call that comes too often
 TOO_OFTEN = 99991400
@@ -53,14 +53,14 @@ class Feishu:
         for said in paged(lambda place: self.ask(path, **place), first, following):
             yield from listed(said, name)
 
-    def download(self, path: str) -> Answer:
+    def download(self, path: str) -> SourceResponse:
         return self._client.get(f"{self._url}/{path}")
 
     def close(self) -> None:
         self._client.close()
         self._sign_in.close()
 
-    def _answered(self, call: Callable[[], Answer]) -> dict[str, Any]:
+    def _answered(self, call: Callable[[], SourceResponse]) -> dict[str, Any]:
         """Return the answer. Raises Refused for an error, Passing where the rate limit persists."""
         for _attempt in range(TRIES):
             answer = call()
@@ -84,7 +84,7 @@ class Feishu:
         return str(said.get("tenant_access_token") or ""), said.get("expire")
 
 
-def _wait(answer: Answer) -> None:
+def _wait(answer: SourceResponse) -> None:
     """Wait as long as the answer says. Raises Passing if that is too long."""
     text = answer.headers.get("x-ogw-ratelimit-reset", "1")
     seconds = int(text) if text.isdecimal() else LONGEST_WAIT_S + 1

@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError
 
 from copilot_site.lib.outgoing import PUBLIC, AddressRefused, Policy, checked_url, pages, parsed_url
 from copilot_site.lib.outgoing_http import Session, refusal_in
-from knowledge.sources.base import Connector, Passing, Reading, Unreadable
+from knowledge.sources.base import Connector, ConnectorContext, Passing, Unreadable
 
 AGENT = "EnterpriseKnowledgeCopilot"
 CONNECT_S, SILENCE_S, WHOLE_S = 10, 30, 120  # a connection, a pause within an answer, an answer
@@ -29,7 +29,7 @@ PART = 65_536
 
 
 @dataclass(frozen=True)
-class Answer:
+class SourceResponse:
     """url: where it came from in the end."""
 
     url: str
@@ -71,12 +71,12 @@ class Client:
         self._sign = sign or (lambda _method, _url: {})
         self._follows_elsewhere, self._answers = follows_elsewhere, answers
 
-    def get(self, url: str, *, headers: Mapping[str, str] | None = None) -> Answer:
+    def get(self, url: str, *, headers: Mapping[str, str] | None = None) -> SourceResponse:
         return self.request("GET", url, headers=headers)
 
     def request(
         self, method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes | None = None
-    ) -> Answer:
+    ) -> SourceResponse:
         """Return the answer, after redirects of a GET; 304 and 404 are answers. Raises Unreadable, Passing for a temporary failure."""
         for attempt in (1, 2):
             answer = self._follow(method, url, headers or {}, body)
@@ -89,7 +89,7 @@ class Client:
     def close(self) -> None:
         self._session.close()
 
-    def _follow(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+    def _follow(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> SourceResponse:
         for _hop in range(MOST_REDIRECTS + 1):
             answer = self._once(method, url, headers, body)
             target = _target(answer)
@@ -103,7 +103,7 @@ class Client:
             url = target
         raise Unreadable(_("%(url)s leads on and on.") % {"url": shown(url)})
 
-    def _once(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+    def _once(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> SourceResponse:
         parsed_url(url)  # before anything of it is sent
         self._pace()
         own = {**self._own, **self._sign(method, url)} if origin_of(url) == self._origin else {}
@@ -121,7 +121,7 @@ class Client:
                     timeout=(CONNECT_S, SILENCE_S),
                 ) as response,
             ):
-                answer = Answer(url, response.status_code, response.headers)
+                answer = SourceResponse(url, response.status_code, response.headers)
                 answer = answer if _target(answer) else replace(answer, body=_body(response, url))
         except AddressRefused:
             raise
@@ -141,7 +141,7 @@ class Client:
 class HttpConnector(Connector):
     """A connector with one client, which `connect` opens."""
 
-    def connect(self, url: str, reading: Reading, **options: Any) -> None:
+    def connect(self, url: str, reading: ConnectorContext, **options: Any) -> None:
         """Open the client for a server. options: as Client takes them. Raises AddressRefused."""
         require_safe(url, has_secret=bool(reading.secret))
         self._client = Client(url, pace=reading.pace, **options)
@@ -210,7 +210,7 @@ def date_of(text: str | None) -> Any:
     return found if found.tzinfo else None
 
 
-def _target(answer: Answer) -> str:
+def _target(answer: SourceResponse) -> str:
     """Return where a redirect leads; "" without one. Raises Unreadable."""
     said = answer.headers.get("Location", "") if answer.status in REDIRECTS else ""
     try:
@@ -232,7 +232,7 @@ def _body(response: requests.Response, url: str) -> bytes:
     return b"".join(parts)
 
 
-def _judged(answer: Answer) -> Answer:
+def _judged(answer: SourceResponse) -> SourceResponse:
     status, url = answer.status, shown(answer.url)
     if status in {200, 206, 207, 304, 404, 410}:
         return answer
@@ -243,7 +243,7 @@ def _judged(answer: Answer) -> Answer:
     raise Unreadable(_("%(url)s answers %(status)s.") % {"url": url, "status": status})
 
 
-def _wait(answer: Answer) -> float | None:
+def _wait(answer: SourceResponse) -> float | None:
     """Return the seconds that the server asks to wait; None for too many."""
     text = answer.headers.get("Retry-After", "1")
     seconds = int(text) if text.isdigit() else LONGEST_WAIT_S + 1

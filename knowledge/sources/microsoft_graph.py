@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from knowledge.sources.answers import Token, dug, listed, paged, read_object
 from knowledge.sources.base import Passing, Unreadable
 from knowledge.sources.files import cache_folder
-from knowledge.sources.http import Answer, Client, origin_of, shown
+from knowledge.sources.http import Client, SourceResponse, origin_of, shown
 
 HIERARCHICAL = "hierarchicalsharing"
 KEPT_FORMAT = 1  # of the file beside the source; another one is read anew
@@ -57,7 +57,7 @@ class Graph:
         for said in paged(self.ask, path, lambda said: str(said.get("@odata.nextLink") or "")):
             yield from listed(said, "value")
 
-    def download(self, url: str) -> Answer:
+    def download(self, url: str) -> SourceResponse:
         """Return the content at a `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
         return self._client.get(url)
 

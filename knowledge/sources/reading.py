@@ -18,7 +18,17 @@ from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.sealing import SealBroken, seal, unseal
 from knowledge.models import Source, SourceRun, Trigger
-from knowledge.sources.base import Connector, Item, Known, Missed, Reading, Settings, connectors, load, words_of
+from knowledge.sources.base import (
+    Connector,
+    ConnectorContext,
+    Item,
+    Known,
+    Missed,
+    Settings,
+    connectors,
+    load,
+    words_of,
+)
 from knowledge.sources.files import remove_cache
 from knowledge.sources.rights import CLOSED, require_met, said_rights, take_rights
 from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish, keep, paced, storable
@@ -71,7 +81,7 @@ def preview(source: Source, *, secret: str) -> Preview:
     """Return what a source, stored or not, would bring. Raises InvalidInput, Unreadable."""
     cache = f"try-{uuid4()}"
     try:
-        connector = _connector(source, Reading(secret, pace=Pace(source.most_per_minute), cache=cache))
+        connector = _connector(source, ConnectorContext(secret, pace=Pace(source.most_per_minute), cache=cache))
         try:
             said_rights(source, connector)
             return _previewed(connector)
@@ -128,7 +138,7 @@ def _read(source: Source, run: SourceRun) -> None:
     items = items_of(source)
     known = {row.original_id: Known(row.version, row.memory) for row in items.values() if not row.failure}
     pace = paced(run, Pace(source.most_per_minute))
-    reading = Reading(opened_secret(source), known, source.state, pace, cache=str(source.pk))
+    reading = ConnectorContext(opened_secret(source), known, source.state, pace, cache=str(source.pk))
     connector = _connector(source, reading)
     try:
         said = said_rights(source, connector)
@@ -156,7 +166,7 @@ def _whole(run: SourceRun, listing: Iterable[Item | Missed]) -> list[Item | Miss
     return found
 
 
-def _connector(source: Source, reading: Reading) -> Connector:
+def _connector(source: Source, reading: ConnectorContext) -> Connector:
     return kind_of(source.kind)(checked_settings(source.kind, source.settings), reading)
 
 

@@ -9,7 +9,7 @@ import pytest
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Source
 from knowledge.sources.answers import paged
-from knowledge.sources.base import Connector, Item, Reading, Unreadable, connectors, load
+from knowledge.sources.base import Connector, ConnectorContext, Item, Unreadable, connectors, load
 from knowledge.sources.reading import Preview, checked_settings, kind_of, preview
 from tests.site_server import Page, Reply, Site, serving_pages
 
@@ -41,7 +41,7 @@ def source_of(kind: str, url: str) -> Source:
 
 
 def opened(kind: str, url: str, secret: str = "") -> Connector:
-    return kind_of(kind)(checked_settings(kind, settings_of(kind, url)), Reading(secret, cache="contract"))
+    return kind_of(kind)(checked_settings(kind, settings_of(kind, url)), ConnectorContext(secret, cache="contract"))
 
 
 class Everywhere(dict[str, Page]):

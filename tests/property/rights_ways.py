@@ -24,7 +24,7 @@ from knowledge.models import (
     GraphEntity,
     GraphMention,
 )
-from knowledge.retrieval.candidates import Question, find_candidates
+from knowledge.retrieval.candidates import IndexQuery, find_candidates
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
 from knowledge.selectors import visible_chunk_ids
@@ -218,7 +218,7 @@ class Ways:
 
     def _candidates(self, *, use_indexes: bool) -> list[Any]:
         space, vector, _packed = encoded()
-        question = Question(vector, {1: 1.0})
+        question = IndexQuery(vector, {1: 1.0})
         found = find_candidates(
             self.principal, question, Scope(), space_id=space, depth=100, use_indexes=use_indexes, rare_terms=[1]
         )

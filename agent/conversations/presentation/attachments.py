@@ -13,7 +13,7 @@ from knowledge.library import DocumentRow, rows_of
 from knowledge.models import Document, ParseStatus, StageName
 
 
-class Reading(StrEnum):
+class ReadingProgress(StrEnum):
     """Processing state of a file."""
 
     GOES_ON = "reading"
@@ -28,18 +28,18 @@ class Attachment:
     id: UUID
     name: str
     size_bytes: int
-    reading: Reading
+    reading: ReadingProgress
     said: str
 
     @classmethod
     def of(cls, row: DocumentRow) -> "Attachment":
         version = row.version
         if version.parse_status == ParseStatus.FAILED:
-            reading, said = Reading.FAILED, version.failure_reason
+            reading, said = ReadingProgress.FAILED, version.failure_reason
         elif row.document.current_version_id is None:
-            reading, said = Reading.GOES_ON, _said(row)
+            reading, said = ReadingProgress.GOES_ON, _said(row)
         else:
-            reading, said = Reading.DONE, _("ready")
+            reading, said = ReadingProgress.DONE, _("ready")
         return cls(row.document.pk, row.document.filename, version.size_bytes, reading, said)
 
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from agent.conversations.presentation.message import ShownMessage, ShownQuery, ShownSentence, ShownVerified, Source
+from agent.conversations.presentation.message import (
+    CitedPassage,
+    ShownMessage,
+    ShownQuery,
+    ShownSentence,
+    ShownVerified,
+)
 from knowledge.text.language import language_of
 
 
@@ -30,7 +36,7 @@ class Chip:
     icon: str = "chart"
 
 
-def chips_after(message: ShownMessage, sources: Sequence[Source]) -> Iterator[tuple[ShownSentence, list[Chip]]]:
+def chips_after(message: ShownMessage, sources: Sequence[CitedPassage]) -> Iterator[tuple[ShownSentence, list[Chip]]]:
     """Yield the sentences shown in the text, each with the chips after it.
 
     A sentence has none where the next one of the same paragraph has the same sources.
@@ -52,7 +58,7 @@ def chips_after(message: ShownMessage, sources: Sequence[Source]) -> Iterator[tu
 def _chips(
     message: ShownMessage,
     numbers: Sequence[int],
-    cited: Mapping[int, Source],
+    cited: Mapping[int, CitedPassage],
     queried: Mapping[int, ShownQuery],
     *,
     is_again: bool,

@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from agent.conversations.presentation.highlights import marked
-from agent.conversations.presentation.message import Around, ReadBesides, ShownCitation, ShownMessage, Source
+from agent.conversations.presentation.message import Around, CitedPassage, ReadBesides, ShownCitation, ShownMessage
 from agent.conversations.presentation.outcome import ending_of, foot_of
 from agent.conversations.presentation.similar_titles import close_titles
 from agent.conversations.presentation.steps import in_seconds, steps_of
@@ -56,7 +56,7 @@ def _around(message: ShownMessage, row: Message, places: Places) -> Around:
     )
 
 
-def _disagreements(sources: Iterable[Source], row: Message) -> Iterator[tuple[Source, Source]]:
+def _disagreements(sources: Iterable[CitedPassage], row: Message) -> Iterator[tuple[CitedPassage, CitedPassage]]:
     """Yield the contradicting pairs of which the person may see both, with their places."""
     told = {source.citation.number: source for source in sources if source.place}
     for pair in (row.state.get("output") or {}).get("disagreements", ()):
@@ -65,13 +65,13 @@ def _disagreements(sources: Iterable[Source], row: Message) -> Iterator[tuple[So
             yield first[0], first[1]
 
 
-def _standing(source: Source) -> tuple[bool, datetime]:
+def _standing(source: CitedPassage) -> tuple[bool, datetime]:
     """Return the sort key: approved before unapproved, newer before older."""
     assert source.place is not None
     return not source.citation.passage.is_unapproved, source.place.changed_at
 
 
-def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[Source]:
+def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[CitedPassage]:
     documents = {citation.passage.document_id: citation.passage.title for citation in message.citations}
     titles = Counter(documents.values())
     for citation in message.citations:
@@ -79,7 +79,7 @@ def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[Sour
         label = _short(citation.passage.title)
         if titles[citation.passage.title] > 1 and place is not None:
             label = f"{label} · {_told_apart(citation, message, places)}"
-        yield Source(citation, label, place, marked(citation.snippet, asked))
+        yield CitedPassage(citation, label, place, marked(citation.snippet, asked))
 
 
 def _told_apart(citation: ShownCitation, message: ShownMessage, places: Places) -> str:

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from agent.conversations.branches import Branches
 from agent.conversations.presentation.attachments import Attachment
 from agent.conversations.presentation.similar_titles import CloseTitle
-from agent.conversations.presentation.steps import Step
-from agent.models import Fault, MadeFile, Role, ToolApproval
+from agent.conversations.presentation.steps import StepSummary
+from agent.models import AnswerFault, MadeFile, Role, ToolApproval
 from agent.outside import SERVICE_SOURCE, AskedOutside, host_of
 from agent.passages.excerpts import Part
 from business.results.shown_query import QueryShown
@@ -129,7 +129,7 @@ def source_address(passage: ShownPassage, start: int = 0, end: int = 0) -> str:
 
 
 @dataclass(frozen=True)
-class Source:
+class CitedPassage:
     """A cited passage. label: its document's short title, distinguished from others with the same title.
 
     words: the cited text, with the words of the question highlighted. place: None where the document was deleted just
@@ -173,14 +173,14 @@ class Around:
     contradicting sources, the approved one first, then the newer one.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[CitedPassage, ...]
     read_besides: tuple[ReadBesides, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[StepSummary, ...]
     took: str
     ending: str
     foot: str
     close_titles: tuple[CloseTitle, ...] = ()
-    disagreements: tuple[tuple[Source, Source], ...] = ()
+    disagreements: tuple[tuple[CitedPassage, CitedPassage], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -240,12 +240,12 @@ class ShownMessage:
     @property
     def faults(self) -> list[tuple[str, str]]:
         """Return the possible problems of an answer, in the reader's language."""
-        return [(each.value, str(each.label)) for each in Fault]
+        return [(each.value, str(each.label)) for each in AnswerFault]
 
     @property
     def fault_name(self) -> str:
         """Return the reported problem of this answer, in the reader's language; "" where none was reported."""
-        return str(Fault(self.fault).label) if self.fault else ""
+        return str(AnswerFault(self.fault).label) if self.fault else ""
 
     @property
     def is_answer(self) -> bool:

@@ -51,7 +51,7 @@ ACTIONS: Final[Mapping[str, Said]] = {
 
 
 @dataclass(frozen=True)
-class Step:
+class StepSummary:
     """said: what was done. brought: its outcome, "" for none. took: the duration, in words."""
 
     said: Said
@@ -60,7 +60,7 @@ class Step:
     has_failed: bool
 
 
-def steps_of(state: Mapping[str, Any]) -> tuple[Step, ...]:
+def steps_of(state: Mapping[str, Any]) -> tuple[StepSummary, ...]:
     """Return the steps of a stored run in order, in the active language; none where the run has no trace."""
     trace: Sequence[Mapping[str, Any]] = state.get("trace_steps", ())
     evidence: Sequence[Mapping[str, Any]] = state.get("evidence_items", ())
@@ -71,7 +71,7 @@ def steps_of(state: Mapping[str, Any]) -> tuple[Step, ...]:
         added = _added(step)
         if said := _said(step):
             brought = ", ".join(_brought(step, evidence[place : place + added]))
-            found.append(Step(said, brought, in_seconds(step["timing_ms"]), step["status"] == "error"))
+            found.append(StepSummary(said, brought, in_seconds(step["timing_ms"]), step["status"] == "error"))
         place += added
     return tuple(found)
 

@@ -7,7 +7,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from agent.conversations.transcripts.transcript import Table, Transcript, printable
+from agent.conversations.transcripts.transcript import Transcript, TranscriptTable, printable
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -44,7 +44,7 @@ def as_docx(told: Transcript) -> bytes:
     return written.getvalue()
 
 
-def _add_table(document: Any, table: Table) -> None:
+def _add_table(document: Any, table: TranscriptTable) -> None:
     grid = document.add_table(rows=1, cols=max(1, len(table.header)), style="Light Grid")
     for cell, text in zip(grid.rows[0].cells, table.header, strict=False):
         cell.text = printable(text)

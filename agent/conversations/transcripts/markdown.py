@@ -4,7 +4,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from agent.conversations.transcripts.transcript import Footnote, Span, Table, Transcript, Turn
+from agent.conversations.transcripts.transcript import Footnote, Span, Transcript, TranscriptTable, Turn
 from copilot_site.lib.markdown_text import escaped_markdown, markdown_address
 
 MEDIA_TYPE = "text/markdown"
@@ -34,7 +34,7 @@ def _span(span: Span) -> str:
     return escaped_markdown(" ".join(span.text.split())) + "".join(f"[^{number}]" for number in span.notes)
 
 
-def _table(table: Table) -> str:
+def _table(table: TranscriptTable) -> str:
     lines = [table.header, ("---",) * len(table.header), *table.rows]
     return "\n".join(
         f"| {' | '.join(cell if cell == '---' else escaped_markdown(' '.join(cell.split())) for cell in line)} |"

@@ -8,7 +8,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from agent.conversations.transcripts.transcript import Span, Table, Transcript, printable
+from agent.conversations.transcripts.transcript import Span, Transcript, TranscriptTable, printable
 
 MEDIA_TYPE = "application/pdf"
 FONT = "STSong-Light"  # of Adobe's Asian fonts, which are named in a file and not part of it
@@ -63,7 +63,7 @@ def _span(span: Span) -> str:
     return _text(span.text) + "".join(f"<super>[{number}]</super>" for number in span.notes)
 
 
-def _table(table: Table, style: Any, width: float) -> list[Any]:
+def _table(table: TranscriptTable, style: Any, width: float) -> list[Any]:
     """Render a table; one with too many columns as a line for each row."""
     from reportlab.platypus import Paragraph
     from reportlab.platypus import Table as Grid

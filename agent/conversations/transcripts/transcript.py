@@ -32,7 +32,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Table:
+class TranscriptTable:
     """notes: its footnotes."""
 
     header: tuple[str, ...]
@@ -50,7 +50,7 @@ class Turn:
     question: str
     asked_at: datetime
     paragraphs: tuple[tuple[Span, ...], ...]
-    tables: tuple[Table, ...]
+    tables: tuple[TranscriptTable, ...]
     remarks: tuple[str, ...]
 
 
@@ -130,13 +130,13 @@ def _marked(sentence: ShownSentence) -> str:
     return " ".join([sentence.text, *marks])
 
 
-def _tables(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[Table]:
+def _tables(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[TranscriptTable]:
     for query in answer.queries:
         if query.result and query.result.table.rows:
             table = query.result.table
             header = tuple(table.labels or table.columns)
             rows = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in table.rows)
-            yield Table(header, rows, (numbers[query.number],))
+            yield TranscriptTable(header, rows, (numbers[query.number],))
 
 
 def _remarks(answer: ShownMessage) -> Iterator[str]:

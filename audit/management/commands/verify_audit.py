@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from audit.verification import Report, verify
+from audit.verification import VerificationReport, verify
 
 SHOWN = 20  # the most faults printed; the first says where to look
 
@@ -31,11 +31,11 @@ class Command(BaseCommand):
                 else "The entries are right, their guards are not."
             )
 
-    def _print_json(self, report: Report) -> None:
+    def _print_json(self, report: VerificationReport) -> None:
         found = asdict(report) | {"ok": not report.faults, "first_bad": report.first_bad}
         self.stdout.write(json.dumps(found, ensure_ascii=False))
 
-    def _print(self, report: Report) -> None:
+    def _print(self, report: VerificationReport) -> None:
         self.stdout.write(
             f"{report.entries} entries, {report.first} to {report.last}; {report.checkpoints} checkpoints, {report.outside} of "
             f"them outside the database; {report.erased} erased names or addresses."

@@ -19,14 +19,14 @@ _TOGETHER = 2  # a pair of joined tables
 
 
 @dataclass(frozen=True)
-class Fault:
+class StatementFault:
     """is_wrong: it must not run; else it may, with the remark that it follows no definition."""
 
     why: str
     is_wrong: bool
 
 
-def fault_in(sql: str, catalog: Catalog) -> Fault | None:
+def fault_in(sql: str, catalog: Catalog) -> StatementFault | None:
     """Return the first fault of a statement, or None. Unparseable ones are left to the guard."""
     tree = parsed(sql)
     if tree is None:
@@ -37,22 +37,24 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
     for own in selects:
         why = next(own.joined_otherwise(), "") or next(own.unknown_values(), "")
         if why:
-            return Fault(why, is_wrong=True)
+            return StatementFault(why, is_wrong=True)
     told = [*differences(sql, catalog, _repeated(selects)), *_doubts(selects)]
-    return Fault(" ".join(told), is_wrong=False) if told else None
+    return StatementFault(" ".join(told), is_wrong=False) if told else None
 
 
-def not_read(tree: exp.Expr) -> Fault | None:
+def not_read(tree: exp.Expr) -> StatementFault | None:
     """Return why a result does not come from the data; None where it does."""
     inside = {cte.alias for cte in tree.find_all(exp.CTE)}
     if all(table.name in inside and not table.db for table in tree.find_all(exp.Table)):
-        return Fault(_("The statement reads no table."), is_wrong=True)
+        return StatementFault(_("The statement reads no table."), is_wrong=True)
     outer = select_in(tree)
     made_up = next(filter(_is_made_up, outer.expressions), None) if outer is not None else None
     if made_up is None:
         return None
     value = made_up.unalias().sql(dialect="postgres")
-    return Fault(_("A number of the result is not read from the data: %(value)s.") % {"value": value}, is_wrong=True)
+    return StatementFault(
+        _("A number of the result is not read from the data: %(value)s.") % {"value": value}, is_wrong=True
+    )
 
 
 def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:

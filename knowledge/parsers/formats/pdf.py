@@ -21,7 +21,7 @@ from knowledge.parsers.blocks import MAX_ADDRESS, Block, Box, ParsedDocument, Pi
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.losses import counted
 from knowledge.parsers.pdf_characters import NO_CHARACTER, Placement, characters
-from knowledge.parsers.pdf_geometry import Page, Segment, Table, raised_or_lowered
+from knowledge.parsers.pdf_geometry import Page, RuledTable, Segment, raised_or_lowered
 from knowledge.parsers.pdf_hidden import Visibility
 from knowledge.parsers.pdf_layout import blocks_of
 from knowledge.parsers.precheck import check_file_size, check_text_size
@@ -185,7 +185,7 @@ class _RuledTables:
         self._path = path
         self._document: Any = None
 
-    def on(self, index: int) -> list[Table]:
+    def on(self, index: int) -> list[RuledTable]:
         """Return tables of at least two rows and two columns, as cell boxes in points from the top left of the page."""
         try:
             if self._document is None:
@@ -195,7 +195,7 @@ class _RuledTables:
             page = self._document.pages[index]
             left, top = page.bbox[:2]
             found = [
-                Table([[cell and _moved(cell, -left, -top) for cell in row.cells] for row in table.rows])
+                RuledTable([[cell and _moved(cell, -left, -top) for cell in row.cells] for row in table.rows])
                 for table in page.find_tables()
             ]
             page.close()

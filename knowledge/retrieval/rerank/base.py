@@ -24,7 +24,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Question:
+class RerankQuery:
     """A question in the two forms that rerankers read.
 
     tokens: (tokens, dimensions) vectors of the question's tokens, each L2-normalised; None where the embedder has none.
@@ -51,7 +51,7 @@ class Reranker(Protocol):
     @property
     def needs_tokens(self) -> bool: ...
 
-    def rerank(self, question: Question, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
+    def rerank(self, question: RerankQuery, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
         """Return new scores, (candidates,), higher is better, in the order of `candidates`; empty in, empty out.
 
         Raises RerankerUnavailable when it cannot answer now; the search then keeps the order it has, and says so.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.retrieval.rerank.base import Candidate, Question
+from knowledge.retrieval.rerank.base import Candidate, RerankQuery
 from knowledge.retrieval.token_vectors import Floats, calibration, centred
 
 TOKEN_BYTES = 128  # two of the 256 dimensions in each byte
@@ -30,7 +30,7 @@ def pack(tokens: Floats) -> bytes:
     return bytes((nibbles[:, :TOKEN_BYTES] | nibbles[:, TOKEN_BYTES:] << 4).tobytes())
 
 
-def maxsim(question: Question, packed: Sequence[bytes]) -> Floats:
+def maxsim(question: RerankQuery, packed: Sequence[bytes]) -> Floats:
     """Return how well each passage covers the question's tokens: (passages,), in -1 … 1, higher is better.
 
     A token is covered as well as its best cosine in the passage says; the mean over the tokens is by weight, and by how
@@ -98,7 +98,7 @@ def _telling(covers: Floats, weights: Floats) -> Floats:
     return telling
 
 
-def _heaviest(question: Question) -> tuple[Floats, Floats]:
+def _heaviest(question: RerankQuery) -> tuple[Floats, Floats]:
     assert question.tokens is not None
     weights = np.ones(len(question.tokens), np.float32) if question.weights is None else question.weights
     if not weights.any():
@@ -114,6 +114,6 @@ class MaxSimReranker:
     needs_text = False
     needs_tokens = True
 
-    def rerank(self, question: Question, candidates: Sequence[Candidate]) -> Floats:
+    def rerank(self, question: RerankQuery, candidates: Sequence[Candidate]) -> Floats:
         lexical = np.array([candidate.lexical for candidate in candidates], np.float32)
         return maxsim(question, [candidate.tokens for candidate in candidates]) + LEXICAL_SHARE * lexical

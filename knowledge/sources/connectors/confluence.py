@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
 from knowledge.sources.answers import dug, listed, paged, read_json
-from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, asked
 from knowledge.sources.http import FolderAddress, HttpConnector, basic, site_of
 from knowledge.sources.rules import Readers, prefixes_of, username_with
 from knowledge.sources.wiki_pages import document_of, name_of, sections_of_html, unknown_page
@@ -60,7 +60,7 @@ class ConfluenceConnector(HttpConnector):
     takes_rights = True
     wants = ConfluenceSettings
 
-    def __init__(self, settings: ConfluenceSettings, reading: Reading) -> None:
+    def __init__(self, settings: ConfluenceSettings, reading: ConnectorContext) -> None:
         self._settings = settings
         headers = basic(settings.username, reading.secret)
         if reading.secret and not settings.username:

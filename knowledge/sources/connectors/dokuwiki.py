@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
 from knowledge.sources.answers import strange
-from knowledge.sources.base import Content, Item, Missed, Reading, asked
+from knowledge.sources.base import ConnectorContext, Content, Item, Missed, asked
 from knowledge.sources.files import gone
 from knowledge.sources.http import FolderAddress, HttpConnector, basic
 from knowledge.sources.wiki_pages import document_of, other_account, refused, sections_of_html, unknown_page
@@ -41,7 +41,7 @@ class DokuWikiConnector(HttpConnector):
     ids_are_paths = True
     wants = DokuWikiSettings
 
-    def __init__(self, settings: DokuWikiSettings, reading: Reading) -> None:
+    def __init__(self, settings: DokuWikiSettings, reading: ConnectorContext) -> None:
         self._settings = settings
         self.connect(settings.url, reading, headers=basic(settings.username, reading.secret))
         # a wrong password gives anonymous access, which would withdraw the non-public pages

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
 from knowledge.sources.answers import dug, listed
-from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, asked
 from knowledge.sources.feishu_api import PAGE, Feishu, Refused
 from knowledge.sources.feishu_sheets import read_spreadsheet
 from knowledge.sources.files import Choice
@@ -77,7 +77,7 @@ class FeishuConnector(base.Connector):
     takes_rights = True
     wants = FeishuSettings
 
-    def __init__(self, settings: FeishuSettings, reading: Reading) -> None:
+    def __init__(self, settings: FeishuSettings, reading: ConnectorContext) -> None:
         require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings, self._choice = settings, Choice()
         self._api = Feishu(url=settings.url, app_id=settings.app_id, secret=reading.secret, pace=reading.pace)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_site.lib.regular_files import SILENCE_S, read_regular, within
 from knowledge.sources import base
-from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Unreadable, asked
 from knowledge.sources.files import LEAVE_OUT, Choice, local_folder
 from knowledge.sources.rules import FILE, MOST_BYTES, read_rules
 
@@ -36,7 +36,7 @@ class FolderConnector(base.Connector):
     takes_rights = True
     wants = FolderSettings
 
-    def __init__(self, settings: FolderSettings, reading: Reading) -> None:
+    def __init__(self, settings: FolderSettings, reading: ConnectorContext) -> None:
         self._top = local_folder(settings.path)
         self._choice = Choice(settings.leave_out)
         self._pace = reading.pace

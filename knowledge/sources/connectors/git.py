@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_site.lib.outgoing import pages
 from copilot_site.lib.outgoing_http import pool_manager, refusal_in
 from knowledge.sources import base
-from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
+from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Passing, Unreadable, asked
 from knowledge.sources.files import LEAVE_OUT, Choice, cache_folder, sections_of
 from knowledge.sources.http import Address, require_safe
 from knowledge.sources.rules import FILE, read_rules
@@ -65,7 +65,7 @@ class GitConnector(base.Connector):
     takes_rights = True
     wants = GitSettings
 
-    def __init__(self, settings: GitSettings, reading: Reading) -> None:
+    def __init__(self, settings: GitSettings, reading: ConnectorContext) -> None:
         self._settings, self._reading = settings, reading
         self._choice = Choice(settings.leave_out, takes_pictures=False)
         self._below = settings.below.strip("/")
@@ -186,7 +186,7 @@ def _page_title(path: str) -> str:
     return unquote(stem.removesuffix(".-") if stem.endswith(".-") else stem.replace("-", " "))
 
 
-def _fetched(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
+def _fetched(settings: GitSettings, reading: ConnectorContext) -> tuple[Repository, bytes]:
     """Return the repository, with new objects fetched, and the commit to read."""
     from dulwich.client import HttpGitClient, HTTPUnauthorized
     from dulwich.errors import GitProtocolError, NotGitRepository

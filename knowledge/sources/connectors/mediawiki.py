@@ -12,7 +12,7 @@ from lxml import html
 
 from knowledge.sources import base
 from knowledge.sources.answers import dug, listed, paged, read_object
-from knowledge.sources.base import Content, Item, Missed, Reading, asked
+from knowledge.sources.base import ConnectorContext, Content, Item, Missed, asked
 from knowledge.sources.http import Address, HttpConnector
 from knowledge.sources.wiki_pages import LONGEST_NAME, document_of, other_account, refused, unknown_page
 
@@ -42,7 +42,7 @@ class MediaWikiConnector(HttpConnector):
     secret_label = _("Password of the bot")
     wants = MediaWikiSettings
 
-    def __init__(self, settings: MediaWikiSettings, reading: Reading) -> None:
+    def __init__(self, settings: MediaWikiSettings, reading: ConnectorContext) -> None:
         self._settings = settings
         self.connect(settings.url, reading)
         if reading.secret:

@@ -19,7 +19,7 @@ from pydantic import field_validator
 from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.answers import paged, strange
-from knowledge.sources.base import Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, asked
 from knowledge.sources.files import LEAVE_OUT, Choice, HttpFiles
 from knowledge.sources.http import Root, site_of
 
@@ -57,7 +57,7 @@ class S3Connector(HttpFiles):
     secret_label = _("Secret access key")
     wants = S3Settings
 
-    def __init__(self, settings: S3Settings, reading: Reading) -> None:
+    def __init__(self, settings: S3Settings, reading: ConnectorContext) -> None:
         self._settings, self._choice, self._secret = settings, Choice(settings.leave_out), reading.secret
         self.connect(settings.url, reading, sign=self._signed, follows_elsewhere=False)
 

@@ -15,7 +15,7 @@ from pydantic import model_validator
 
 from knowledge.sources import base
 from knowledge.sources.answers import dug, listed
-from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
+from knowledge.sources.base import Access, ConnectorContext, Content, Item, Missed, Passing, Unreadable, asked
 from knowledge.sources.files import LEAVE_OUT, Choice, gone, require_not_too_large
 from knowledge.sources.http import Root, RootOrNone, require_safe, site_of
 from knowledge.sources.microsoft_graph import Drive, DriveItem, Graph, NotThere, read_drive
@@ -96,7 +96,7 @@ class SharePointConnector(base.Connector):
     takes_rights = True
     wants = SharePointSettings
 
-    def __init__(self, settings: SharePointSettings, reading: Reading) -> None:
+    def __init__(self, settings: SharePointSettings, reading: ConnectorContext) -> None:
         for url in (settings.login, settings.url):
             require_safe(url, has_secret=bool(reading.secret))
         self._settings, self._choice, self._cache = settings, Choice(settings.leave_out), reading.cache

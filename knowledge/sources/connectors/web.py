@@ -20,9 +20,9 @@ from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing import AddressRefused
 from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
-from knowledge.sources.base import Content, Item, Missed, Passing, Reading, Unreadable, asked
+from knowledge.sources.base import ConnectorContext, Content, Item, Missed, Passing, Unreadable, asked
 from knowledge.sources.files import read_types
-from knowledge.sources.http import AGENT, Answer, HttpConnector, basic, date_of, origin_of, plausible, site_of
+from knowledge.sources.http import AGENT, HttpConnector, SourceResponse, basic, date_of, origin_of, plausible, site_of
 from knowledge.sources.schedule import Pace
 from knowledge.sources.web_pages import Page, read_page
 
@@ -84,7 +84,7 @@ class WebConnector(HttpConnector):
     secret_label = _("Password or key")
     wants = WebSettings
 
-    def __init__(self, settings: WebSettings, reading: Reading) -> None:
+    def __init__(self, settings: WebSettings, reading: ConnectorContext) -> None:
         self._settings, self._known, self._pace = settings, reading.known, reading.pace
         headers = _headers(settings, reading.secret)
         self.connect(settings.addresses[0], replace(reading, pace=self._slowly), headers=headers)
@@ -151,7 +151,7 @@ class WebConnector(HttpConnector):
                 said = gettext("What %(url)s leads to is not known now: what was read from there before stays.")
                 yield Missed(self._settings.below, said % {"url": url}, is_branch=True)
 
-    def _page(self, url: str, answer: Answer, depth: int) -> Iterator[Item | Missed]:
+    def _page(self, url: str, answer: SourceResponse, depth: int) -> Iterator[Item | Missed]:
         page = read_page(answer.body, answer.url, answer.headers.get("Content-Type", ""))
         here = self._name(page, answer.url)
         if page.may_follow:
@@ -171,7 +171,7 @@ class WebConnector(HttpConnector):
         memory = {**_conditions(answer), "links": list(page.links)} if here == url else {}
         yield replace(self._item(here, version, title=page.content.title, memory=memory), was=was)
 
-    def _file(self, url: str, answer: Answer) -> Item:
+    def _file(self, url: str, answer: SourceResponse) -> Item:
         modified = date_of(answer.headers.get("Last-Modified"))
         self._content = {url: Content(answer.body, modified_at=modified)}
         version = hashlib.sha256(answer.body).hexdigest()
@@ -200,7 +200,7 @@ class WebConnector(HttpConnector):
         below = self._settings.below
         return origin_of(url) == origin_of(below) and url.startswith(below)
 
-    def _asked(self, url: str, memory: dict[str, Any]) -> Answer:
+    def _asked(self, url: str, memory: dict[str, Any]) -> SourceResponse:
         conditions = {"If-None-Match": memory.get("etag"), "If-Modified-Since": memory.get("last_modified")}
         headers = {name: str(value) for name, value in conditions.items() if value}
         try:
@@ -251,7 +251,7 @@ class WebConnector(HttpConnector):
                     yield each
 
 
-def _read_sitemap(answer: Answer) -> tuple[bool, list[str]]:
+def _read_sitemap(answer: SourceResponse) -> tuple[bool, list[str]]:
     """Return whether it lists sitemaps, and the addresses. Raises Unreadable for another document."""
     try:
         body = answer.body
@@ -280,7 +280,7 @@ def _headers(settings: WebSettings, secret: str) -> dict[str, str]:
     return basic(settings.username, secret)
 
 
-def _conditions(answer: Answer) -> dict[str, Any]:
+def _conditions(answer: SourceResponse) -> dict[str, Any]:
     return {"etag": answer.headers.get("ETag", ""), "last_modified": answer.headers.get("Last-Modified", "")}
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.answers import strange
-from knowledge.sources.base import Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.base import ConnectorContext, Item, Missed, Unreadable, asked
 from knowledge.sources.files import LEAVE_OUT, Choice, HttpFiles
 from knowledge.sources.http import FolderAddress, basic, date_of, site_of
 
@@ -56,7 +56,7 @@ class WebDavConnector(HttpFiles):
     secret_label = _("Password or token")
     wants = WebDavSettings
 
-    def __init__(self, settings: WebDavSettings, reading: Reading) -> None:
+    def __init__(self, settings: WebDavSettings, reading: ConnectorContext) -> None:
         self._settings, self._choice = settings, Choice(settings.leave_out)
         headers = basic(settings.username, reading.secret)
         self.connect(settings.url, reading, headers=headers, follows_elsewhere=False)

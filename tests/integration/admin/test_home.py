@@ -22,7 +22,7 @@ from audit.models import Entry
 from authz.units import create_unit, join
 from copilot_site.admin_home import lights as home_lights
 from copilot_site.admin_home.waiting import waiting_for
-from copilot_site.findings import Finding
+from copilot_site.check_result import CheckResult
 from knowledge.models import DocumentVersion, ParseStatus, RunState, Source, SourceRun, Trigger
 from tests.factories import make_document, make_user
 from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
@@ -181,18 +181,18 @@ def test_whoever_may_not_oversee_reads_no_questions() -> None:
 
 
 def test_lights_say_what_does_not_work_and_how_to_mend_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {"Disk": Finding("Disk", True, "much"), "Model": Finding("Model", False, "gone", "Load it.")}
+    found = {"Disk": CheckResult("Disk", True, "much"), "Model": CheckResult("Model", False, "gone", "Load it.")}
     areas = (
         home_lights.Area("disk", gettext_lazy("Disk"), (lambda: found["Disk"],), figure=lambda: "80 GB"),
         home_lights.Area("both", gettext_lazy("Both"), (lambda: [found["Disk"], found["Model"]],), "ingestion"),
-        home_lights.Area("less", gettext_lazy("Less"), (lambda: Finding("Words", False, "none", optional=True),)),
+        home_lights.Area("less", gettext_lazy("Less"), (lambda: CheckResult("Words", False, "none", optional=True),)),
     )
     monkeypatch.setattr(home_lights, "AREAS", areas)
     seen = [(light.level, light.figure, light.url) for light in home_lights.lights()]
     assert seen == [("well", "80 GB", ""), ("failed", "1 / 2", reverse("ingestion")), ("check", "0 / 1", "")]
     text = text_of(client_of(world.root).get(reverse("system-health")))
     assert "Model: gone Load it." in text
-    found["Model"] = Finding("Model", True, "there")
+    found["Model"] = CheckResult("Model", True, "there")
     assert "gone" in text_of(client_of(world.root).get(reverse("system-health")))
     assert "gone" not in text_of(client_of(world.root).get(reverse("system-health"), {"again": "1"}))
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from agent.conversations.sessions import create_session, get_message
 from agent.events import References
 from agent.run import Finding
-from agent.state import EvidenceItem, Source, SqlSummary, State
+from agent.state import EvidenceItem, EvidenceSource, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
 from business.results.visibility import query_sources
@@ -42,7 +42,7 @@ class Orders(ToolDefaults):
         return None if principal.username in OPEN else Words("no source.", "没有数据源。")
 
     async def run(self, ctx: ToolContext, args: OrdersArgs) -> ToolResult:
-        source = Source(title="Orders by month", db="shop", table="orders", query_id="q_1")
+        source = EvidenceSource(title="Orders by month", db="shop", table="orders", query_id="q_1")
         item = EvidenceItem(
             evidence_id=EVIDENCE, type="sql_result", text="month | orders\n2026-10 | 128", score=1.0, source=source, by="sql",
             hash="3c2b1a00",

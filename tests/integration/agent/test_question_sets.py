@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agent.models import Case, CaseResult, Message, QuestionSet, Rating, SetRun
-from agent.models.question_sets import Fault
+from agent.models.question_sets import CaseFault
 from agent.question_sets.runner import ask_next
 from agent.question_sets.selectors import compared, figures_of, take_up
 from agent.question_sets.services import (
@@ -41,10 +41,10 @@ def desk() -> Desk:
     [
         (LEAVE, {"is_answerable": True, "answers": "30 DAYS\nthirty days", "documents": "manual.md"}, ""),
         (LEAVE, {"is_answerable": True, "documents": "handbook/en/manual"}, ""),
-        (LEAVE, {"is_answerable": False}, Fault.ANSWERED),
-        (LEAVE, {"answers": "12 days"}, Fault.OTHER_WORDS),
-        (LEAVE, {"documents": "salaries.md"}, Fault.OTHER_DOCUMENT),
-        (SALARY, {"is_answerable": True}, Fault.NOT_ANSWERED),
+        (LEAVE, {"is_answerable": False}, CaseFault.ANSWERED),
+        (LEAVE, {"answers": "12 days"}, CaseFault.OTHER_WORDS),
+        (LEAVE, {"documents": "salaries.md"}, CaseFault.OTHER_DOCUMENT),
+        (SALARY, {"is_answerable": True}, CaseFault.NOT_ANSWERED),
         (SALARY, {"is_answerable": False}, ""),
     ],
     ids=str,

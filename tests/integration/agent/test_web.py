@@ -14,7 +14,7 @@ from agent.fencing import fenced
 from agent.models import WebCitation, WebHost
 from agent.rest.serializers import MessageSerializer
 from agent.run import Finding, Run
-from agent.state import EvidenceItem, Source, Turn
+from agent.state import EvidenceItem, EvidenceSource, Turn
 from agent.tools.base import ToolResult as Brought
 from agent.tools.base import find
 from agent.tools.calling import Called
@@ -167,7 +167,9 @@ def ask_for(query: str) -> None:
 def test_what_stands_beside_the_evidence_stays_inside_too() -> None:
     """The graph tells names that lie in no passage which it brings, and the place of a passage is no part of its text."""
     run = Run(uuid4(), uuid4(), Principal.nobody(), QUESTION, Scope(), "en")
-    item = EvidenceItem(evidence_id="doc:1", text="Annual leave is paid.", source=Source(title="Manual"), hash="")
+    item = EvidenceItem(
+        evidence_id="doc:1", text="Annual leave is paid.", source=EvidenceSource(title="Manual"), hash=""
+    )
     output = "\n".join(["- Bluebird (team): 1", "- Ask & Answer: 2", fenced(item, place="Osprey > Leave")])
     result = Brought(output, {}, findings=[Finding(item)])
     keep(run, Called("query_knowledge_graph", find("query_knowledge_graph"), {}, result), ms=1)

@@ -12,7 +12,7 @@ from audit.actions import Action
 from audit.checkpoints import sign_checkpoint
 from audit.models import Entry, Link
 from audit.record import record
-from audit.verification import Report, verify
+from audit.verification import VerificationReport, verify
 from audit.verify_export import GENESIS, link_hash
 
 GUARDED = ("audit_entry", "audit_link", "audit_head", "audit_checkpoint")
@@ -77,7 +77,7 @@ def relink(cursor: Any, since: int) -> None:
     cursor.execute("UPDATE audit_head SET hash = %s", [before])
 
 
-def found(report: Report) -> list[tuple[int | None, str]]:
+def found(report: VerificationReport) -> list[tuple[int | None, str]]:
     """Where and what."""
     return [(fault.seq, fault.kind) for fault in report.faults]
 

@@ -17,8 +17,8 @@ from audit.db_owner import as_owner, give_role_its_rights, make_role
 from audit.models import Entry
 from audit.retention import purge
 from copilot_site import doctor
+from copilot_site.check_result import CheckResult
 from copilot_site.embedded import postgres
-from copilot_site.findings import Finding
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 from tests.factories import make_base
 from tests.integration.audit.logbook import ANNA, GUARDED, Logbook, verified, write
@@ -188,14 +188,14 @@ def test_a_database_that_does_not_know_the_role_yet_is_asked_as_its_owner() -> N
             makemigrations.Command(), check_changes=True, dry_run=True, verbosity=0
         )  # the control: Django's own
     call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
-    assert doctor.migrations() == Finding("Migrations", True, "all applied", "Run `manage.py migrate`.")
+    assert doctor.migrations() == CheckResult("Migrations", True, "all applied", "Run `manage.py migrate`.")
 
 
 def test_the_doctor_says_who_could_change_the_log(app: Logbook) -> None:
     """A superuser, whoever was given more, and whoever may become the tables' owner."""
     assert "is a superuser of PostgreSQL: the audit log can be changed" in doctor.audit_role().detail
     with role(ROLE):
-        assert doctor.audit_role() == Finding(
+        assert doctor.audit_role() == CheckResult(
             "Audit role", True, f"{ROLE} may add to the log, not change it", MEND, optional=True
         )
     with connection.cursor() as cursor:

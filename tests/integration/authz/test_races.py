@@ -23,7 +23,7 @@ from knowledge.ingestion.indexing import index_rows, passages_to_index
 from knowledge.ingestion.publish import publish
 from knowledge.ingestion.rows import write_index_rows
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, EmbeddingSpace, Folder, KnowledgeBase
-from knowledge.retrieval.candidates import Question, find_candidates
+from knowledge.retrieval.candidates import IndexQuery, find_candidates
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.plan import Scope
 from knowledge.selectors import passages
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 Order = tuple[bool, ...]  # True is a step of the writer
 VIEW = [Right.VIEW]
-QUESTION = Question(np.eye(1, DIMENSIONS, dtype=np.float32)[0], {1: 1.0})
+QUESTION = IndexQuery(np.eye(1, DIMENSIONS, dtype=np.float32)[0], {1: 1.0})
 
 
 class Scene:

@@ -103,7 +103,7 @@ def test_a_question_that_the_words_take_for_one_of_documents_is_read_once(
     floor(near=False)
     readings, reading = [], pipeline.reading
 
-    def counted(opened: OpenSource, question: pipeline.Question) -> Parsed:
+    def counted(opened: OpenSource, question: pipeline.DataQuestion) -> Parsed:
         readings.append((opened.source.name, question.text))
         return reading(opened, question)
 

@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from business import memory_limit
-from business.execute import Access, Answer, Protection, run_sql
+from business.execute import Access, Protection, StatementResult, run_sql
 from business.guard.refusal import Reason, SqlRefused
 from business.postgres_session import reading
 
@@ -53,7 +53,7 @@ def highest(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         yield held
 
 
-def run(access: Access, statement: str, protection: Protection = Protection.BOTH) -> Answer:
+def run(access: Access, statement: str, protection: Protection = Protection.BOTH) -> StatementResult:
     return async_to_sync(run_sql)(access, statement, protection=protection)
 
 

@@ -14,7 +14,7 @@ from business.sources import open_source
 from demo.build.__main__ import SOURCES
 from demo.company import DOCUMENTS
 from evals.model.model_benchmark import ModelBenchmark
-from evals.model.model_script import Question, Script, folded, load_questions
+from evals.model.model_script import Script, ScriptedQuestion, folded, load_questions
 from evals.model.paced_service import Pace, PacedService
 from evals.model.plain_pipeline import RESULT, ask_plainly
 from evals.model.scripted_service import served
@@ -35,7 +35,7 @@ def test_each_statement_gives_the_numbers_of_its_answer(demo: DataSource) -> Non
             assert numbers_of(question) <= said_in(question), question.ask
 
 
-def numbers_of(question: Question) -> set[str]:
+def numbers_of(question: ScriptedQuestion) -> set[str]:
     """Of the result, as whole numbers are written."""
     person = Principal.named(question.username)
     rows = async_to_sync(run_query)(person, open_source(person, "demo"), question.sql).answer.rows
@@ -43,7 +43,7 @@ def numbers_of(question: Question) -> set[str]:
     return {f"{cell:,.0f}" for row in rows.rows for cell in row if isinstance(cell, int | Decimal)}
 
 
-def said_in(question: Question) -> set[str]:
+def said_in(question: ScriptedQuestion) -> set[str]:
     return {number for each in question.answer for number in re.findall(r"\d[\d,]*\d|\d", each.says)}
 
 

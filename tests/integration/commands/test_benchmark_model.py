@@ -14,7 +14,7 @@ from agent.prompting import count_messages, count_tokens
 from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
 from evals.model.model_benchmark import report_of
-from evals.model.model_script import QUERY, SEARCH, Question, Script, load_questions
+from evals.model.model_script import QUERY, SEARCH, Script, ScriptedQuestion, load_questions
 from evals.model.paced_service import Pace, PacedService
 from evals.model.plain_pipeline import ask_plainly
 from evals.model.scripted_service import served
@@ -22,7 +22,7 @@ from tests.factories import make_user
 
 AT_ONCE = Pace(0.0, inf, inf)
 QUESTIONS = [
-    Question.model_validate(row)
+    ScriptedQuestion.model_validate(row)
     for row in (
         {
             "group": "both",

@@ -12,7 +12,7 @@ from django.test import Client
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-from knowledge.finding import FindForm, find_documents
+from knowledge.document_search import FindForm, find_documents
 from knowledge.graph.traversal import about_question
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Condition

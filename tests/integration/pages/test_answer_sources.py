@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.conversations.page import turn_page
-from agent.conversations.presentation.message import Source
+from agent.conversations.presentation.message import CitedPassage
 from agent.models import Message
 from authz.grants import take_back
 from authz.permissions import Right
@@ -121,7 +121,7 @@ def test_a_card_says_where_a_passage_stands_whose_it_is_and_which_words_match(de
     assert "<b>notice</b> <b>period</b> is four weeks" in works
 
 
-def sources_of(reader: User, answer: Message) -> tuple[Source, ...]:
+def sources_of(reader: User, answer: Message) -> tuple[CitedPassage, ...]:
     """The sources of an answer as its page has them now."""
     shown = turn_page(Principal.of(reader), answer.session, answer.pk)[-1]
     assert shown.around is not None

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge import finding, library
+from knowledge import document_search, library
 from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.models import Document, DocumentVersion, KnowledgeBase
 from knowledge.retrieval.search import search
@@ -109,7 +109,7 @@ def test_without_the_model_titles_are_searched_and_the_page_says_so(
     def gone(*_args: object, **_named: object) -> None:
         raise EmbedderUnavailable("away")
 
-    monkeypatch.setattr(finding, "search_knowledge", gone)
+    monkeypatch.setattr(document_search, "search_knowledge", gone)
     page = client_of(filled.reader).get(reverse("find"), {"q": "holiday"})
     assert [row.document.filename for row in page.context["page"].object_list] == ["holiday.txt"]
     assert "only titles and file names were" in plain(page.content)

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from authz.principal import Principal
 from knowledge.models import Document, EmbeddingSpace
 from knowledge.retrieval import candidates
-from knowledge.retrieval.candidates import Candidate, Question, find_candidates
+from knowledge.retrieval.candidates import Candidate, IndexQuery, find_candidates
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
@@ -67,7 +67,7 @@ def ask(
     with executed() as statements:
         found = find_candidates(
             who,
-            Question(vector, {term: 1.0}),
+            IndexQuery(vector, {term: 1.0}),
             scope or Scope(),
             space_id=collection.space.pk,
             depth=DEPTH,

@@ -11,7 +11,7 @@ from wsgidav.fs_dav_provider import FilesystemProvider  # type: ignore[import-un
 from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 
 from knowledge.models import Folder, RunState, Source
-from knowledge.sources.http import Answer, Client
+from knowledge.sources.http import Client, SourceResponse
 from knowledge.sources.reading import preview
 from knowledge.sources.services import save_source
 from tests.integration.sources.shelf import counts, item_of, paths, read
@@ -94,7 +94,9 @@ def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
     names = ("/dav/inside.md", "/etc/passwd.md", "/dav/../up.md", "http://127.0.0.2/dav/other.md")
     body = "".join(f"<response><href>{name}</href><propstat><prop/></propstat></response>" for name in names)
     reply = Reply(f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode(), 207)
-    monkeypatch.setattr(Client, "request", lambda self, method, url, **more: Answer(url, reply.status, {}, reply.body))
+    monkeypatch.setattr(
+        Client, "request", lambda self, method, url, **more: SourceResponse(url, reply.status, {}, reply.body)
+    )
     shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
     assert "inside.md" in shown.titles
     assert not {"passwd.md", "up.md"} & set(shown.titles)
@@ -105,6 +107,6 @@ def test_an_answer_that_is_odd_costs_itself_alone(settings: Any, monkeypatch: py
     size = "<propstat><prop><getcontentlength>a lot</getcontentlength></prop></propstat>"
     body = f"<response><href>http://[x</href></response><response><href>/dav/inside.md</href>{size}</response>"
     reply = f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode()
-    monkeypatch.setattr(Client, "request", lambda self, method, url, **more: Answer(url, 207, {}, reply))
+    monkeypatch.setattr(Client, "request", lambda self, method, url, **more: SourceResponse(url, 207, {}, reply))
     shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
     assert (shown.titles, shown.problems) == (("inside.md",), ())

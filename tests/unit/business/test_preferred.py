@@ -8,7 +8,7 @@ import pytest
 from business.logical_query.query import LogicalQuery, Metric
 from business.models import DataSource
 from business.parsing.base import Choice, Clarification
-from business.pipeline import Question, Readings, preferred
+from business.pipeline import DataQuestion, Readings, preferred
 from business.sources import OpenSource
 from tests.unit.business.parsing.test_words import LEXICON
 
@@ -38,5 +38,5 @@ KEPT, SHEET, OTHER = opened("company", is_kept=True), opened("sales"), opened("w
 def test_the_source_that_stands_then_whole_readings_of_databases_first(
     found: Readings, standing: str, chosen: list[OpenSource]
 ) -> None:
-    question = Question("How many?", "en", (standing, QUERY) if standing else None)
+    question = DataQuestion("How many?", "en", (standing, QUERY) if standing else None)
     assert [each for each, _parsed in preferred(found, question)] == chosen

@@ -4,14 +4,14 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from business.spreadsheets.child import type_of
-from business.spreadsheets.queries import SheetLimits, Table, in_child
+from business.spreadsheets.queries import LoadedTable, SheetLimits, in_child
 from knowledge.models import Document
 from knowledge.tool_selectors import Spreadsheet
 
 
 def test_leading_zeros_are_kept_and_amounts_are_counted() -> None:
     rows = (("Member's no", "Amount", "Key"), ("00042", "10", "4E2"), ("107", "32", "1E3"), ("", "", ""))
-    table = Table("t1", Spreadsheet(Document(), None, ()), "", rows)
+    table = LoadedTable("t1", Spreadsheet(Document(), None, ()), "", rows)
     found = async_to_sync(in_child)([table], sql="SELECT * FROM t1", limits=SheetLimits())
     assert found["rows"] == [["00042", 10, "4E2"], ["107", 32, "1E3"], [None, None, None]]
 

@@ -8,7 +8,7 @@ import pytest
 
 from demo.build.__main__ import DOCUMENTS, SOURCES, WRITERS, main
 from demo.build.pdf import register_font
-from demo.build.source import Heading, Items, Paragraph, Table, read_source
+from demo.build.source import Heading, Items, Paragraph, SourceTable, read_source
 
 ALL = sorted(SOURCES.rglob("*.md"))
 OFFICE = [path for path in ALL if not path.name.endswith(".pdf.md")]
@@ -48,7 +48,7 @@ def test_pdf_says_what_its_source_says(source: Path) -> None:
                 expected = [words]
             case Items(texts=words):
                 expected = list(words)
-            case Table(rows=rows):
+            case SourceTable(rows=rows):
                 expected = [cell for row in rows for cell in row]
         for words in expected:
             if len(words) < 120:  # a longer paragraph may run over a page end and its footer

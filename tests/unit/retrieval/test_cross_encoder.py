@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.retrieval.rerank.base import Candidate, Question, RerankerUnavailable
+from knowledge.retrieval.rerank.base import Candidate, RerankerUnavailable, RerankQuery
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
 
 
@@ -40,7 +40,7 @@ def save_cross_encoder(folder: Path, labels: int) -> str:
 def test_cross_encoder_scores_each_pair_in_order(tmp_path: Path) -> None:
     scorer = CrossEncoderReranker(save_cross_encoder(tmp_path / "model", labels=1), cache_dir=tmp_path)
     texts = ["a b c", "年 假", "d \ud800 e", "", "f " * 500]
-    question = Question("年 假")
+    question = RerankQuery("年 假")
     scores = scorer.rerank(question, [Candidate(score=0, text=text) for text in texts])
     assert scores.shape == (5,)
     assert scores.dtype == np.float32

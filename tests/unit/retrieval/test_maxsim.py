@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from knowledge.retrieval.rerank.base import Candidate, Question
+from knowledge.retrieval.rerank.base import Candidate, RerankQuery
 from knowledge.retrieval.rerank.maxsim import MIDDLE, TOKEN_BYTES, MaxSimReranker, maxsim, pack
 from knowledge.retrieval.token_vectors import calibration, centred, pooled
 
@@ -36,7 +36,9 @@ def test_packed_token_takes_128_bytes_and_keeps_its_direction() -> None:
 def test_passage_that_holds_the_asked_tokens_wins_whatever_its_length() -> None:
     asked = token_vectors(6, seed=2)
     long = np.concatenate([token_vectors(200, seed=3), asked, token_vectors(60, seed=4)])
-    scores = maxsim(Question("", asked), [pack(token_vectors(300, seed=5)), pack(long), pack(token_vectors(9, seed=6))])
+    scores = maxsim(
+        RerankQuery("", asked), [pack(token_vectors(300, seed=5)), pack(long), pack(token_vectors(9, seed=6))]
+    )
     assert scores.argmax() == 1
 
 
@@ -45,7 +47,7 @@ def test_score_equals_that_of_unpacked_vectors_for_a_passage_of_one_window() -> 
     weights = np.array([1, 2, 3, 4, 5], np.float32)
     best = (centred(asked) @ calibration().rotation @ unpack(pack(passage)).T).max(axis=1)
     expected = float(best @ weights / weights.sum())
-    assert maxsim(Question("", asked, weights), [pack(passage)])[0] == pytest.approx(expected, abs=1e-5)
+    assert maxsim(RerankQuery("", asked, weights), [pack(passage)])[0] == pytest.approx(expected, abs=1e-5)
 
 
 def test_tokens_that_stand_together_beat_scattered_ones() -> None:
@@ -53,7 +55,7 @@ def test_tokens_that_stand_together_beat_scattered_ones() -> None:
     scattered, together = filler.copy(), filler.copy()
     scattered[[10, 80, 150, 220]] = asked
     together[100:104] = asked
-    scores = maxsim(Question("", asked), [pack(scattered), pack(together)])
+    scores = maxsim(RerankQuery("", asked), [pack(scattered), pack(together)])
     assert scores[1] > scores[0]
 
 
@@ -63,8 +65,8 @@ def test_what_all_passages_cover_alike_does_not_decide() -> None:
     weights = np.array([9, 1, 1], np.float32)  # the first is the name of what all of them are about
     passages = [np.concatenate([asked[:1], filler]) for filler in fillers]
     passages[2] = np.concatenate([asked, fillers[2][:20]])
-    of_all = maxsim(Question("", asked, weights), [pack(passage) for passage in passages])
-    alone = maxsim(Question("", asked, weights), [pack(passages[0])])
+    of_all = maxsim(RerankQuery("", asked, weights), [pack(passage) for passage in passages])
+    alone = maxsim(RerankQuery("", asked, weights), [pack(passages[0])])
     assert of_all.argmax() == 2
     assert of_all[0] < alone[0] - 0.1, "the common name, covered fully, counts little among passages that all cover it"
 
@@ -72,22 +74,22 @@ def test_what_all_passages_cover_alike_does_not_decide() -> None:
 def test_heavy_token_of_the_question_decides() -> None:
     asked = token_vectors(2, seed=12)
     passages = [pack(asked[:1]), pack(asked[1:])]
-    assert maxsim(Question("", asked, np.array([1, 9], np.float32)), passages).argmax() == 1
-    assert maxsim(Question("", asked, np.array([9, 1], np.float32)), passages).argmax() == 0
+    assert maxsim(RerankQuery("", asked, np.array([1, 9], np.float32)), passages).argmax() == 1
+    assert maxsim(RerankQuery("", asked, np.array([9, 1], np.float32)), passages).argmax() == 0
 
 
 def test_nothing_to_compare_scores_lowest() -> None:
     passage = pack(token_vectors(3, seed=13))
     assert pack(np.zeros((0, 384), np.float32)) == b""
-    assert maxsim(Question("", None), [passage]).tolist() == [-1]
-    assert maxsim(Question("", token_vectors(2, seed=14)), [b"", passage])[0] == -1
-    assert maxsim(Question("", token_vectors(2, seed=14)), []).shape == (0,)
+    assert maxsim(RerankQuery("", None), [passage]).tolist() == [-1]
+    assert maxsim(RerankQuery("", token_vectors(2, seed=14)), [b"", passage])[0] == -1
+    assert maxsim(RerankQuery("", token_vectors(2, seed=14)), []).shape == (0,)
 
 
 def test_reranker_lets_words_decide_between_equals() -> None:
     passage = pack(token_vectors(30, seed=15))
     candidates = [Candidate(1.0, 0.0, tokens=passage), Candidate(0.5, 1.0, tokens=passage)]
-    scores = MaxSimReranker().rerank(Question("", token_vectors(4, seed=16)), candidates)
+    scores = MaxSimReranker().rerank(RerankQuery("", token_vectors(4, seed=16)), candidates)
     assert scores[1] > scores[0]
 
 

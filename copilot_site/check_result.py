@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """The result of one check. mend: what to do when it is not ok. optional: the product runs without it."""
 
     name: str
