@@ -6,6 +6,7 @@ from evals.data.guard_benchmark import GuardBenchmark
 from evals.documents.import_benchmark import ImportBenchmark
 from evals.load.load_benchmark import LoadBenchmark
 from evals.model.model_benchmark import ModelBenchmark
+from evals.permissions.permissions_benchmark import PermissionsBenchmark
 from evals.report import Benchmark
 from evals.rights.forbidden_benchmark import ForbiddenBenchmark
 from evals.rights.rights_benchmark import RightsBenchmark
@@ -18,6 +19,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "import": ImportBenchmark(),
     "load": LoadBenchmark(),
     "model": ModelBenchmark(),
+    "permissions": PermissionsBenchmark(),
     "rights": RightsBenchmark(),
     "scale": ScaleBenchmark(),
     "search": SearchBenchmark(),

@@ -85,7 +85,7 @@ class ForbiddenBenchmark:
 
 
 def _measured(world: World, pairs: int, chance: random.Random) -> dict[str, Pairs]:
-    client = _client(world.outsider)
+    client = signed_in(world.outsider)
     found = {name: Pairs() for name in (*ROUTES, CONTROL)}
     for number in progress(range(-WARM_UP, pairs), desc="by turns", unit="pair"):
         for name, times in found.items():
@@ -100,7 +100,7 @@ def _measured(world: World, pairs: int, chance: random.Random) -> dict[str, Pair
     return found
 
 
-def _client(user: User) -> Client:
+def signed_in(user: User) -> Client:
     """Return a signed-in client, at an address that the settings let in."""
     hosts = [host for host in settings.ALLOWED_HOSTS if "*" not in host]
     client = Client(SERVER_NAME=hosts[0].lstrip(".") if hosts else "localhost")
