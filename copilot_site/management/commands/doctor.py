@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from copilot_site.check_result import CheckResult
 from copilot_site.doctor import examine
 
 
@@ -28,9 +29,13 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=1))
         else:
             for finding in findings:
-                mark = "ok  " if finding.ok else "note" if finding.optional else "BAD "
-                self.stdout.write(f"{mark} {finding.name:<18} {finding.detail}")
-                if not finding.ok:
-                    self.stdout.write(f"{'':23} → {finding.mend}")
+                self.stdout.write(line_of(finding))
         if any(not finding.ok and not finding.optional for finding in findings):
             sys.exit(1)
+
+
+def line_of(result: CheckResult) -> str:
+    """Return a result as a line, and a second one that says how to mend it."""
+    mark = "ok  " if result.ok else "note" if result.optional else "BAD "
+    mend = "" if result.ok else f"\n{'':23} → {result.mend}"
+    return f"{mark} {result.name:<22} {result.detail}{mend}"

@@ -40,7 +40,8 @@ def test_a_careless_system_is_counted_in_every_column() -> None:
     assert {person: (tally.readable, tally.recalled) for person, tally in found.items()} == {
         "all": (5, 5), "tenth": (5, 5), "hundredth": (5, 5), "thousandth": (1, 1),
     }  # fmt: skip
-    assert found["all"].leaks == {} and found["all"].overcounted == 0
+    assert found["all"].leaks == {}
+    assert found["all"].overcounted == 0
     assert found["hundredth"].leaks == {"answer": 5, "titles": 5, "sources": 5}
     assert found["hundredth"].overcounted == 10
     assert found["all"].late == {"answer": 2, "titles": 2, "sources": 2}
