@@ -1,3 +1,5 @@
+from importlib import import_module
+
 import structlog
 from celery import shared_task
 from django.conf import settings
@@ -23,3 +25,9 @@ def sync_directory() -> None:
         return
     if done:
         log.info("directory.synced", **vars(done))
+
+
+@shared_task(name="authz.clear_sessions", ignore_result=True)
+def clear_sessions() -> None:
+    """Delete the sign-ins that have ended; nothing else removes their rows."""
+    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()

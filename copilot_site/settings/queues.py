@@ -48,6 +48,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "clear sessions": {"task": "authz.clear_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
     "empty trash": {"task": "knowledge.empty_trash", "schedule": 3600.0, "options": {"expires": 3600}},
     "remind of reviews": {"task": "knowledge.remind_of_reviews", "schedule": 3600.0, "options": {"expires": 3600}},
     "tend spreadsheets": {"task": "business.tend_spreadsheets", "schedule": 600.0, "options": {"expires": 600}},
