@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo models test test-all coverage test-real-llm lint lock screenshots clean
+.PHONY: help demo models test test-all coverage test-real-llm lint lock screenshots docs release clean
 
 PYTHON ?= python3.11
 PORT ?= 8000
@@ -32,6 +32,8 @@ help:
 	@echo "make lint         the quick half of it"
 	@echo "make lock         compile requirements/*.in into *.txt"
 	@echo "make screenshots  the pictures of the README, from a running demo; PAGES=folder: of every page, to be looked at"
+	@echo "make docs         the searchable site of the documentation, in site/; a dead link fails it"
+	@echo "make release      all checks, then dist/: source, site, bill of materials, licences, notes, checksums"
 	@echo "make clean        remove .venv and caches; .copilot (your data) stays"
 
 demo: $(BASE)
@@ -69,12 +71,26 @@ lock: $(DEV)
 	$(COMPILE) -o requirements/ldap.txt requirements/ldap.in
 	$(COMPILE) -o requirements/dev.txt requirements/dev.in
 	$(COMPILE) -o requirements/test-all.txt requirements/test-all.in
+	$(COMPILE) -o requirements/docs.txt requirements/docs.in
+	$(COMPILE) -o requirements/release.txt requirements/release.in
 
 screenshots: $(DEV)
 	@exec $(BIN)/python -m scripts.screenshots $(if $(PAGES),--all $(PAGES))
 
+# Each has an environment of its own: what builds a page or a release is no part of the product.
+docs: .venv-docs/.installed-$(shell cat requirements/docs.txt | sha256sum | cut -c1-16)
+	@exec bash scripts/docs
+
+release: test docs .venv-release/.installed-$(shell cat requirements/release.txt | sha256sum | cut -c1-16)
+	@exec bash scripts/release
+
+.venv-docs/.installed-% .venv-release/.installed-%:
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/$(@D:.venv-%=%).txt
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .venv-llm .mypy_cache .ruff_cache .hypothesis .import_linter_cache .copilot-tests
+	rm -rf $(VENV) .venv-llm .venv-docs .venv-release site dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache .copilot-tests
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: install it, or name it with PYTHON=python3.12"; exit 1; }

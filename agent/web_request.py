@@ -11,8 +11,8 @@ from urllib3.exceptions import HTTPError, LocationParseError, ReadTimeoutError, 
 
 from copilot_site.lib.outgoing import AddressRefused, Policy
 from copilot_site.lib.outgoing_http import Session, refusal_in
+from copilot_site.lib.version import AGENT
 
-AGENT = "EnterpriseKnowledgeCopilot"
 CONNECT_S, SILENCE_S, WHOLE_S = 5, 10, 20  # a connection, a pause within an answer, an answer
 PART = 65_536
 

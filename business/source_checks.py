@@ -27,6 +27,11 @@ def all_sources() -> list[DataSource]:
     return list(DataSource.unscoped.filter(document=None))
 
 
+def embedded_databases() -> set[str]:
+    """Return the names of databases made for embedded sources; works on the tables of an older version, too."""
+    return set(DataSource.unscoped.filter(document=None, is_embedded=True).values_list("database", flat=True))
+
+
 def source_named(name: str) -> DataSource:
     """Return a source, for the operator's commands. Raises NotFound."""
     source = DataSource.unscoped.filter(name=name).first()

@@ -20,18 +20,20 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import ProgrammingError, connection
 from django.utils import timezone
+from packaging.version import Version
 from psycopg import pq, sql
 from psycopg.conninfo import make_conninfo
 
 from audit.checkpoints import sign_checkpoint
 from audit.db_owner import as_owner
 from audit.keys import trusted_keys
-from business.source_checks import all_sources
+from business.source_checks import embedded_databases
 from copilot_site.config import load_config
 from copilot_site.embedded.postgres import binary
 from copilot_site.lib.errors import CopilotError, InvalidInput
+from copilot_site.lib.version import VERSION
 
 MANIFEST = "backup.json"
 SANDBOXES = "copilot_wall_*"  # schemas of roles that come and go: they are made again by the next question
@@ -46,7 +48,10 @@ ORDER BY rolname
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of a backup. database: the product's own. roles: named by rights in the dumps. secret_key: its fingerprint."""
+    """The content of a backup.
+
+    database: the product's own. roles: named by rights in the dumps. secret_key: its fingerprint. version: of the product.
+    """
 
     made_at: str
     database: str
@@ -54,6 +59,7 @@ class Manifest:
     roles: list[str]
     secret_key: str
     is_signed: bool
+    version: str = ""
 
 
 def back_up(folder: Path) -> Iterator[str]:
@@ -77,13 +83,13 @@ def back_up(folder: Path) -> Iterator[str]:
 def _write(folder: Path) -> Iterator[str]:
     try:
         sign_checkpoint()
-    except CopilotError as error:
+    except (CopilotError, ProgrammingError) as error:  # the latter of tables that an older version left
         if trusted_keys():
-            yield f"The audit log was not signed before: {error}"
+            yield f"The audit log was not signed before: {str(error).splitlines()[0]}"
     for name, place in _audit_folders():
         _copy(place, folder / "audit" / name)
     own = connection.settings_dict["NAME"]
-    names = [own, *sorted({source.database for source in all_sources() if source.is_embedded} - {own})]
+    names = [own, *sorted(embedded_databases() - {own})]
     with connection.cursor() as cursor:
         cursor.execute(ROLES, [names])
         roles = [role for (role,) in cursor.fetchall()]
@@ -99,7 +105,13 @@ def _write(folder: Path) -> Iterator[str]:
     if not load_config().secret_key:
         (folder / "secrets.json").write_text(json.dumps({KEY: settings.SECRET_KEY}))
     made = Manifest(
-        timezone.now().isoformat(), own, names[1:], roles, _fingerprint(settings.SECRET_KEY), bool(trusted_keys())
+        timezone.now().isoformat(),
+        own,
+        names[1:],
+        roles,
+        _fingerprint(settings.SECRET_KEY),
+        bool(trusted_keys()),
+        VERSION,
     )
     (folder / MANIFEST).write_text(json.dumps(asdict(made), indent=1))
 
@@ -137,9 +149,14 @@ def restore(folder: Path) -> Iterator[str]:
 
 def _manifest(folder: Path) -> Manifest:
     try:
-        return Manifest(**json.loads((folder / MANIFEST).read_text()))
+        manifest = Manifest(**json.loads((folder / MANIFEST).read_text()))
     except (FileNotFoundError, ValueError, TypeError) as error:
         raise InvalidInput(f"{folder} holds no whole backup: {MANIFEST} is missing or cannot be read.") from error
+    if manifest.version and Version(manifest.version) > Version(VERSION):
+        raise InvalidInput(
+            f"{folder} was made by version {manifest.version}, and this is {VERSION}: restore it with that version."
+        )
+    return manifest
 
 
 def _refuse_what_is_there(manifest: Manifest) -> None:

@@ -33,6 +33,7 @@ from copilot_site.lib.confinement.isolation import isolation, why_none
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.mail_trial import fault_of_mail
 from copilot_site.lib.storage_trial import fault_of
+from copilot_site.lib.version import VERSION
 from copilot_site.lib.web_process import OTHERS, POOL
 from copilot_site.sign_in_checks import company_directory, company_sign_ins
 from knowledge.dictionary.cedict import DictionaryMissing
@@ -48,6 +49,11 @@ LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand do
 LEAST_POSTGRES = 150_000
 LEAST_PGVECTOR = (0, 8)  # iterative index scans: without them a filtered search silently returns too few rows
 LEAST_REDIS = (6, 2)
+
+
+def version() -> CheckResult:
+    """Name the version of the product."""
+    return CheckResult("Version", True, VERSION)
 
 
 def python() -> CheckResult:
@@ -165,7 +171,7 @@ def migrations(using: BaseDatabaseWrapper | None = None) -> CheckResult:
     except DatabaseError as error:
         return CheckResult("Migrations", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
     if other:
-        return CheckResult("Migrations", False, other, "Go back to that version, or start with a new COPILOT_HOME.")
+        return CheckResult("Migrations", False, other, "Nothing was changed; a new COPILOT_HOME starts empty.")
     names = ", ".join(".".join(migration) for migration in missing[:3])
     detail = f"{len(missing)} missing: {names}" if missing else "all applied"
     return CheckResult("Migrations", not missing, detail, "Run `manage.py migrate`.")
@@ -368,8 +374,8 @@ def browser() -> CheckResult:
 
 
 CHECKS: tuple[Callable[[], CheckResult], ...] = (
-    python, packages, state_folder, embedded, postgres, connections, pgvector, migrations, audit_key, audit_role, broker, model, reranking,
-    word_list, index, readings, files, mail, company_sign_ins, company_directory,
+    version, python, packages, state_folder, embedded, postgres, connections, pgvector, migrations, audit_key, audit_role, broker, model,
+    reranking, word_list, index, readings, files, mail, company_sign_ins, company_directory,
 )  # fmt: skip
 
 

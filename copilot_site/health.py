@@ -11,6 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest, JsonResponse
 
 from copilot_site import doctor
+from copilot_site.lib.version import VERSION
 
 NOT_CACHED = {"Cache-Control": "no-store"}
 ANSWER_S = 0.8  # readyz answers within a second, whatever hangs
@@ -19,7 +20,7 @@ CONNECT_S = "2"  # the least that libpq knows
 
 def healthz(_request: HttpRequest) -> JsonResponse:
     """Answer that the process lives, without asking others: a slow database must not get the web server killed."""
-    return JsonResponse({"status": "ok"}, headers=NOT_CACHED)
+    return JsonResponse({"status": "ok", "version": VERSION}, headers=NOT_CACHED)
 
 
 def readyz(_request: HttpRequest) -> JsonResponse:

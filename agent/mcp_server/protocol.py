@@ -18,6 +18,7 @@ from asgiref.sync import sync_to_async
 from agent.mcp_server.caller import Caller
 from agent.mcp_server.catalog import call, offered
 from agent.threads import own_thread
+from copilot_site.lib.version import VERSION
 
 if TYPE_CHECKING:
     from mcp import types
@@ -135,6 +136,7 @@ def _server() -> "Server[Any]":
 
     return Server(
         "enterprise-knowledge-copilot",
+        version=VERSION,
         title="Enterprise Knowledge Copilot",
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,

@@ -23,6 +23,7 @@ from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.governance.cited_texts import Today, texts_today
 
 MADE_WITH = {  # of `agent.runs.persistence.made_with`
+    "product": gettext_lazy("Version of this product"),
     "provider": gettext_lazy("Written by"),
     "model": gettext_lazy("Language model"),
     "profile": gettext_lazy("Assistant"),

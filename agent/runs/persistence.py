@@ -21,6 +21,7 @@ from agent.runs.telemetry import export
 from audit.actions import Action, Outcome
 from audit.record import record
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.version import VERSION
 from knowledge.selectors import discoverable_for
 
 
@@ -201,6 +202,7 @@ def _count(run: Run) -> None:
 def made_with(run: Run) -> dict[str, Any]:
     """Return the versions of an answer: names as in the settings, "" for none. prompts: name → hash of the file used."""
     return {
+        "product": VERSION,
         "provider": run.answer.provider if run.answer else "",
         "model": run.model.name if run.model else "",
         "profile": run.profile.name,

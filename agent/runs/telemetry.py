@@ -15,6 +15,7 @@ from django.conf import settings
 
 from agent.run import Run
 from agent.state import TraceStep
+from copilot_site.lib.version import VERSION
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -70,7 +71,7 @@ def provider(endpoint: str, headers: str) -> "TracerProvider":
 
     named = dict(part.strip().split("=", 1) for part in headers.split(",") if "=" in part)
     exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", headers=named, timeout=TIMEOUT_S)
-    made = TracerProvider(resource=Resource.create({"service.name": SERVICE}))
+    made = TracerProvider(resource=Resource.create({"service.name": SERVICE, "service.version": VERSION}))
     made.add_span_processor(BatchSpanProcessor(exporter))
     return made
 

@@ -8,9 +8,14 @@ from typing import Any
 from audit.actions import Action, Outcome
 from audit.exports.base import Extract, Placed, written
 from audit.models import Entry, written_time
+from copilot_site.lib import version
 
 VERSION = "1.3.0"
-PRODUCT = {"name": "Enterprise Knowledge Copilot", "vendor_name": "Enterprise Knowledge Copilot"}
+PRODUCT = {
+    "name": "Enterprise Knowledge Copilot",
+    "vendor_name": "Enterprise Knowledge Copilot",
+    "version": version.VERSION,
+}
 INFORMATIONAL, LOW, MEDIUM = 1, 2, 3
 SUCCESS, FAILURE = 1, 2
 CREATE, READ, UPDATE, DELETE, OTHER = 1, 2, 3, 4, 99

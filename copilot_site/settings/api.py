@@ -1,5 +1,7 @@
 """The REST API and its description."""
 
+from copilot_site.lib.version import VERSION
+
 REST_FRAMEWORK = {
     "DEFAULT_METADATA_CLASS": None,  # OPTIONS is 405: the schema says what there is, and views without a serializer would fail
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -20,7 +22,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Enterprise Knowledge Copilot",
     "DESCRIPTION": "Documents, search and conversations; each answer is limited to what the caller may read.",
-    "VERSION": "1",
+    "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

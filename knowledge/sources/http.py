@@ -16,9 +16,9 @@ from urllib3.exceptions import HTTPError
 
 from copilot_site.lib.outgoing import PUBLIC, AddressRefused, Policy, checked_url, pages, parsed_url
 from copilot_site.lib.outgoing_http import Session, refusal_in
+from copilot_site.lib.version import AGENT
 from knowledge.sources.base import Connector, ConnectorContext, Passing, Unreadable
 
-AGENT = "EnterpriseKnowledgeCopilot"
 CONNECT_S, SILENCE_S, WHOLE_S = 10, 30, 120  # a connection, a pause within an answer, an answer
 MOST_BYTES = 50_000_000  # of one answer, unpacked
 MOST_REDIRECTS = 5

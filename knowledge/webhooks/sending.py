@@ -16,10 +16,10 @@ from urllib3.exceptions import HTTPError
 
 from copilot_site.lib.outgoing import services_at
 from copilot_site.lib.outgoing_http import Session, refusal_in
+from copilot_site.lib.version import AGENT
 from knowledge.models import DeliveryState, WebhookDelivery
 from knowledge.webhooks.setting_up import SecretLost, opened_secret
 
-AGENT = "EnterpriseKnowledgeCopilot"
 CONNECT_S, SILENCE_S = 5, 10
 LATER = tuple(
     timedelta(seconds=each) for each in (60, 300, 1_800, 7_200, 43_200)

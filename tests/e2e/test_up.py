@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from copilot_site.embedded.process import wait_until
+from copilot_site.lib.version import VERSION
 from tests.demo_home import READY, demo_home
 from tests.e2e.conftest import System
 from tests.homes import Checkout
@@ -27,7 +28,7 @@ def test_system_says_where_it_is_and_who_can_sign_in(system: System) -> None:
 
 
 def test_system_is_ready(system: System) -> None:
-    assert system.get("/healthz") == (200, {"status": "ok"})
+    assert system.get("/healthz") == (200, {"status": "ok", "version": VERSION})
     assert system.get("/readyz") == (200, {"status": "ok", "failing": []})
 
 

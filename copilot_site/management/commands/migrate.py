@@ -6,7 +6,7 @@ from django.core.management import CommandError
 from django.core.management.commands import migrate
 
 from audit.db_owner import as_owner, make_role
-from copilot_site.database_version import of_another_version
+from copilot_site.database_version import leave_name, of_another_version
 from copilot_site.lib.commands import one_sentence
 
 
@@ -24,3 +24,5 @@ class Command(migrate.Command):
         if reason := of_another_version():
             raise CommandError(reason)
         super().handle(*args, **options)
+        if not (options["app_label"] or options["plan"] or options["check_unapplied"]):
+            leave_name()

@@ -10,14 +10,20 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
+from audit.db_owner import as_owner
 from audit.keys import ensure_key
 from copilot_site import doctor
+from copilot_site.backup import MANIFEST, back_up
 from copilot_site.checks import nobody_signs_in_with_a_public_password
 from copilot_site.config import BASE_DIR, load_config
+from copilot_site.database_version import is_upgraded, of_another_version
 from copilot_site.embedded import serve, services
 from copilot_site.embedded.supervisor import Supervisor
+from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.version import VERSION
 from copilot_site.startup_checks import require_safe
 
 
@@ -31,9 +37,10 @@ class Command(BaseCommand):
         """Add the options for parts and addresses."""
         parser.add_argument("--services-only", action="store_true", help="Only the embedded PostgreSQL and Valkey.")
         parser.add_argument("--demo", action="store_true", help="Fill the database with the demo company.")
+        parser.add_argument("--no-backup", action="store_true", help="Upgrade a database without a backup of it first.")
         parser.add_argument("--port", type=int, default=load_config().port, help="Port of the web server (or PORT=).")
 
-    def handle(self, *, services_only: bool, demo: bool, port: int, **_: Any) -> None:
+    def handle(self, *, services_only: bool, demo: bool, no_backup: bool, port: int, **_: Any) -> None:
         """Start everything; return only with `services_only`."""
         if services_only:
             self._hold_services(Supervisor(settings.HOME.root / "processes.json"))
@@ -43,7 +50,7 @@ class Command(BaseCommand):
         with serve.only_one(settings.HOME):
             Supervisor(settings.HOME.root / "processes.json").end_leftovers()
             _refuse_taken(host, port)
-            self._prepare(demo=demo)
+            self._prepare(demo=demo, no_backup=no_backup)
         serve.become(host, port, demo=demo)
 
     def _hold_services(self, supervisor: Supervisor) -> None:
@@ -54,13 +61,12 @@ class Command(BaseCommand):
             self.stdout.flush()
             supervisor.keep(services.parts(settings.HOME))
 
-    def _prepare(self, *, demo: bool) -> None:
+    def _prepare(self, *, demo: bool, no_backup: bool) -> None:
         """Prepare everything that processes need before they start; each step is quick when already done."""
         for found in (doctor.postgres(), doctor.connections(), doctor.pgvector(), doctor.broker()):
             if not found.ok:
                 raise CommandError(f"{found.name}: {found.detail}. {found.mend}")
-        self._say("Database: applying migrations …")
-        call_command("migrate", verbosity=0, interactive=False)
+        self.upgrade(no_backup=no_backup)
         try:
             ensure_key()
         except CopilotError as error:  # nothing is signed until somebody acts; the log itself goes on
@@ -74,6 +80,21 @@ class Command(BaseCommand):
             raise CommandError(f"{danger.msg} {danger.hint}")
         if not (found := doctor.index()).ok:
             self._say(f"Index: {found.detail}. {found.mend}")
+
+    def upgrade(self, *, no_backup: bool) -> None:
+        """Apply migrations; before those of another version, make a backup."""
+        with as_owner():
+            if reason := of_another_version():
+                raise CommandError(reason)
+            is_due = is_upgraded() and not no_backup
+        folder = settings.HOME.root / "backups" / f"before-{VERSION}-{timezone.localdate()}"
+        if is_due and not (folder / MANIFEST).exists():  # a start that failed after its backup makes no second one
+            self._say(f"Backup before the upgrade to {VERSION}: {folder} (`--no-backup` leaves it out) …")
+            with one_sentence():
+                for line in back_up(folder):
+                    self._say(line)
+        self._say("Database: applying migrations …")
+        call_command("migrate", verbosity=0, interactive=False)
 
     def _fill_demo(self) -> None:
         from demo.unfinished import is_unfinished

@@ -18,11 +18,12 @@ from pydantic import model_validator
 
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing import AddressRefused
+from copilot_site.lib.version import AGENT
 from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.base import ConnectorContext, Content, Item, Missed, Passing, Unreadable, asked
 from knowledge.sources.files import read_types
-from knowledge.sources.http import AGENT, HttpConnector, SourceResponse, basic, date_of, origin_of, plausible, site_of
+from knowledge.sources.http import HttpConnector, SourceResponse, basic, date_of, origin_of, plausible, site_of
 from knowledge.sources.schedule import Pace
 from knowledge.sources.web_pages import Page, read_page
 

@@ -18,6 +18,7 @@ from audit.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.checks import files_have_a_place
 from copilot_site.doctor import language_models
+from copilot_site.lib.version import VERSION
 from knowledge.retrieval import engine
 from tests.embedders import EmbeddingService, serving
 from tests.factories import make_base, make_document
@@ -67,7 +68,16 @@ def refusing_embedder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_database_and_broker_of_the_tests_are_sound() -> None:
     found = examine()
-    for name in ("Python", "Packages", "State folder", "Embedded services", "PostgreSQL", "pgvector", "Migrations"):
+    for name in (
+        "Version",
+        "Python",
+        "Packages",
+        "State folder",
+        "Embedded services",
+        "PostgreSQL",
+        "pgvector",
+        "Migrations",
+    ):
         assert found[name]["ok"], found[name]
     assert found["Valkey or Redis"]["ok"]
     assert found["File storage"]["ok"]
@@ -194,7 +204,7 @@ def test_up_refuses_a_database_it_cannot_reach(checkout: Checkout) -> None:
 
 
 def test_live_process_says_so(client: Client) -> None:
-    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/healthz").json() == {"status": "ok", "version": VERSION}
 
 
 @pytest.mark.usefixtures("stopped_valkey")

@@ -19,6 +19,7 @@ from agent.conversations.feedback import rate_answer
 from agent.models import Message, Rating, Role, Session
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.version import VERSION
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import DeliveryState, Source, Trigger, Webhook, WebhookDelivery, WebhookEvent
 from knowledge.services.access import set_discoverable
@@ -134,6 +135,7 @@ def test_a_delivery_is_signed_as_standard_webhooks_says(receiver: Receiver) -> N
     assert (headers["webhook-id"], headers["webhook-timestamp"]) == (str(delivery.pk), moment)
     signed = f"{delivery.pk}.{moment}.".encode() + body
     right = hmac.new(base64.b64decode(secret.removeprefix("whsec_")), signed, hashlib.sha256).digest()
+    assert headers["user-agent"] == f"EnterpriseKnowledgeCopilot/{VERSION}"
     assert headers["webhook-signature"] == f"v1,{base64.b64encode(right).decode()}"
     assert save_webhook(None, row, site=SITE) == ""
     assert save_webhook(None, row, site=SITE, renew=True) not in {"", secret}
