@@ -1,4 +1,4 @@
-"""Log filters: for lines not worth logging, and for the text of people's questions, which must not be logged."""
+"""Lines about requests, and filters: for lines not worth logging, and for the text of people's questions, which must not be logged."""
 
 import logging
 import sys
@@ -8,11 +8,18 @@ from typing import Any
 
 import psycopg
 import pydantic
+import structlog
 from django.db import Error as DatabaseError
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django_structlog.middlewares import RequestMiddleware
 
+from copilot_site.lib.request_ids import HEADER, request_id, seconds_of
+
+access_log = structlog.get_logger("copilot_site.access")
+
 HEALTH_PATHS = ("/healthz", "/readyz")  # asked every few seconds; the answer says what fails
+METRICS_PATH = "/metrics"  # likewise, but who is refused there is logged
 
 # Of LOGGING, whatever the level of the root is.
 LEVELS: dict[str, dict[str, Any]] = {
@@ -44,15 +51,43 @@ class Quiet(logging.Filter):
         if event.get("event") == "request_started":
             return False
         text = str(event.get("request", "")) or record.getMessage()
+        if text.endswith(METRICS_PATH):
+            return record.levelno > logging.INFO
         return not text.endswith(HEALTH_PATHS)
 
 
 class RequestLog(RequestMiddleware):
-    """A line for each request: its path, without the query (`?q=`) and without sign-in codes."""
+    """A line for each request: its id, duration and path, without the query (`?q=`) and without sign-in codes."""
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:
         return f"{request.method} {request.path}"
+
+    def prepare(self, request: HttpRequest) -> None:
+        request.is_logged = True  # type: ignore[attr-defined]
+        super().prepare(request)
+        structlog.contextvars.bind_contextvars(request_id=request_id(request))
+
+    def handle_response(self, request: HttpRequest, response: HttpResponseBase) -> None:
+        response[HEADER] = request_id(request)
+        super().handle_response(request, response)
+
+
+def note_duration(sender: object, request: HttpRequest, log_kwargs: dict[str, Any], **_: Any) -> None:
+    """Receive django_structlog's signals about the end of a request: its line tells how long the first byte took."""
+    log_kwargs["duration_ms"] = round(seconds_of(request) * 1000)
+
+
+def log_refused(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Log a request that was answered before any middleware, such as one that waited too long for a seat."""
+    response[HEADER] = request_id(request)
+    access_log.warning(
+        "request_finished",
+        request_id=request_id(request),
+        request=RequestLog.format_request(request),
+        code=response.status_code,
+        duration_ms=round(seconds_of(request) * 1000),
+    )
 
 
 def format_exception_without_values(

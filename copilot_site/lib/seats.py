@@ -29,6 +29,8 @@ from copilot_site.lib.client_address import client_address
 from copilot_site.lib.deferred_response import Later
 from copilot_site.lib.error_pages import bare_error
 from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
+from copilot_site.lib.logs import HEALTH_PATHS, METRICS_PATH, log_refused
+from copilot_site.lib.request_ids import request_id
 from copilot_site.lib.waiting import noting, serve
 
 log = structlog.get_logger(__name__)
@@ -36,7 +38,7 @@ log = structlog.get_logger(__name__)
 KNOWN_CALLERS = 10_000  # remembered owners of secrets; for the order in queues only, never for rights
 LOOK_S = 2.0  # of a request's wait for the look-up of its owner
 MOST_LOOKED_UP = 1_000  # requests waiting for it
-FREE = ("/healthz", "/readyz")  # monitoring is always answered
+FREE = (*HEALTH_PATHS, METRICS_PATH)  # monitoring is always answered
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,13 @@ class SeatedHandler(ASGIHandler):
         await super().handle(scope, noting(scope, receive), send)
 
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
+        request_id(request)
+        response = await self._seated(request)
+        if not hasattr(request, "is_logged") and not request.path_info.startswith(settings.STATIC_URL):
+            log_refused(request, response)
+        return response
+
+    async def _seated(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info in FREE or request.path_info.startswith(settings.STATIC_URL):
             return await self._answered(request)
         method = "GET" if request.method == "HEAD" else request.method or ""  # the view does the same for both
