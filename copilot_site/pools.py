@@ -10,7 +10,7 @@ PAGE, TRANSFER, EXPORT = "pages", "transfers", "exports"
 # Tens of milliseconds each: a few rows are read or written, nothing is parsed, embedded, queried or asked of another server. Signing in
 # with an issuer asks one; it must not wait behind transfers, and has a deadline.
 PAGES: Final = """
-healthz readyz chat palette palette-places kept-questions conversation-new conversations approval conversation
+healthz readyz metrics chat palette palette-places kept-questions conversation-new conversations approval conversation
 verified-answers verified-answer verified-answer-new
 conversation-at conversation-change conversation-share conversation-unshare shared conversation-delete message run feedback
 attachments attachment-remove attachment-where attachment-file-into chat-bot-events query-table query-correct

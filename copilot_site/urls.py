@@ -15,6 +15,7 @@ from copilot_site.admin_home.connections import connections
 from copilot_site.admin_home.doors import open_pages
 from copilot_site.admin_home.views import system_health, with_numbers
 from copilot_site.admin_words import AdminWords
+from copilot_site.metrics import metrics
 from demo.hints import login_hints, sample_questions
 
 # one way in: a second one would not ask for the second factor
@@ -38,6 +39,7 @@ lead_to(open_pages)
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
     path("", chat, {"suggest": sample_questions}, name="chat"),
     path("", include("agent.urls")),
     path("", include("knowledge.urls")),

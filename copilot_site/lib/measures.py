@@ -97,7 +97,7 @@ class _Pending:
         if not amounts:
             return
         try:
-            with _valkey().pipeline(transaction=False) as pipeline:
+            with _valkey().pipeline() as pipeline:
                 for field, amount in amounts.items():
                     pipeline.hincrbyfloat(KEY, field, amount)
                 pipeline.execute()

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import structlog
@@ -12,7 +13,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
-from django.urls import path
+from django.urls import path, reverse
 
 from audit.models import Entry
 from copilot_site import urls
@@ -80,7 +81,7 @@ def test_each_request_without_one_has_its_own() -> None:
 def test_the_audit_log_has_it() -> None:
     client = Client(headers={"X-Request-ID": SENT})
     client.force_login(User.objects.create_user("asker"))
-    client.get("/library/documents/00000000-0000-0000-0000-000000000000/")
+    client.get(reverse("document", args=[uuid4()]))
     assert set(Entry.objects.filter(outcome="deny").values_list("request_id", flat=True)) == {SENT}
 
 
