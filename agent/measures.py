@@ -8,12 +8,17 @@ if TYPE_CHECKING:
     from agent.run import Run
 
 RUNS = EventCount("copilot_runs", "Questions answered, by how they ended.", ("outcome",))
-RUN_S = Durations("copilot_run_duration_seconds", "From the turn of a question to its stored answer.", ("outcome",), LONG_S)
+RUN_S = Durations(
+    "copilot_run_duration_seconds", "From the turn of a question to its stored answer.", ("outcome",), LONG_S
+)
 FIRST_SENTENCE_S = Durations(
     "copilot_first_sentence_seconds", "From a question to the first sentence shown, its wait included.", (), LONG_S
 )
 MODEL_CALL_S = Durations(
-    "copilot_model_call_duration_seconds", "Calls of language models; error: its kind, empty for none.", ("model", "error"), LONG_S
+    "copilot_model_call_duration_seconds",
+    "Calls of language models; error: its kind, empty for none.",
+    ("model", "error"),
+    LONG_S,
 )
 TOKENS = EventCount("copilot_model_tokens", "Tokens of language models, sent and written.", ("model", "direction"))
 COST = EventCount("copilot_model_cost", "Cost in the currency of the models' prices.", ("model",))

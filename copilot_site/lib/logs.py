@@ -3,13 +3,17 @@
 import logging
 import sys
 from collections.abc import Iterator, MutableMapping
-from traceback import format_exception
+from pathlib import Path
+from traceback import extract_tb, format_exception
 from typing import Any
 
+import kombu.exceptions
 import psycopg
 import pydantic
+import redis
 import structlog
 from django.db import Error as DatabaseError
+from django.db import InterfaceError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django_structlog.middlewares import RequestMiddleware
@@ -20,6 +24,8 @@ access_log = structlog.get_logger("copilot_site.access")
 
 HEALTH_PATHS = ("/healthz", "/readyz")  # asked every few seconds; the answer says what fails
 METRICS_PATH = "/metrics"  # likewise, but who is refused there is logged
+
+MOST_CAUSES = 10
 
 # Of LOGGING, whatever the level of the root is.
 LEVELS: dict[str, dict[str, Any]] = {
@@ -93,16 +99,52 @@ def log_refused(request: HttpRequest, response: HttpResponseBase) -> None:
 def format_exception_without_values(
     _logger: Any, _name: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """Format exceptions as structlog does, without the values that PostgreSQL (“Failing row contains …”) and pydantic repeat."""
+    """Format exceptions as structlog does, without the values that PostgreSQL (“Failing row contains …”) and pydantic repeat.
+
+    A service that does not answer is one line: a restart of a second otherwise gives hundreds, and none says more.
+    """
     given = event.pop("exc_info", None)
     error = given[1] if isinstance(given, tuple) else sys.exc_info()[1] if given is True else given
     if isinstance(error, BaseException):
-        text = "".join(format_exception(error))
+        text = _outage(error) or "".join(format_exception(error))
         for one in _chain(error):
             if (whole := str(one)) and (brief := _without_values(one)) != whole:
                 text = text.replace(whole, brief)
         event["exception"] = text.rstrip("\n")
     return event
+
+
+OUTAGES = (InterfaceError, psycopg.InterfaceError, redis.ConnectionError, redis.TimeoutError, kombu.exceptions.OperationalError,
+           ConnectionRefusedError, ConnectionResetError, BrokenPipeError)  # fmt: skip
+NOT_THERE = (
+    "08",
+    "53300",
+    "57P",
+)  # of SQLSTATE: connections that failed or were too many, a server that stops or starts
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _outage(error: BaseException) -> str:
+    """Return one line for an error of a service that does not answer, with our last place on the way; "" for other errors."""
+    causes = [error]
+    while causes[-1].__cause__ is not None and len(causes) < MOST_CAUSES:
+        causes.append(causes[-1].__cause__)
+    if not any(map(_is_outage, causes)):
+        return ""
+    ours = [frame for each in causes for frame in extract_tb(each.__traceback__) if _is_ours(frame.filename)]
+    where = f" ({Path(ours[-1].filename).relative_to(ROOT)}:{ours[-1].lineno})" if ours else ""
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{where}"
+
+
+def _is_outage(error: BaseException) -> bool:
+    if isinstance(error, psycopg.OperationalError):
+        return error.sqlstate is None or error.sqlstate.startswith(NOT_THERE)
+    return isinstance(error, OUTAGES)
+
+
+def _is_ours(filename: str) -> bool:
+    path = Path(filename)
+    return path.is_relative_to(ROOT) and ".venv" not in path.parts
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

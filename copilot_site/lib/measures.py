@@ -79,7 +79,7 @@ class _Pending:
 
     def __init__(self) -> None:
         self._amounts: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._lock, self._flushing = threading.Lock(), threading.Lock()
         self._thread: threading.Thread | None = None
 
     def add(self, amounts: Mapping[str, float]) -> None:
@@ -92,27 +92,32 @@ class _Pending:
 
     def flush(self) -> None:
         """Add the amounts to Valkey's. Where it does not answer they stay, and the next flush takes them along."""
-        with self._lock:
-            amounts, self._amounts = self._amounts, Counter()
-        if not amounts:
-            return
-        try:
-            with _valkey().pipeline() as pipeline:
-                for field, amount in amounts.items():
-                    pipeline.hincrbyfloat(KEY, field, amount)
-                pipeline.execute()
-        except Exception:
+        with self._flushing:
             with self._lock:
-                self._amounts.update(amounts)
-            raise
+                amounts, self._amounts = self._amounts, Counter()
+            if not amounts:
+                return
+            try:
+                with _valkey().pipeline() as pipeline:
+                    for field, amount in amounts.items():
+                        pipeline.hincrbyfloat(KEY, field, amount)
+                    pipeline.execute()
+            except Exception:
+                with self._lock:
+                    self._amounts.update(amounts)
+                raise
 
     def _keep_flushing(self) -> None:
+        is_told = False
         while True:
             time.sleep(FLUSH_S)
             try:
                 self.flush()
-            except Exception as error:
-                log.info("metrics.not_counted_yet", why=type(error).__name__)
+                is_told = False
+            except Exception as error:  # noqa: BLE001 - the edge of a thread
+                if not is_told:
+                    log.warning("metrics.not_counted_yet", why=type(error).__name__)
+                is_told = True
 
 
 _pending = _Pending()

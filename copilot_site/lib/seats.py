@@ -37,7 +37,9 @@ from copilot_site.lib.waiting import noting, serve
 log = structlog.get_logger(__name__)
 
 REQUESTS = EventCount("copilot_requests", "Requests answered, by route and status.", ("route", "status"))
-REQUEST_S = Durations("copilot_request_duration_seconds", "Requests up to the first byte, their wait included.", ("pool",))
+REQUEST_S = Durations(
+    "copilot_request_duration_seconds", "Requests up to the first byte, their wait included.", ("pool",)
+)
 SEAT_WAIT_S = Durations("copilot_seat_wait_seconds", "Requests' wait for a thread and a connection.", ("pool",))
 KNOWN_CALLERS = 10_000  # remembered owners of secrets; for the order in queues only, never for rights
 LOOK_S = 2.0  # of a request's wait for the look-up of its owner

@@ -62,7 +62,9 @@ def test_an_error_page_shows_the_id_that_the_log_has(lines: io.StringIO, address
     answer = ask(address)
     assert (answer.status_code, answer.headers["X-Request-ID"]) == (status, SENT)
     assert f"<code>{SENT}</code>" in answer.content.decode()
-    line = next(line for line in lines.getvalue().splitlines() if "request_finished" in line or "request_failed" in line)
+    line = next(
+        line for line in lines.getvalue().splitlines() if "request_finished" in line or "request_failed" in line
+    )
     assert f"request_id={SENT}" in line.replace("'", "")
     assert "duration_ms=" in line
 
