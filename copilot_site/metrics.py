@@ -60,7 +60,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not constant_time_compare(sent, f"Bearer {token()}"):
         refusal = "Send the token that `manage.py metrics_token` prints, as “Authorization: Bearer …”.\n"
         return HttpResponse(refusal, status=401, content_type="text/plain", headers={"WWW-Authenticate": "Bearer"})
-    return HttpResponse(generate_latest(_Site()), content_type=CONTENT_TYPE_PLAIN_0_0_4)  # type: ignore[arg-type]
+    return HttpResponse(generate_latest(_Site()), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 class _Site:
@@ -110,7 +110,7 @@ def _histogram(durations: Durations, counts: dict[tuple[str, ...], float]) -> Me
 def _of_valkey() -> Iterator[Sample]:
     with Redis.from_url(settings.REDIS_URL, protocol=2, socket_timeout=2) as valkey:
         for queue in QUEUES:
-            yield "copilot_queue_messages", (queue,), float(valkey.llen(queue))  # type: ignore[arg-type]
+            yield "copilot_queue_messages", (queue,), float(valkey.llen(queue))
     if beat_at := cache.get(HEARTBEAT_KEY):
         yield "copilot_beat_age_seconds", (), time.time() - beat_at
 

@@ -21,14 +21,15 @@ def slow_work(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Show durations and statements, without any question. Raises PermissionDenied unless a superuser asks."""
     if not principal.is_superuser:
         raise PermissionDenied(_("Only an administrator of the system sees how its parts are doing."))
-    slow = answered_since(first_day()).filter(duration_ms__gte=SLOW_MS).order_by("-duration_ms")
+    slow = answered_since(first_day()).filter(duration_ms__gte=SLOW_MS).order_by("-duration_ms").select_related(None)
     context = {
         "title": _("What takes long"),
         "days": DAYS,
         "answer_s": SLOW_MS // 1000,
         "statement_s": SLOW_S,
         "answers": [
-            (row, row.duration_ms / 1000) for row in slow.only("created_at", "duration_ms", "stop_reason")[:SHOWN]
+            (row, (row.duration_ms or 0) / 1000)
+            for row in slow.only("created_at", "duration_ms", "stop_reason")[:SHOWN]
         ],
         "statements": [
             {**row, "at": datetime.fromisoformat(row["at"]), "seconds": row["duration_ms"] / 1000}

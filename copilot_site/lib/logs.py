@@ -14,7 +14,7 @@ import redis
 import structlog
 from django.db import Error as DatabaseError
 from django.db import InterfaceError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django_structlog.middlewares import RequestMiddleware
 
@@ -31,6 +31,7 @@ MOST_CAUSES = 10
 LEVELS: dict[str, dict[str, Any]] = {
     # the request middleware logs every request with its id; these would say it again
     "django.server": {"level": "WARNING"},
+    "django.request": {"level": "CRITICAL"},
     "uvicorn": {"handlers": [], "propagate": True},  # it has a handler of its own, which writes errors whole
     "uvicorn.access": {"level": "WARNING", "propagate": False},
     "httpx": {"level": "WARNING"},
@@ -42,7 +43,7 @@ LEVELS: dict[str, dict[str, Any]] = {
     "sqlglot": {"level": "ERROR"},  # warns with the statement
     # three lines a task, every few seconds for periodic ones; failures are errors and stay
     "celery.worker.strategy": {"level": "WARNING"},
-    "celery.app.trace": {"level": "WARNING"},
+    "celery.app.trace": {"level": "CRITICAL"},  # a failed task is django_structlog's `task_failed`
     "celery.beat": {"level": "WARNING"},
     "django_structlog.celery": {"level": "WARNING"},
 }
@@ -74,7 +75,7 @@ class RequestLog(RequestMiddleware):
         super().prepare(request)
         structlog.contextvars.bind_contextvars(request_id=request_id(request))
 
-    def handle_response(self, request: HttpRequest, response: HttpResponseBase) -> None:
+    def handle_response(self, request: HttpRequest, response: HttpResponse) -> None:
         response[HEADER] = request_id(request)
         super().handle_response(request, response)
 
@@ -101,12 +102,15 @@ def format_exception_without_values(
 ) -> MutableMapping[str, Any]:
     """Format exceptions as structlog does, without the values that PostgreSQL (“Failing row contains …”) and pydantic repeat.
 
-    A service that does not answer is one line: a restart of a second otherwise gives hundreds, and none says more.
+    A service that does not answer is in `error`, on the same line: a restart of a second otherwise gives hundreds, and none says more.
     """
     given = event.pop("exc_info", None)
     error = given[1] if isinstance(given, tuple) else sys.exc_info()[1] if given is True else given
-    if isinstance(error, BaseException):
-        text = _outage(error) or "".join(format_exception(error))
+    if isinstance(error, BaseException) and (outage := _outage(error)):
+        event.pop("exception", None)  # a task's error as it is
+        event["error"] = outage
+    elif isinstance(error, BaseException):
+        text = "".join(format_exception(error))
         for one in _chain(error):
             if (whole := str(one)) and (brief := _without_values(one)) != whole:
                 text = text.replace(whole, brief)

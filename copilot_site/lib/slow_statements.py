@@ -53,9 +53,9 @@ def _note(statement: Any, duration_ms: int) -> None:
 
 
 def slow_statements() -> list[dict[str, Any]]:
-    """Return the last ones, newest first: at, duration_ms, statement, request_id. None where Valkey does not answer."""
+    """Return the last ones, newest first: at, duration_ms, statement, request_id; none where Valkey does not answer."""
     try:
         with Redis.from_url(settings.REDIS_URL, protocol=2, socket_timeout=1) as valkey:
-            return [json.loads(kept) for kept in valkey.lrange(KEY, 0, -1)]  # type: ignore[union-attr]  # not asynchronous
+            return [json.loads(kept) for kept in valkey.lrange(KEY, 0, -1)]
     except RedisError:
         return []

@@ -39,15 +39,18 @@ def test_a_slow_statement_is_told_without_its_values(lines: io.StringIO, monkeyp
 
 
 def raised(error: Exception, cause: Exception | None = None) -> str:
-    """What is written of an error that a library raised."""
+    """What is written of an error that a library raised, in its line or below."""
     with pytest.raises(type(error)) as found:
         raise error from cause
-    return str(format_exception_without_values(None, "", {"exc_info": found.value})["exception"])
+    written = format_exception_without_values(None, "", {"exc_info": found.value})
+    return str(written.get("error") or written["exception"])
 
 
 def of_postgres(code: str | None) -> psycopg.OperationalError:
-    kind: Any = psycopg.errors.lookup(code) if code else psycopg.OperationalError
-    return kind("server closed the connection\nThis probably means …")
+    kind = psycopg.errors.lookup(code) if code else psycopg.OperationalError
+    error = kind("server closed the connection\nThis probably means …")
+    assert isinstance(error, psycopg.OperationalError)
+    return error
 
 
 @pytest.mark.parametrize(

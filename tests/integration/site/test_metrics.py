@@ -138,7 +138,8 @@ def test_waiting_and_failed_documents_are_counted() -> None:
 
 
 def test_the_name_of_no_person_is_a_label() -> None:
-    labels = {label for each in (*measures.COUNTS, *measures.HISTOGRAMS) for label in each.labels}
+    counted = [each.labels for each in measures.COUNTS] + [each.labels for each in measures.HISTOGRAMS]
+    labels = {label for each in counted for label in each}
     assert labels - {"what"} == {
         "outcome",
         "model",
