@@ -4,7 +4,7 @@ import logging
 import sys
 from collections.abc import Iterator, MutableMapping
 from pathlib import Path
-from traceback import extract_tb, format_exception
+from traceback import FrameSummary, extract_tb, format_exception
 from typing import Any
 
 import kombu.exceptions
@@ -39,7 +39,9 @@ LEVELS: dict[str, dict[str, Any]] = {
     # whatever the level of the root is: these write what is sent, prompts and keys included
     **{name: {"level": "WARNING"} for name in ("openai", "httpcore", "httpcore2", "urllib3", "websockets")},
     "mcp": {"level": "WARNING"},  # three lines an exchange
+    "py.warnings": {"level": "ERROR"},  # for developers; tests take them for errors
     "django.db.backends": {"level": "INFO"},
+    "psycopg.pool": {"level": "ERROR"},  # each try of an outage; who waited for it says so
     "sqlglot": {"level": "ERROR"},  # warns with the statement
     # three lines a task, every few seconds for periodic ones; failures are errors and stay
     "celery.worker.strategy": {"level": "WARNING"},
@@ -131,11 +133,11 @@ ROOT = Path(__file__).resolve().parents[2]
 def _outage(error: BaseException) -> str:
     """Return one line for an error of a service that does not answer, with our last place on the way; "" for other errors."""
     causes = [error]
-    while causes[-1].__cause__ is not None and len(causes) < MOST_CAUSES:
-        causes.append(causes[-1].__cause__)
+    while (cause := causes[-1].__cause__ or _stumble(causes[-1])) and len(causes) < MOST_CAUSES:
+        causes.append(cause)
     if not any(map(_is_outage, causes)):
         return ""
-    ours = [frame for each in causes for frame in extract_tb(each.__traceback__) if _is_ours(frame.filename)]
+    ours = [frame for each in causes for frame in _ours(each)]
     where = f" ({Path(ours[-1].filename).relative_to(ROOT)}:{ours[-1].lineno})" if ours else ""
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{where}"
 
@@ -146,9 +148,19 @@ def _is_outage(error: BaseException) -> bool:
     return isinstance(error, OUTAGES)
 
 
+def _stumble(error: BaseException) -> BaseException | None:
+    """Return the error in whose handling a library failed, as Celery's does where Valkey goes; ours would be a bug."""
+    return None if _ours(error) else error.__context__
+
+
+def _ours(error: BaseException) -> list[FrameSummary]:
+    """Return the places of our own code that an error went through."""
+    return [frame for frame in extract_tb(error.__traceback__) if _is_ours(frame.filename)]
+
+
 def _is_ours(filename: str) -> bool:
     path = Path(filename)
-    return path.is_relative_to(ROOT) and ".venv" not in path.parts
+    return path.is_relative_to(ROOT) and ".venv" not in path.parts and path.name != "slow_statements.py"  # around each
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
