@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
+import structlog
 from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -26,6 +27,8 @@ from business.limits import Limits
 from business.memory_limit import bound_memory
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing import AddressRefused
+
+log = structlog.get_logger(__name__)
 
 MAX_BYTES = 1_000_000  # of one answer, as text
 PAGE = 11  # rows per batch: one more than the usual ten, to see the end
@@ -226,6 +229,7 @@ def unavailable(address: Address, error: psycopg.OperationalError | AddressRefus
 def unavailable_at(address: Address, said: str) -> SourceUnavailable:
     """Return the error. said: the reason, with placeholders for parts of the address."""
     named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
+    log.warning("data_source.unreachable", why=said % named)
     return SourceUnavailable(said % named)
 
 

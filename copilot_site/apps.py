@@ -13,10 +13,22 @@ class SiteConfig(AppConfig):
     verbose_name = "Copilot"
 
     def ready(self) -> None:
-        """Load the Celery app, so that tasks called from anywhere know the broker, our system checks, and the address of requests."""
-        from django_structlog.signals import bind_extra_request_metadata
+        """Load the Celery app, so that tasks called from anywhere know the broker, our system checks, and what logs add to requests
+        and statements.
+        """
+        from django.db.backends.signals import connection_created
+        from django_structlog.signals import (
+            bind_extra_request_failed_metadata,
+            bind_extra_request_finished_metadata,
+            bind_extra_request_metadata,
+        )
 
         from copilot_site import celery, checks  # noqa: F401
         from copilot_site.lib.client_address import bind_address
+        from copilot_site.lib.logs import note_duration
+        from copilot_site.lib.slow_statements import watch
 
         bind_extra_request_metadata.connect(bind_address, dispatch_uid="copilot.address")
+        connection_created.connect(watch, dispatch_uid="copilot.slow_statements")
+        for end in (bind_extra_request_finished_metadata, bind_extra_request_failed_metadata):
+            end.connect(note_duration, dispatch_uid="copilot.duration")

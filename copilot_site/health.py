@@ -62,7 +62,7 @@ class Probe:
 
 
 def _database() -> Iterator[str]:
-    with _own_connection() as own:
+    with own_connection() as own:
         for name, look in (
             ("database", doctor.postgres),
             ("pgvector", doctor.pgvector),
@@ -78,7 +78,7 @@ def _broker() -> Iterator[str]:
 
 
 @contextmanager
-def _own_connection() -> Iterator[BaseDatabaseWrapper]:
+def own_connection() -> Iterator[BaseDatabaseWrapper]:
     """Open a connection outside the pool, where a probe would wait, under the role that signed in, like the doctor.
 
     It is the thread's default meanwhile: the ORM would otherwise take one from the pool and never return it.

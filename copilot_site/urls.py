@@ -13,8 +13,10 @@ from authz.views import SignIn
 from copilot_site import health
 from copilot_site.admin_home.connections import connections
 from copilot_site.admin_home.doors import open_pages
+from copilot_site.admin_home.slow_work import slow_work
 from copilot_site.admin_home.views import system_health, with_numbers
 from copilot_site.admin_words import AdminWords
+from copilot_site.metrics import metrics
 from demo.hints import login_hints, sample_questions
 
 # one way in: a second one would not ask for the second factor
@@ -38,6 +40,7 @@ lead_to(open_pages)
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
     path("", chat, {"suggest": sample_questions}, name="chat"),
     path("", include("agent.urls")),
     path("", include("knowledge.urls")),
@@ -49,6 +52,7 @@ urlpatterns = [
     path("", include("agent.admin.urls")),
     path("", include("business.urls")),
     path("admin/health/", system_health, name="system-health"),
+    path("admin/slow-work/", slow_work, name="slow-work"),
     path("admin/connections/", connections, name="server-connections"),
     path("admin/r/<path:content_type_id>/<path:object_id>/", on_site),
     path("admin/", admin.site.urls),

@@ -39,6 +39,7 @@ UNSCOPED = {
     "knowledge/models/chunks.py": MODELS,
     "knowledge/models/sources.py": MODELS,
     "knowledge/models/graph.py": MODELS,
+    "knowledge/gauges.py": "numbers of versions and ages of sources for the operator; no text leaves",
     "knowledge/services/fields.py": "changes rows on which `manage` or `change` was checked",
     "knowledge/stated_fields.py": "fills fields of a document that is read, or of a base whose fields `set_fields` sets",
     "knowledge/graph/building.py": WORKER,

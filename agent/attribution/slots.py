@@ -12,6 +12,7 @@ from agent.attribution.sentences import CitedStatement
 from agent.attribution.verdict import Verdict
 from agent.cited_answer import CitedSentence, code_indent, laid_out
 from agent.events import Answer, Event, Slot, SlotState
+from agent.measures import SLOTS
 
 
 @dataclass
@@ -65,6 +66,13 @@ class WrittenSlot:
         return self.is_complete and all(part.is_settled for part in self.parts)
 
     @property
+    def verdict(self) -> str:
+        """Return what became of a settled slot, in one word."""
+        if not self.kept:
+            return "left_out"
+        return "checked" if all(sentence.is_checked for sentence in self.kept) else "unchecked"
+
+    @property
     def standing(self) -> list[Part]:
         """Return the sentences that passed; all lines of code or none, since half a command is a different command."""
         stands = [part for part in self.parts if part.stands]
@@ -104,6 +112,7 @@ class Slots:
 
     def told(self, slot: WrittenSlot, data: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of a newly settled slot: in order, with all slots that waited for it, or early."""
+        SLOTS.add(slot.verdict)
         if slot.number == self.next:
             yield from self._in_turn(data)
         elif slot.kept:

@@ -15,6 +15,7 @@ from agent import texts
 from agent.cited_answer import CitedQuery, CitedSentence
 from agent.conversations.sessions import title_from
 from agent.events import StopReason
+from agent.measures import measure
 from agent.models import Citation, DayOfUse, Message, QueryCitation, Session, VerifiedCitation, WebCitation
 from agent.run import Run
 from agent.runs.telemetry import export
@@ -49,7 +50,7 @@ def finish(run: Run, began: float) -> str:
     session.save(update_fields=["title", "updated_at"])
     _count(run)
     _record(run, Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY, run.stop_reason, session)
-    transaction.on_commit(lambda: export(run), robust=True)
+    _report_on_commit(run, began)
     return title
 
 
@@ -79,8 +80,14 @@ def fail(run: Run, began: float, error: BaseException) -> str:
         _cite(run)
         _count(run)
         _record(run, Outcome.ERROR, type(error).__name__)
-        transaction.on_commit(lambda: export(run), robust=True)
+        _report_on_commit(run, began)
     return text
+
+
+def _report_on_commit(run: Run, began: float) -> None:
+    seconds = time.monotonic() - began
+    transaction.on_commit(lambda: measure(run, seconds), robust=True)
+    transaction.on_commit(lambda: export(run), robust=True)
 
 
 def _record(run: Run, outcome: Outcome, reason: str, session: Session | None = None) -> None:

@@ -18,7 +18,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override
 from redis.exceptions import RedisError
 
-from agent.events import AgentQuery, Complete, Error, Event, Queued, SessionTitle, Stop, StopReason
+from agent.events import AgentQuery, Answer, Complete, Error, Event, Queued, SessionTitle, Stop, StopReason
+from agent.measures import FIRST_SENTENCE_S
 from agent.models import Message
 from agent.revocation import Grounds, grounds_of, guarded
 from agent.run import Run
@@ -122,13 +123,17 @@ async def events_of(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, N
 
     alone: as in `guarded`; for readers of a log rights are checked again before each event.
     """
-    began = time.monotonic()
+    asked_at = began = time.monotonic()
+    is_silent = True
     last: Event
     try:
         async for queued in _turn(run):
             yield queued
         began = run.spent.began = time.monotonic()  # waiting time does not count
         async for event in guarded(run, walk(run, STATES), alone=alone):
+            if is_silent and isinstance(event, Answer) and event.content:
+                is_silent = False
+                FIRST_SENTENCE_S.observe(time.monotonic() - asked_at)
             yield event
         title = await sync_to_async(finish)(run, began)
         if title:

@@ -174,6 +174,7 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
                 "server-connections",
                 _is_superuser,
             ),
+            Door(_("What takes long"), _("The slowest answers and statements."), "slow-work", _is_superuser),
             Door(
                 _("Webhooks"),
                 _("Which programs are told when something happens, and what became of it."),

@@ -1,6 +1,7 @@
 """Starting a server program and waiting for it, whoever started it."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+
+LOG_BYTES = 10_000_000  # of one log of a service; one older part is kept
 
 _children: dict[int, "subprocess.Popen[bytes]"] = {}  # kept until they end, so that they are reaped
 
@@ -41,6 +44,14 @@ def start(command: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:
         )
     _children[child.pid] = child
     return child
+
+
+def keep_short(log: Path) -> None:
+    """Move a log that is longer than LOG_BYTES to `….1`. Its server writes on in the emptied file, which it opened to append."""
+    with suppress(OSError):  # no log yet, or a full disk
+        if log.stat().st_size > LOG_BYTES:
+            shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+            os.truncate(log, 0)
 
 
 def lives(pid: int | None, folder: Path) -> bool:

@@ -16,7 +16,7 @@ from typing import Literal, TextIO
 
 from copilot_site.config import load_config
 from copilot_site.embedded import postgres, valkey
-from copilot_site.embedded.process import ServiceFailed, free_port, lives
+from copilot_site.embedded.process import ServiceFailed, free_port, keep_short, lives
 from copilot_site.home import Home, unusable
 
 
@@ -105,7 +105,8 @@ class ServicePart:
     name: Literal["postgres", "valkey"]
 
     def ended(self) -> str | None:
-        """Return how it ended; None while its process lives, since one that does not answer may be busy."""
+        """Return how it ended; None while its process lives, since one that does not answer may be busy. Keeps its log short."""
+        keep_short(self.home.logs / f"{self.name}.log")
         return None if self._lives() else "ended by itself"
 
     def start(self) -> None:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.defaults import page_not_found
 
 from copilot_site.lib.errors import Unavailable, as_ours, status_of
+from copilot_site.lib.request_ids import request_id
 
 PROGRAMS = ("/api/", "/v1/", "/mcp")
 """Where programs ask: what is refused there is never a page."""
@@ -64,7 +65,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         status, sentence = HTTPStatus.BAD_REQUEST, _("What was sent cannot be used.")
     if _is_for_programs(request):
         return _problem_document(request, status, sentence)
-    return HttpResponse(render_to_string("400.html", {"sentence": sentence}), status=status)
+    context = {"sentence": sentence, "request_id": request_id(request)}
+    return HttpResponse(render_to_string("400.html", context), status=status)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -93,7 +95,8 @@ def bare_error(request: HttpRequest, status: int, sentence: str, *, retry_after_
         answer = _problem_document(request, status, sentence)
     else:
         template = "500.html" if retry_after_s is None else "503.html"
-        answer = HttpResponse(render_to_string(template, {"sentence": sentence}), status=status)
+        context = {"sentence": sentence, "request_id": request_id(request)}
+        answer = HttpResponse(render_to_string(template, context), status=status)
         if retry_after_s is not None and request.method == "GET":
             answer["Refresh"] = str(retry_after_s)
     if retry_after_s is not None:

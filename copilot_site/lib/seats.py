@@ -29,14 +29,22 @@ from copilot_site.lib.client_address import client_address
 from copilot_site.lib.deferred_response import Later
 from copilot_site.lib.error_pages import bare_error
 from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
+from copilot_site.lib.logs import HEALTH_PATHS, METRICS_PATH, log_refused
+from copilot_site.lib.measures import Durations, EventCount
+from copilot_site.lib.request_ids import request_id, seconds_of
 from copilot_site.lib.waiting import noting, serve
 
 log = structlog.get_logger(__name__)
 
+REQUESTS = EventCount("copilot_requests", "Requests answered, by route and status.", ("route", "status"))
+REQUEST_S = Durations(
+    "copilot_request_duration_seconds", "Requests up to the first byte, their wait included.", ("pool",)
+)
+SEAT_WAIT_S = Durations("copilot_seat_wait_seconds", "Requests' wait for a thread and a connection.", ("pool",))
 KNOWN_CALLERS = 10_000  # remembered owners of secrets; for the order in queues only, never for rights
 LOOK_S = 2.0  # of a request's wait for the look-up of its owner
 MOST_LOOKED_UP = 1_000  # requests waiting for it
-FREE = ("/healthz", "/readyz")  # monitoring is always answered
+FREE = (*HEALTH_PATHS, METRICS_PATH)  # monitoring is always answered
 
 
 @dataclass(frozen=True)
@@ -61,10 +69,23 @@ class SeatedHandler(ASGIHandler):
         await super().handle(scope, noting(scope, receive), send)
 
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
+        request_id(request)
+        response = await self._seated(request)
+        if request.path_info.startswith(settings.STATIC_URL):
+            return response
+        if not hasattr(request, "is_logged"):
+            log_refused(request, response)
+        match = request.resolver_match
+        REQUESTS.add(match.view_name if match else "", str(response.status_code))
+        REQUEST_S.observe(seconds_of(request), getattr(request, "pool", "free"))
+        return response
+
+    async def _seated(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info in FREE or request.path_info.startswith(settings.STATIC_URL):
             return await self._answered(request)
         method = "GET" if request.method == "HEAD" else request.method or ""  # the view does the same for both
-        share = self._shares[self._share_of(method, _route(request))]
+        pool = request.pool = self._share_of(method, _route(request))  # type: ignore[attr-defined]
+        share = self._shares[pool]
         await self._door.meet(request)
         try:
             seat = share.queue.enter(callers.party(request))
@@ -74,6 +95,7 @@ class SeatedHandler(ASGIHandler):
         try:
             if not await seat.served_within(share.wait_s):
                 return _refused(request, QueueFull(is_own=False, retry_after_s=share.queue.retry_after_s()))
+            SEAT_WAIT_S.observe(seconds_of(request), pool)
             response = await self._answered(request)
         except CancelledError:  # the client has gone, and nobody closes what its thread may still make
             request.is_abandoned = True  # type: ignore[attr-defined]

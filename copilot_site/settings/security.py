@@ -8,7 +8,7 @@ DEBUG = False  # error pages with rows and settings are shown nowhere; the log h
 IS_EXPOSED = is_exposed(config)  # others than this machine reach the site
 ALLOWED_HOSTS = [host.strip() for host in config.allowed_hosts.split(",") if host.strip()]
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = config.https
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked over plain HTTP from inside
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]  # asked over plain HTTP from inside
 SECURE_HSTS_SECONDS = 31_536_000 if config.https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = config.https
 TRUSTED_PROXY = config.trusted_proxy

@@ -27,6 +27,9 @@ class ParseStatus(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
+UNFINISHED = (ParseStatus.PENDING, ParseStatus.PROCESSING, ParseStatus.FAILED)
+
+
 class StageName(models.TextChoices):
     PARSE = "parse", _("read")
     CHUNK = "chunk", _("split")
@@ -186,6 +189,9 @@ class DocumentVersion(models.Model):
         default_manager_name = "unscoped"
         base_manager_name = "unscoped"
         constraints = [models.UniqueConstraint("document", "number", name="version_number_once")]
+        indexes = [  # what reapers, `/metrics` and the page of ingestion look for; of a whole library few
+            models.Index("parse_status", name="version_unfinished_idx", condition=Q(parse_status__in=UNFINISHED))
+        ]
 
     def __str__(self) -> str:
         return f"{self.document} v{self.number}"

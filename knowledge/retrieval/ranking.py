@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.measures import Durations
 from knowledge.retrieval.candidates import Candidate, Finalists, IndexQuery, find_candidates, rarest
 from knowledge.retrieval.engine import Engine, engine, reranker
 from knowledge.retrieval.fusion import FIRST, WEIGHT, fuse, said_together, supported
@@ -25,6 +26,7 @@ from knowledge.text.terms import query_weights, term_id, terms
 
 log = structlog.get_logger(__name__)
 
+STAGE_S = Durations("copilot_search_stage_duration_seconds", "The stages of a search.", ("stage",))
 CANDIDATES = 100  # of each kind; what fusion sees
 QUERY_LENGTH = 4_000  # characters
 # Chunks that say nothing, added to every corpus: in a base of one document a word it says must not count as common.
@@ -117,32 +119,36 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
     asked = check_query(query)
     with_engine, chosen = engine(), reranker()
     ids = [term_id(term) for term in terms(asked)]
-    plan = make_plan(principal, scope, term_ids=ids, space=with_engine.space)
+    with STAGE_S.timed("plan"):
+        plan = make_plan(principal, scope, term_ids=ids, space=with_engine.space)
     if not plan.visible or plan.space_id is None:
         return Ranking([], plan.visible)
-    vector, question = with_engine.ask(asked)
+    with STAGE_S.timed("embed"):
+        vector, question = with_engine.ask(asked)
     weights = query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
-    candidates = find_candidates(
-        principal,
-        IndexQuery(vector, weights),
-        scope,
-        space_id=plan.space_id,
-        depth=CANDIDATES,
-        use_indexes=plan.visible > settings.SEARCH_EXACT_LIMIT and not scope.document_ids,  # few, and with an index
-        rare_terms=rarest(weights, plan),
-        share=plan.share,
-        finalists=Finalists(
-            count=chosen.depth if chosen else FIRST,
-            lexical_weight=with_engine.lexical_weight,
-            with_tokens=chosen is not None and chosen.needs_tokens,
-        ),
-    )
+    with STAGE_S.timed("candidates"):
+        candidates = find_candidates(
+            principal,
+            IndexQuery(vector, weights),
+            scope,
+            space_id=plan.space_id,
+            depth=CANDIDATES,
+            use_indexes=plan.visible > settings.SEARCH_EXACT_LIMIT and not scope.document_ids,  # few, and with an index
+            rare_terms=rarest(weights, plan),
+            share=plan.share,
+            finalists=Finalists(
+                count=chosen.depth if chosen else FIRST,
+                lexical_weight=with_engine.lexical_weight,
+                with_tokens=chosen is not None and chosen.needs_tokens,
+            ),
+        )
     dense, lexical = (np.array([getattr(c, name) for c in candidates], np.float64) for name in ("dense", "lexical"))
     fused = fuse(dense.astype(np.float32), lexical.astype(np.float32), weight=with_engine.lexical_weight)
     judged = None
     if chosen:
         finalists = _best_first(fused)[: chosen.depth]
-        judged = _judge(chosen, question, weights, candidates=candidates, fused=fused, finalists=finalists)
+        with STAGE_S.timed("rerank"):
+            judged = _judge(chosen, question, weights, candidates=candidates, fused=fused, finalists=finalists)
     ranked = _ranked(candidates, with_engine, (dense, lexical, fused), judged)
     return Ranking(ranked, plan.visible, Asked(question, weights, plan.frequencies, plan.corpus_chunks))
 

@@ -123,6 +123,7 @@ def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = Non
         return run
     except CopilotError as error:
         problem = str(error)
+        log.warning("source.unreadable", source=str(source.pk), why=problem)
     except Exception:
         log.exception("source.failed", source=str(source.pk))
         problem = _("Something went wrong here: see the log of the worker.")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
@@ -23,6 +24,7 @@ from authz.units import create_unit, join
 from copilot_site.admin_home import lights as home_lights
 from copilot_site.admin_home.waiting import waiting_for
 from copilot_site.check_result import CheckResult
+from copilot_site.lib import slow_statements
 from knowledge.models import DocumentVersion, ParseStatus, RunState, Source, SourceRun, Trigger
 from tests.factories import make_document, make_user
 from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
@@ -253,7 +255,20 @@ def test_the_first_page_leads_to_what_an_administrator_sets_up(world: World) -> 
     for name in (
         "sources-of-documents", "server-connections", "admin:agent_mcpservice_changelist", "admin:agent_websearchprovider_changelist",
         "admin:socialaccount_socialapp_changelist", "admin:authz_directoryaccount_changelist", "admin:authz_serviceaccount_changelist",
-        "admin:knowledge_webhook_changelist", "admin:agent_dayofuse_changelist", "admin:audit_hold_changelist", "trash",
+        "admin:knowledge_webhook_changelist", "admin:agent_dayofuse_changelist", "admin:audit_hold_changelist", "trash", "slow-work",
     ):  # fmt: skip
         assert reverse(name) in doors
     assert reverse("server-connections") not in client_of(world.boss).get(reverse("admin:index")).content.decode()
+
+
+def test_an_administrator_of_the_system_sees_what_takes_long(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, quick = answered(world.root, duration_ms=SLOW_MS), answered(world.root, duration_ms=SLOW_MS - 1)
+    with monkeypatch.context() as patch, connection.cursor() as cursor:
+        patch.setattr(slow_statements, "SLOW_S", 0.0)
+        cursor.execute("SELECT %s AS of_this_test", ["value"])
+    page = client_of(world.root).get(reverse("slow-work")).content.decode()
+    assert reverse("replay", args=[slow.pk]) in page
+    assert reverse("replay", args=[quick.pk]) not in page
+    assert "SELECT %s AS of_this_test" in page
+    for person in (world.boss, make_overseer()):
+        assert client_of(person).get(reverse("slow-work")).status_code == 403

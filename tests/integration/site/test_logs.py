@@ -1,0 +1,133 @@
+"""What the log says of slow statements and of services that do not answer, and how long it grows."""
+
+import io
+import json
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+from django.db import OperationalError, connection
+
+from business.address import Address, Tls
+from business.postgres_session import connected
+from copilot_site.embedded import process
+from copilot_site.embedded.process import keep_short
+from copilot_site.lib import slow_statements
+from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.logs import format_exception_without_values
+from tests.integration.site.test_private_logs import lines
+from tests.ports import closed_port
+
+__all__ = ["lines"]
+SECRET = "quokkafish"
+
+
+@pytest.mark.django_db
+def test_a_slow_statement_is_told_without_its_values(lines: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT %s", ["quick"])
+        monkeypatch.setattr(slow_statements, "SLOW_S", 0.0)
+        cursor.execute("SELECT  %s AS asked", [SECRET])
+    [line] = [line for line in lines.getvalue().splitlines() if "slow_statement" in line]
+    assert "SELECT %s AS asked" in line
+    assert "duration_ms=" in line
+    newest = slow_statements.slow_statements()[0]
+    assert newest["statement"] == "SELECT %s AS asked"
+    assert SECRET not in lines.getvalue() + json.dumps(slow_statements.slow_statements())
+
+
+def raised(error: Exception, cause: Exception | None = None) -> str:
+    """What is written of an error that a library raised, in its line or below."""
+    with pytest.raises(type(error)) as found:
+        raise error from cause
+    written = format_exception_without_values(None, "", {"exc_info": found.value})
+    return str(written.get("error") or written["exception"])
+
+
+def of_postgres(code: str | None) -> psycopg.OperationalError:
+    kind = psycopg.errors.lookup(code) if code else psycopg.OperationalError
+    error = kind("server closed the connection\nThis probably means …")
+    assert isinstance(error, psycopg.OperationalError)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (OperationalError("server closed the connection\nThis probably means …"), of_postgres(None)),
+        (OperationalError("the database system is starting up"), of_postgres("57P03")),
+        (redis.ConnectionError("Error 111 connecting to 127.0.0.1:6379. Connection refused."), None),
+        (RuntimeError("Retry limit exceeded"), ConnectionRefusedError(111, "Connection refused")),
+    ],
+)
+def test_a_service_that_does_not_answer_is_one_line_with_our_place(error: Exception, cause: Exception | None) -> None:
+    said = raised(error, cause)
+    assert "\n" not in said
+    assert str(error).partition("\n")[0] in said
+    assert "tests/integration/site/test_logs.py:" in said
+
+
+@pytest.mark.parametrize("cause", [of_postgres("40P01"), of_postgres("57014"), None])
+def test_other_errors_keep_their_traceback(cause: Exception | None) -> None:
+    assert "Traceback" in raised(OperationalError("deadlock detected") if cause else RuntimeError("a bug"), cause)
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+def in_handling(error: Exception, *, code: str) -> Exception:
+    """An error of that code, raised while another one is handled."""
+    try:
+        fail(error)
+    except type(error):
+        try:
+            exec(code)  # a library's: not in a file of ours
+        except AttributeError as found:
+            found.__traceback__ = found.__traceback__.tb_next if found.__traceback__ else None
+            return found
+    raise AssertionError
+
+
+def test_a_library_that_fails_in_handling_an_outage_is_one_line_and_else_is_not() -> None:
+    gone, code = redis.ConnectionError("Connection closed by server."), "None.hostname"
+    for cause, is_short in ((gone, True), (RuntimeError("a bug"), False)):
+        written = format_exception_without_values(None, "", {"exc_info": in_handling(cause, code=code)})
+        assert ("exception" not in written) is is_short
+
+
+def test_our_own_bug_in_handling_an_outage_keeps_its_traceback() -> None:
+    found: Exception | None = None
+    try:
+        fail(redis.ConnectionError("Connection closed by server."))
+    except redis.ConnectionError:
+        with pytest.raises(ZeroDivisionError) as bug:
+            print(1 / 0)
+        found = bug.value
+    assert "Traceback" in format_exception_without_values(None, "", {"exc_info": found})["exception"]
+
+
+def test_a_data_source_that_cannot_be_reached_is_told(lines: io.StringIO) -> None:
+    address = Address(
+        host="127.0.0.1", port=closed_port(), database="shop", user="reader", password="x", tls=Tls.DISABLE
+    )
+    with pytest.raises(CopilotError), connected(address):
+        pass
+    [line] = [line for line in lines.getvalue().splitlines() if "data_source.unreachable" in line]
+    assert "127.0.0.1" in line
+
+
+def test_a_log_grows_to_a_limit_while_its_server_writes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LOG_BYTES", 10)
+    log = tmp_path / "postgres.log"
+    keep_short(log)
+    with log.open("ab", buffering=0) as server:
+        server.write(b"0123456789")
+        keep_short(log)
+        assert [path.name for path in tmp_path.iterdir()] == ["postgres.log"]
+        server.write(b" long")
+        keep_short(log)
+        server.write(b"next")
+    assert log.read_bytes() == b"next"
+    assert (tmp_path / "postgres.log.1").read_bytes() == b"0123456789 long"
