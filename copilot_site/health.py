@@ -83,7 +83,8 @@ def own_connection() -> Iterator[BaseDatabaseWrapper]:
 
     It is the thread's default meanwhile: the ORM would otherwise take one from the pool and never return it.
     """
-    own = connection.copy()
+    before = connections[connection.alias]
+    own = before.copy()
     options = own.settings_dict["OPTIONS"]
     options.pop("pool", None)
     options["connect_timeout"] = CONNECT_S
@@ -93,6 +94,7 @@ def own_connection() -> Iterator[BaseDatabaseWrapper]:
         yield own
     finally:
         own.close()
+        connections[connection.alias] = before
 
 
 PROBES = (Probe(("database", "pgvector", "migrations"), _database), Probe(("broker",), _broker))

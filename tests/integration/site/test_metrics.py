@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -123,6 +124,13 @@ def test_a_question_is_counted_with_its_stages_and_its_first_sentence() -> None:
         "embed",
         "candidates",
     }
+
+
+@pytest.mark.django_db
+def test_a_scrape_leaves_its_thread_the_connection_that_it_had() -> None:
+    before = connection.connection
+    scraped()
+    assert connection.connection is before
 
 
 @pytest.mark.django_db
