@@ -61,7 +61,7 @@ function askInstead(query, insteadOf, isWide = false) {
 listenToCopies(thread);
 attachments.listen({ conversation: () => conversation.begun(), told: composer.refresh });
 composer.listen({ submitted: ask, stopped: () => conversation.stop() });
-for (const suggestion of document.querySelectorAll("#welcome .suggestion")) {
+for (const suggestion of document.querySelectorAll("[data-suggestion]")) {
   suggestion.addEventListener("click", () => ask(suggestion.textContent.trim()));
 }
 thread.addEventListener("click", (event) => {
