@@ -26,11 +26,11 @@ export class Listbox {
   }
 
   add(nodes, before) {
-    // before: an option; the chosen one stays chosen
-    const { chosen } = this;
+    // before: an option; the one that was moved to stays chosen, else the first is
+    const { chosen, place } = this;
     before.before(...nodes);
     this.#number();
-    this.choose(this.options.indexOf(chosen));
+    this.choose(place ? this.options.indexOf(chosen) : 0);
   }
 
   #number() {

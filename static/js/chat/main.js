@@ -13,7 +13,7 @@ import { Queue } from "./queue.js";
 import { lead, showFrom } from "./scroll.js";
 import { idOf, questionOf, wordsOf } from "./thread.js";
 
-const conversation = new Conversation({ named, ended });
+const conversation = new Conversation({ named, ended, returned });
 const queue = new Queue({ sent: askAtOnce, edited: composer.write });
 let urgent = null; // asked as soon as the answer that is being stopped is over
 
@@ -37,6 +37,12 @@ function ended(isWell) {
   const next = urgent ?? (isWell ? queue.next() : null);
   urgent = null;
   if (next) conversation.ask(next);
+}
+
+function returned(query) {
+  // nothing that was typed is lost
+  if (composer.isEmpty()) composer.write(query);
+  else queue.putFirst(query);
 }
 
 function ask(query) {
