@@ -20,8 +20,10 @@ def test_a_question_goes_to_the_top_and_stays_there_while_its_answer_grows(page:
         at_once = top_of(question)
         assert 50 < at_once < 90, "just below the bar"
         expect(page.locator("li.answer:last-child .answer-text")).to_contain_text("coast")
+        page.evaluate("window.words = document.querySelector('li.answer:last-child .answer-text p').firstChild")
         while_it_grows = top_of(question)
         settled(page, 2)
+        assert page.evaluate("window.words.isConnected"), "what was shown is not rendered anew"
         assert (while_it_grows, top_of(question)) == (at_once, at_once)
         expect(page.locator("#to-end")).to_be_hidden()
 
