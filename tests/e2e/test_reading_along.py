@@ -48,3 +48,14 @@ def test_a_long_answer_is_followed_until_the_reader_scrolls_and_again_from_its_e
         down.click()
         expect(down).to_be_hidden()
         assert page.evaluate("scrollY") > where
+        page.locator("#question").focus()
+        covered = """() => {
+          const { top, bottom } = document.activeElement.getBoundingClientRect();
+          const composer = document.getElementById("composer");
+          return !composer.contains(document.activeElement) && bottom > composer.getBoundingClientRect().top && top > 60;
+        }"""
+        page.evaluate("scrollTo(0, 0)")
+        page.locator("li.question [data-edit]").focus()
+        for _control in range(20):
+            page.keyboard.press("Tab")
+            assert not page.evaluate(covered), "what has the focus is behind the composer"
