@@ -12,6 +12,7 @@ QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 
 urlpatterns = [
     path("palette/", palette_views.palette, name="palette"),
+    path("palette/passages/", palette_views.passages, name="palette-passages"),
     path("palette/places/", palette_views.places, name="palette-places"),
     path("library/questions/", conversation_views.kept_questions, name="kept-questions"),
     path("library/verified/", verified_views.answers, name="verified-answers"),

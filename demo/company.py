@@ -108,6 +108,14 @@ class SampleQuestion(_Spec):
     readers: tuple[str, ...] = ()
 
 
+class ReviewSpec(_Spec):
+    """The next review of a document by its owner. in_days: from the day the company is loaded."""
+
+    document: str
+    owner: str
+    in_days: int
+
+
 class AssistantSpec(_Spec):
     """An assistant that people of `groups` choose: it looks in `bases` alone, and offers `ask` to begin with."""
 
@@ -131,6 +139,7 @@ class Company(_Spec):
     grants: tuple[GrantSpec, ...]
     questions: tuple[SampleQuestion, ...]
     assistants: tuple[AssistantSpec, ...] = ()
+    reviews: tuple[ReviewSpec, ...] = ()
 
     @cached_property
     def places(self) -> frozenset[str]:
@@ -179,6 +188,11 @@ class Company(_Spec):
             _known(f"grant on {grant.where}", [grant.where], self.places, "place")
             _known(f"grant on {grant.where}", [grant.group] if grant.group else [], groups, "group")
             _known(f"grant on {grant.where}", [grant.user] if grant.user else [], people, "person")
+        for review in self.reviews:
+            _known(f"the review of {review.document}", [review.owner], people, "person")
+            _known(
+                f"the review of {review.document}", [str(PurePosixPath(review.document).parent)], self.places, "place"
+            )
         for question in self.questions:
             expected = self.readers(question.document) if question.document else frozenset()
             if set(question.readers) != expected:

@@ -12,7 +12,7 @@ from business.models import DataSource
 from demo.business_data import QUESTIONS
 from demo.company import ADMINISTRATOR, BilingualText, Company, load_company
 
-MOST_QUESTIONS = 6  # on the empty chat page
+MOST_QUESTIONS = 4  # on the empty chat page
 
 
 def login_hints() -> Sequence[LoginHint]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from uuid import UUID
 
 from django.contrib.auth.models import Group, Permission, User
 from django.core.files import File
 from django.db import connection, transaction
+from django.utils import timezone
 
 from agent.models import AgentProfile
 from authz.grants import give
@@ -135,8 +137,13 @@ def _folders(above: str, parent: Folder, specs: Sequence[FolderSpec], places: Pl
 
 
 def _upload_all(company: Company, places: Places) -> None:
+    reviews = {review.document: review for review in company.reviews}
     for document in documents(company):
         place = places[document.folder]
         folder = root_folder(place) if isinstance(place, KnowledgeBase) else place
         with document.file.open("rb") as content:
-            add_document(None, folder, IncomingFile(document.file.name, File(content)))
+            added = add_document(None, folder, IncomingFile(document.file.name, File(content))).document
+        if review := reviews.get(f"{document.folder}/{document.file.name}"):
+            added.owner = User.objects.get(username=review.owner)
+            added.review_on = timezone.localdate() + timedelta(days=review.in_days)
+            added.save(update_fields=["owner", "review_on"])

@@ -129,14 +129,14 @@ def is_keeper(principal: Principal) -> bool:
     return Folder.objects.reachable_by(principal, Right.MANAGE).exists()
 
 
-def knowledge_bases_of(principal: Principal) -> QuerySet[KnowledgeBase]:
-    """Return the knowledge bases this person may see something of; `documents` counts what they may see in each."""
+def knowledge_bases_of(principal: Principal) -> list[KnowledgeBase]:
+    """Return the knowledge bases this person may see something of, empty ones last; `documents` counts what they may see in each."""
     counted = Document.objects.visible_to(principal).order_by().values("knowledge_base_id").annotate(count=Count("pk"))
     counts = {row["knowledge_base_id"]: row["count"] for row in counted}
-    bases = KnowledgeBase.objects.visible_to(principal)
+    bases = list(KnowledgeBase.objects.visible_to(principal))
     for base in bases:
         base.documents = counts.get(base.pk, 0)  # type: ignore[attr-defined]
-    return bases
+    return sorted(bases, key=lambda base: not counts.get(base.pk))
 
 
 def top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:

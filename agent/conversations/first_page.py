@@ -14,6 +14,8 @@ from agent import texts
 from agent.conversations.sessions import sessions_of
 from agent.events import StopReason
 from agent.models import Message, Role
+from agent.passages.follow_ups import leans
+from agent.verified_answers.selectors import verified_questions
 from authz.principal import Principal
 from business.sources import OpenSource, open_sources
 from knowledge.library import knowledge_bases_of
@@ -22,8 +24,9 @@ from knowledge.places import DocumentPlace, places_of
 from knowledge.selectors import discoverable_folders
 from knowledge.services.folders import may_make_bases
 from knowledge.text.headings import without_number
+from knowledge.text.language import language_of
 
-MOST_SUGGESTIONS, MOST_AGAIN, MOST_RECENT, MOST_TABLES = 6, 3, 4, 12
+MOST_SUGGESTIONS, MOST_AGAIN, MOST_RECENT, MOST_TABLES = 4, 3, 4, 12
 LOOKED_AT = 12  # documents, the latest ones, whose headings may become questions
 WEEK = timedelta(days=7)
 
@@ -39,10 +42,11 @@ class RecentDocument:
 class FirstPage:
     """Scope and suggestions of the start page, under today's rights.
 
-    name: used in the greeting. suggestions: questions in the language of the page. again: own answered questions of the
-    last week, the latest first. recent: the documents changed last. bases: with `documents`, the number that they may
-    read; empty_base: a visible base without documents. tables: what can be counted, in words; asks_data: whether there
-    is any. may_ask: whether there is a folder to request access to.
+    name: used in the greeting. suggestions: questions in the language of the page that what they may read answers.
+    again: own answered questions of the last week, the latest first, without follow-ups. recent: the documents changed
+    last. bases: with `documents`, the number that they may read; empty_base: a visible base without documents. tables:
+    what can be counted, in words; asks_data: whether there is any. may_ask: whether there is a folder to request access
+    to.
     """
 
     name: str
@@ -66,18 +70,18 @@ def first_page(
 ) -> FirstPage:
     """Return the start page. language: a Django language code.
 
-    suggested: questions shown before those made from documents.
+    suggested: questions shown first; then those with a verified answer, and those made from documents.
     """
     latest = list(
         Document.objects.visible_to(principal).exclude(current_version=None).order_by("-updated_at")[:LOOKED_AT]
     )
     sources = [opened for opened in open_sources(principal) if opened.layer.semantic_models]
-    made = _of_headings(principal, language) if len(suggested) < MOST_SUGGESTIONS else ()
-    bases = list(knowledge_bases_of(principal))
+    bases = knowledge_bases_of(principal)
+    suggestions = _suggestions(principal, language, suggested)
     return FirstPage(
         getattr(user, "first_name", "") or user.get_username(),
-        tuple(dict.fromkeys([*suggested, *made]))[:MOST_SUGGESTIONS],
-        tuple(_asked_before(principal)),
+        suggestions,
+        tuple(question for question in _asked_before(principal) if question not in suggestions)[:MOST_AGAIN],
         tuple(_recent(principal, latest[:MOST_RECENT])),
         tuple(base for base in bases if base.documents),  # type: ignore[attr-defined]
         next((base for base in bases if not base.documents), None),  # type: ignore[attr-defined]
@@ -102,7 +106,15 @@ def _named(sources: Iterable[OpenSource], language: str) -> Iterator[str]:
             yield model.label.said(language) or model.name.replace("_", " ")
 
 
-def _asked_before(principal: Principal) -> list[str]:
+def _suggestions(principal: Principal, language: str, suggested: Sequence[str]) -> tuple[str, ...]:
+    code = "zh" if language.startswith("zh") else "en"
+    known = [*suggested, *(each for each in verified_questions(principal) if language_of(each) == code)]
+    made = _of_headings(principal, code) if len(known) < MOST_SUGGESTIONS else ()
+    return tuple(dict.fromkeys([*known, *made]))[:MOST_SUGGESTIONS]
+
+
+def _asked_before(principal: Principal) -> Iterator[str]:
+    """Yield the questions of answers, the latest first; a question that leans on the one before it means nothing here."""
     answered = Message.objects.filter(
         session__in=sessions_of(principal).filter(is_archived=False),
         role=Role.ASSISTANT,
@@ -110,13 +122,19 @@ def _asked_before(principal: Principal) -> list[str]:
         created_at__gt=timezone.now() - WEEK,
         parent__isnull=False,
     )
-    rows = answered.order_by("-created_at").values_list("parent__content", flat=True)[: 10 * MOST_AGAIN]
-    return list(dict.fromkeys(rows))[:MOST_AGAIN]
+    rows = answered.order_by("-created_at").values_list(
+        "parent__content", "parent__parent", "state__input__normalized_query"
+    )[: 10 * MOST_AGAIN]
+    yield from dict.fromkeys(asked for asked, before, whole in rows if not before or not _leans(asked, whole))
 
 
-def _of_headings(principal: Principal, language: str) -> Iterator[str]:
-    """Yield questions made from the latest documents in the language of the page, one for each."""
-    code = "zh" if language.startswith("zh") else "en"
+def _leans(asked: str, whole: str | None) -> bool:
+    """Return whether a question needs the one before it. whole: as it was completed for the run, None for unknown."""
+    return leans(asked) or (whole or asked).split() != asked.split()
+
+
+def _of_headings(principal: Principal, code: str) -> Iterator[str]:
+    """Yield questions made from the latest documents in a language, one for each."""
     rows = Document.objects.visible_to(principal).filter(language=code).exclude(current_version=None)
     documents = {row.current_version_id: row for row in rows.order_by("-updated_at")[:LOOKED_AT]}
     chunks = Chunk.objects.visible_to(principal).filter(version_id__in=documents, is_retired=False)

@@ -76,7 +76,7 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
 def _seen(person: Principal, folder_id: str) -> dict[str, Any]:
     """Return the library as this person sees it: bases with their folders, and the documents of one folder."""
     folder = _folder(person, folder_id)
-    bases = list(library.knowledge_bases_of(person))
+    bases = library.knowledge_bases_of(person)
     return {
         "bases": [(base, library.folder_tree(person, base, folder)) for base in bases],
         "folder": folder,

@@ -6,6 +6,7 @@ from itertools import islice
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -19,9 +20,11 @@ from authz.principal import Principal
 from business.models import DataSource
 from knowledge.models import Document
 from knowledge.places import DocumentPlace, places_of
+from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.folders import may_make_bases
 
 MOST = 6  # of each kind
+LOOKED_AT = 12  # passages
 Ways = Callable[[HttpRequest], Iterable[tuple[str, str]]]  # (name, address) of pages that the user may open
 _further: list[Ways] = []
 
@@ -40,6 +43,16 @@ class FoundDocument:
     id: UUID
     title: str
     place: DocumentPlace | None
+
+
+@dataclass(frozen=True)
+class FoundPassage:
+    """snippet: of the passage, with the words highlighted."""
+
+    document_id: UUID
+    chunk_id: UUID
+    title: str
+    snippet: SafeString
 
 
 @dataclass(frozen=True)
@@ -105,8 +118,27 @@ def _questions(sessions: Iterable[Session], words: str) -> dict[UUID, str]:
     return dict(rows.order_by("created_at").values_list("session_id", "content"))
 
 
+def find_passages(principal: Principal, words: str) -> list[FoundPassage]:
+    """Return the best passage of each document that holds some of the words and is not found by its name.
+
+    The search is recorded. Raises InvalidInput, EmbeddingError.
+    """
+    hits = search_knowledge(principal, words, scope=Scope(), top_k=LOOKED_AT).hits
+    named = set(_named(principal, words).values_list("pk", flat=True))
+    holding = (hit.passage for hit in hits if hit.scores.lexical_rank is not None)
+    best = {each.document_id: each for each in reversed([*holding]) if each.document_id not in named}
+    return [
+        FoundPassage(each.document_id, each.chunk_id, each.title, marked(each.text, words))
+        for each in list(reversed(best.values()))[:MOST]
+    ]
+
+
+def _named(principal: Principal, words: str) -> QuerySet[Document]:
+    return Document.objects.visible_to(principal).filter(in_all(words, "title", "filename"))
+
+
 def _documents(principal: Principal, words: str) -> Iterator[FoundDocument]:
-    rows = Document.objects.visible_to(principal).filter(in_all(words, "title", "filename"))
+    rows = _named(principal, words)
     found = dict(rows.order_by("-updated_at", "pk").values_list("pk", "title")[:MOST])
     places = places_of(principal, found)
     for pk, title in found.items():

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Case, QuerySet, Value, When
 
 from agent.models import Flag, VerifiedAnswer, VerifiedSource
+from agent.models.verified_answers import still_valid
 from agent.verified_answers.review import WITH_SOURCES, fault_of
 from audit.actions import Action
 from audit.record import record
@@ -26,6 +27,13 @@ def seen_answers(principal: Principal) -> QuerySet[VerifiedAnswer]:
     """Return the answers usable for this person, and those that they keep."""
     kept = VerifiedAnswer.objects.reachable_by(principal, Right.MANAGE)
     return _listed(kept | VerifiedAnswer.objects.visible_to(principal))
+
+
+def verified_questions(principal: Principal, *, most: int = 12) -> list[str]:
+    """Return the questions to which a verified answer can be shown to this person now, the latest first."""
+    usable = VerifiedAnswer.objects.visible_to(principal).filter(still_valid(), flag="").order_by("-verified_at", "id")
+    rows = usable.select_related("source").prefetch_related(WITH_SOURCES)[:most]
+    return [row.question for row in rows if not fault_of(row)]
 
 
 def _listed(rows: QuerySet[VerifiedAnswer]) -> QuerySet[VerifiedAnswer]:

@@ -1,4 +1,5 @@
--- Business data of the demo company: made by counting, the same on every machine; dates count back from the day it is loaded.
+-- Business data of the demo company: made by counting, the same on every machine; dates count back from the day it is loaded,
+-- and each dated table has a row of that day, so that "this year" says something on 1 January, too.
 CREATE TABLE customer (
   id int PRIMARY KEY, org_unit text NOT NULL, name text NOT NULL, region text NOT NULL, industry text NOT NULL,
   country text NOT NULL, created_on date NOT NULL
@@ -36,7 +37,7 @@ SELECT i, '销售与产品部 Sales & Product',
 FROM generate_series(0, 95) i;
 INSERT INTO sales_order
 SELECT i, '销售与产品部 Sales & Product', i * 7 % 96, 1 + i % 5,
-       (current_date - (i * 3 % 700) + time '10:00') AT TIME ZONE 'Asia/Shanghai', 1 + i % 9,
+       (current_date - ((i - 1) * 3 % 700) + time '10:00') AT TIME ZONE 'Asia/Shanghai', 1 + i % 9,
        ((ARRAY [1200, 9800, 6400, 2900, 4500])[1 + i % 5] * (1 + i % 9))::numeric,
        CASE WHEN i % 13 = 4 THEN 'cancelled'  -- one of thirteen; customers pay within 30 to 90 days, a few are late
             WHEN i * 3 % 700 < 30 + 10 * (i % 7) OR i % 37 = 5 THEN 'open'
@@ -50,14 +51,14 @@ SELECT i,
        (ARRAY ['Engineer', 'Senior Engineer', 'Account Manager', 'Analyst'])[1 + i % 4],
        CASE WHEN i % 3 = 0 THEN 'Rotterdam' ELSE 'Hangzhou' END,
        CASE WHEN i % 11 = 0 THEN 'probation' WHEN i % 17 = 0 THEN 'left' ELSE 'active' END,
-       current_date - (CASE WHEN i % 11 = 0 THEN i % 90 ELSE 100 + i * 13 % 2600 END), 18000 + i * 137 % 20000
+       current_date - (CASE WHEN i % 11 = 0 THEN (i - 11) % 90 ELSE 100 + i * 13 % 2600 END), 18000 + i * 137 % 20000
 FROM generate_series(1, 186) i;
 INSERT INTO project
 SELECT i,
        (ARRAY ['工程部 Engineering', '销售与产品部 Sales & Product', '人力与财务部 People & Finance'])[1 + i % 3],
        (ARRAY ['Arrival prediction', 'Cold-chain alarms', 'Slot booking', 'Gateway rollout', 'Price engine', 'Onboarding portal'])[1 + i % 6]
          || ' ' || i,
-       (ARRAY ['active', 'active', 'paused', 'done'])[1 + i % 4], current_date - (i * 23 % 600), 50000 + i * 7000, 1 + i * 5 % 186
+       (ARRAY ['active', 'active', 'paused', 'done'])[1 + i % 4], current_date - ((i - 1) * 23 % 600), 50000 + i * 7000, 1 + i * 5 % 186
 FROM generate_series(1, 36) i;
 INSERT INTO environment VALUES
   (1, '工程部 Engineering', 'dev', 'development', 'in use', 'hz-1'), (2, '工程部 Engineering', 'test', 'test', 'in use', 'hz-1'),

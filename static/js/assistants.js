@@ -5,13 +5,13 @@ const form = document.getElementById("composer");
 const question = document.getElementById("question");
 
 function introduce() {
-  const welcome = document.getElementById("welcome");
-  if (!welcome) return;
-  welcome.querySelector(".assistant")?.remove();
+  const start = document.getElementById("start");
+  if (!start) return;
+  start.querySelector(".assistant")?.remove();
   const about = document.querySelector(`template[data-assistant="${chooser.value}"]`);
   const hasOpenings = Boolean(about?.content.querySelector(".suggestion"));
-  for (const part of welcome.querySelectorAll(":scope > .welcome-try, :scope > .suggestions, :scope > .sources-cited")) part.hidden = hasOpenings;
-  if (about) welcome.append(about.content.cloneNode(true));
+  for (const part of start.querySelectorAll(":scope > :is(.welcome-try, .suggestions, .start-lines)")) part.hidden = hasOpenings;
+  if (about) start.prepend(about.content.cloneNode(true));
 }
 
 chooser.addEventListener("change", introduce);

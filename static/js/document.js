@@ -1,10 +1,12 @@
 // A document: its stages while they run, and the cited passage in view.
 
+import { fetched } from "./site.js";
+
 const stages = document.getElementById("stages");
 const POLL_MS = 1500;
 
 async function poll() {
-  const answer = await fetch(stages.dataset.url, { headers: { Accept: "application/json" } }).catch(() => null);
+  const answer = await fetched(stages.dataset.url, { headers: { Accept: "application/json" } }).catch(() => null);
   if (answer && !answer.ok) return; // signed out, or the document is gone
   if (answer) {
     const progress = await answer.json();

@@ -21,7 +21,10 @@ export async function openSource(button, failedText) {
   body.setAttribute("aria-busy", "true");
   try {
     const answer = await fetched(button.dataset.source, { signal, headers: { "X-Requested-With": "fetch" } });
-    if (answer.status === SIGNED_OUT) throw new Error(answer.status);
+    if (answer.status === SIGNED_OUT) {
+      close();
+      return;
+    }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     body.replaceChildren(...(answer.ok ? page.body : page.querySelector("main") ?? page.body).childNodes);
     title.textContent = [kind, body.querySelector(".source-heading")?.textContent].filter(Boolean).join(" · ");

@@ -1,6 +1,6 @@
 // A folder: uploads by button or drag and drop, with the tree of dragged folders, and the progress of ingestion.
 
-import { fetched, secondsToWait } from "./site.js";
+import { SIGNED_OUT, fetched, secondsToWait, tellSignedOut } from "./site.js";
 
 const folder = document.getElementById("folder");
 const rows = document.getElementById("rows");
@@ -215,6 +215,7 @@ function start(entry) {
         next();
       }, seconds * 1000);
     } else {
+      if (request.status === SIGNED_OUT) tellSignedOut();
       refuse(item, isCancelled ? drop.dataset.textCancelled : (answer?.detail ?? drop.dataset.textNetwork));
       if (isCancelled || request.status === 0 || request.status >= 500) offerAgain(entry);
     }

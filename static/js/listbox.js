@@ -5,6 +5,10 @@ import { fetched } from "./site.js";
 export class Listbox {
   constructor(list, field) {
     Object.assign(this, { list, field, place: -1 });
+    list.addEventListener("pointermove", (event) => {
+      const place = this.options.indexOf(event.target.closest("[role=option]"));
+      if (place >= 0 && place !== this.place) this.choose(place);
+    });
   }
 
   get options() {
@@ -17,8 +21,20 @@ export class Listbox {
 
   fill(nodes) {
     this.list.replaceChildren(...nodes);
+    this.#number();
+    this.choose(0);
+  }
+
+  add(nodes, before) {
+    // before: an option; the one that was moved to stays chosen, else the first is
+    const { chosen, place } = this;
+    before.before(...nodes);
+    this.#number();
+    this.choose(place ? this.options.indexOf(chosen) : 0);
+  }
+
+  #number() {
     this.options.forEach((option, place) => (option.id = `${this.list.id}-${place}`));
-    this.choose(this.options.length ? 0 : -1);
   }
 
   choose(place) {

@@ -3,16 +3,22 @@
 import { Fragments, Listbox } from "./listbox.js";
 
 const WAIT_MS = 120; // between two letters nothing is asked
+const TEXTS_MS = 300; // more, until texts are searched, too: each search is recorded
+const LEAST = 2; // characters of words that are looked for in texts
 const dialog = document.getElementById("palette");
 const shortcuts = document.getElementById("shortcuts");
 const field = dialog.querySelector("input");
 const list = new Listbox(document.getElementById("palette-list"), field);
 const fragments = new Fragments(dialog.dataset.url);
+const passages = new Fragments(dialog.dataset.passagesUrl);
 let timer = 0;
 
 async function look() {
+  const words = field.value.trim();
+  passages.stop();
   try {
-    list.fill(await fragments.for(field.value.trim()));
+    list.fill(await fragments.for(words));
+    if (words.length >= LEAST) timer = setTimeout(() => lookInTexts(words), TEXTS_MS);
   } catch (error) {
     if (error.name === "AbortError") return;
     const said = document.createElement("p");
@@ -21,6 +27,12 @@ async function look() {
     said.textContent = dialog.dataset.textFailed;
     list.fill([said]);
   }
+}
+
+async function lookInTexts(words) {
+  const found = await passages.for(words).catch(() => []); // the way to the page that searches texts stays
+  const last = document.querySelector("#palette-texts [role=option]");
+  if (last) list.add(found, last);
 }
 
 function open() {
@@ -69,4 +81,5 @@ shortcuts.addEventListener("click", (event) => {
 dialog.addEventListener("close", () => {
   clearTimeout(timer);
   fragments.stop();
+  passages.stop();
 });

@@ -89,5 +89,5 @@ function watch(root) {
 
 new MutationObserver((changes) => {
   for (const change of changes) for (const node of change.addedNodes) if (node.nodeType === 1) watch(node);
-}).observe(thread, { childList: true });
+}).observe(thread, { childList: true, subtree: true }); // parts of an answer come around its text
 watch(thread);

@@ -24,10 +24,29 @@ export async function copyText(text, button) {
 
 export const SIGNED_OUT = 401;
 
+export function signedOut() {
+  // what is said then, with the way back to this page; anew for each place
+  const said = document.importNode(document.getElementById("signed-out").content, true);
+  said.querySelector("a").search = new URLSearchParams({ next: location.pathname + location.search });
+  return [...said.childNodes];
+}
+
+export function tellSignedOut() {
+  // over the page, or over the dialog that is all that can be used of it
+  document.querySelector(".signed-out")?.remove();
+  const bar = document.createElement("p");
+  bar.className = "notice notice-check signed-out";
+  bar.setAttribute("role", "alert");
+  bar.append(...signedOut());
+  (document.querySelector("dialog:modal") ?? document.body).append(bar);
+}
+
 export async function fetched(url, options) {
   // as fetch; none of our addresses leads a script anywhere but to the sign-in page, and that is no answer
   const answer = await fetch(url, options);
-  return answer.redirected ? new Response(null, { status: SIGNED_OUT }) : answer;
+  if (!answer.redirected && answer.status !== SIGNED_OUT) return answer;
+  tellSignedOut();
+  return new Response(null, { status: SIGNED_OUT });
 }
 
 const LATER = [429, 503]; // with Retry-After: nothing was done, and the same may go well then

@@ -20,8 +20,10 @@ def test_a_question_goes_to_the_top_and_stays_there_while_its_answer_grows(page:
         at_once = top_of(question)
         assert 50 < at_once < 90, "just below the bar"
         expect(page.locator("li.answer:last-child .answer-text")).to_contain_text("coast")
+        page.evaluate("window.words = document.querySelector('li.answer:last-child .answer-text p').firstChild")
         while_it_grows = top_of(question)
         settled(page, 2)
+        assert page.evaluate("window.words.isConnected"), "what was shown is not rendered anew"
         assert (while_it_grows, top_of(question)) == (at_once, at_once)
         expect(page.locator("#to-end")).to_be_hidden()
 
@@ -46,3 +48,14 @@ def test_a_long_answer_is_followed_until_the_reader_scrolls_and_again_from_its_e
         down.click()
         expect(down).to_be_hidden()
         assert page.evaluate("scrollY") > where
+        page.locator("#question").focus()
+        covered = """() => {
+          const { top, bottom } = document.activeElement.getBoundingClientRect();
+          const composer = document.getElementById("composer");
+          return !composer.contains(document.activeElement) && bottom > composer.getBoundingClientRect().top && top > 60;
+        }"""
+        page.evaluate("scrollTo(0, 0)")
+        page.locator("li.question [data-edit]").focus()
+        for _control in range(20):
+            page.keyboard.press("Tab")
+            assert not page.evaluate(covered), "what has the focus is behind the composer"

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.talking import QUESTION, RULES, SLOWLY_S, ask, send, settled, sign_in, talking
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-SAID = "You are signed out. What was asked and answered is kept. Sign in"
+SAID = "You were signed out. Sign in; your question is kept."
 
 
 def end_sessions(page: Page) -> None:
@@ -33,6 +33,33 @@ def test_it_is_said_where_the_question_was_asked_and_the_way_leads_back_to_it(pa
         page.click(".sign-in form .button-main")
         page.wait_for_url(address)
         expect(page.locator("#question")).to_have_value(QUESTION)
+
+
+def test_it_is_said_of_every_request_and_nothing_that_was_written_is_lost(page: Page) -> None:
+    with talking() as talk:
+        sign_in(page, talk.url)
+        ask(page, QUESTION)
+        Session.objects.all().delete()
+        bar = page.locator(".signed-out")
+        for request in (
+            page.locator("button.cite").first.click,
+            page.locator(".rate button").first.click,
+            lambda: page.keyboard.press("Control+k"),
+        ):
+            request()
+            expect(bar).to_have_text(SAID)
+            bar.evaluate("bar => bar.remove()")
+        page.keyboard.press("Escape")
+        page.fill("#question", "Is the coast far?")
+        page.locator("[data-again]").last.click()  # it cannot go into the composer, where another question stands
+        expect(page.locator("#queue li")).to_have_text([QUESTION])
+        bar.get_by_role("link", name="Sign in").click()
+        page.fill("#id_username", "nina")
+        page.fill("#id_password", "a long password")
+        page.click(".sign-in form .button-main")
+        page.wait_for_url("**/chat/**")
+        expect(page.locator("#question")).to_have_value("Is the coast far?")
+        expect(page.locator("#queue li")).to_have_text([QUESTION])
 
 
 def test_an_answer_that_comes_meanwhile_stays_as_it_was_written(page: Page) -> None:

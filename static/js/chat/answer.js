@@ -1,9 +1,11 @@
-// The answer that is coming, as it is drawn: a line that says what is done, and the text under it.
+// The answer that is coming, as it is drawn: its text, and under it a line that says what is done.
 
+import { drawn, morph, takeAttributes } from "./form.js";
 import { element, script, text } from "./page.js";
 import { Progress } from "./progress.js";
 
 const LABEL_LENGTH = 28; // characters of a title in a chip, as the server cuts it
+const SLOT = /^\uE000(\d+)\uE001$/; // in a text, the place of a sentence that is being checked
 const template = document.getElementById("cite-template");
 
 export class ComingAnswer {
@@ -11,9 +13,9 @@ export class ComingAnswer {
   constructor(item = element("li", "message answer")) {
     this.item = item;
     this.state = element("p", "pending", text.textLooking);
-    this.body = element("p", "answer-text is-coming");
+    this.body = element("div", "answer-text is-coming");
     this.progress = new Progress(this.state);
-    this.item.replaceChildren(this.state, this.body);
+    this.item.replaceChildren(this.body, this.state);
     this.begin();
   }
 
@@ -33,6 +35,24 @@ export class ComingAnswer {
     const ways = { queued: this.#queued, references: this.#references, answer: this.#piece, slot: this.#slot };
     ways[event.response_type]?.call(this, event);
     this.progress.hears(event);
+  }
+
+  settle(stored) {
+    // the answer as it is stored comes around the text that is there; returns its item
+    const body = stored.querySelector(":scope > div.answer-text");
+    if (!body) {
+      this.item.replaceWith(stored);
+      return stored;
+    }
+    const parts = [...stored.childNodes];
+    const place = parts.indexOf(body);
+    this.state.remove();
+    takeAttributes(this.item, stored);
+    takeAttributes(this.body, body);
+    morph(this.body, body);
+    this.body.before(...parts.slice(0, place));
+    this.body.after(...parts.slice(place + 1));
+    return this.item;
   }
 
   failed(...said) {
@@ -70,15 +90,17 @@ export class ComingAnswer {
   #redraw() {
     const waiting = [...this.slots].sort(([one], [other]) => one - other).map(([, known]) => known);
     this.body.lang = script(this.text || waiting.find((known) => known.said)?.said || "");
-    this.body.replaceChildren(
-      ...this.#cited(this.text),
-      ...waiting.flatMap((known) => (known.said ? this.#cited(known.said) : checking(known.sources))),
-    );
+    const places = waiting.map((known, place) => known.said ?? ` \uE000${place}\uE001`);
+    const now = element("div");
+    now.append(...drawn(this.text.trimStart() + places.join(""), (words) => this.#inline(words, waiting)));
+    morph(this.body, now);
   }
 
-  #cited(words) {
-    return words.split(/(\[\d+\])/).map((part) => {
+  #inline(words, waiting) {
+    return words.split(/(\[\d+\]|\uE000\d+\uE001)/).filter(Boolean).map((part) => {
       const reference = this.references.get(Number(/^\[(\d+)\]$/.exec(part)?.[1]));
+      const slot = SLOT.exec(part);
+      if (slot) return checking(waiting[slot[1]].sources);
       return reference ? citeButton(reference) : document.createTextNode(part);
     });
   }
@@ -94,7 +116,7 @@ function checking(sources) {
   titles.lang = script(titles.textContent);
   const place = element("span", "checking", `${text.textChecking} `);
   place.append(titles);
-  return [document.createTextNode(" "), place];
+  return place;
 }
 
 function alerting(className, said) {

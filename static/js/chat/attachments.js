@@ -1,5 +1,6 @@
 // Files that the next question is asked with: chosen, dropped or pasted, sent one after the other, and followed while they are read.
 
+import { SIGNED_OUT, fetched, tellSignedOut } from "../site.js";
 import { announce, chat, token } from "./page.js";
 import { everywhere } from "./scope.js";
 
@@ -93,7 +94,7 @@ async function look(files = []) {
   clearTimeout(timer);
   session ??= chat.dataset.session || null;
   if (!list || !session) return;
-  const answer = await fetch(`${address()}?${new URLSearchParams([...files, ...shown()].map(({ id }) => ["id", id]))}`, { headers: { Accept: "application/json" } }).catch(() => null);
+  const answer = await fetched(`${address()}?${new URLSearchParams([...files, ...shown()].map(({ id }) => ["id", id]))}`, { headers: { Accept: "application/json" } }).catch(() => null);
   if (answer?.ok) draw(await answer.json());
   else if (!answer || answer.status >= 500) timer = setTimeout(look, POLL_MS);
 }
@@ -183,7 +184,8 @@ async function send({ file, chip }) {
         chip.remove();
         taken.delete(request.response.id); // attached again
         draw(request.response);
-      } else if (chip.isConnected) fail(chip, request.response?.detail ?? words.textNetwork);
+      } else if (request.status === SIGNED_OUT) tellSignedOut();
+      if (request.status !== 201 && chip.isConnected) fail(chip, request.response?.detail ?? words.textNetwork);
       tell();
       done();
     });
@@ -203,7 +205,7 @@ async function takeOut(button) {
   document.getElementById("question").focus();
   if (!remove) return; // the server does not have it
   const body = new URLSearchParams(shown().map(({ id }) => ["id", id]));
-  const answer = await fetch(remove, { method: "POST", body, headers: { Accept: "application/json", "X-CSRFToken": token() } }).catch(() => null);
+  const answer = await fetched(remove, { method: "POST", body, headers: { Accept: "application/json", "X-CSRFToken": token() } }).catch(() => null);
   if (answer?.ok) draw(await answer.json());
   else look();
 }

@@ -50,8 +50,8 @@ export function write(query) {
   question.focus();
 }
 
-export function giveBack(query) {
-  if (!question.value) write(query); // nothing that was typed is lost
+export function isEmpty() {
+  return !question.value;
 }
 
 export function assistant() {

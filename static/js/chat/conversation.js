@@ -1,12 +1,12 @@
 // One conversation: begins it, sends questions, hears their answers, stops them.
 
-import { SIGNED_OUT, patiently } from "../site.js";
+import { SIGNED_OUT, patiently, signedOut } from "../site.js";
 import { ComingAnswer } from "./answer.js";
 import { giveBack, take } from "./attachments.js";
 import * as composer from "./composer.js";
 import { asText } from "./copying.js";
 import { keep, kept, moveTo } from "./keeping.js";
-import { announce, randomId, signedOut, text, thread, token } from "./page.js";
+import { announce, randomId, text, thread, token } from "./page.js";
 import { everywhere, scopes } from "./scope.js";
 import { grown, lead, look } from "./scroll.js";
 import { Line } from "./socket.js";
@@ -15,8 +15,9 @@ import { addQuestion, cutFrom, lastAnswer, renewMenu, stored, unfinished } from 
 
 export class Conversation {
   // named: called with the title of a new conversation. ended: when an answer is over; with false where it was stopped or failed.
-  constructor({ named, ended }) {
-    Object.assign(this, { session: text.session, named, ended });
+  // returned: with a question that nobody took
+  constructor({ named, ended, returned }) {
+    Object.assign(this, { session: text.session, named, ended, returned });
     this.beginning = null; // a promise, while the conversation is made
     this.asked = null; // the question that is being answered, as `asked` below makes it
     this.line = new Line({ opened: () => this.#opened(), heard: (event) => this.#heard(event), gone: (said) => this.#gone(said) });
@@ -196,10 +197,10 @@ export class Conversation {
       return;
     }
     const html = page?.ok ? await page.text() : "";
-    const [question, told] = stored(html);
-    if (told) {
+    const [question, whole] = stored(html);
+    if (whole) {
       item.replaceWith(question);
-      answer.item.replaceWith(told);
+      const told = answer.settle(whole);
       renewMenu(html);
       const said = told.querySelector(".answer-text");
       announce.textContent = said ? asText(said, { withNumbers: false }) : "";
@@ -209,7 +210,7 @@ export class Conversation {
   }
 
   #fail(...said) {
-    composer.giveBack(this.asked.query);
+    this.returned(this.asked.query);
     giveBack(this.asked.files);
     keep("asked", null);
     this.asked.answer.failed(...said);

@@ -1,6 +1,6 @@
 // What is said about an answer is taken without a reload; without JavaScript the forms are sent as they are.
 
-import { fetched } from "../site.js";
+import { SIGNED_OUT, fetched } from "../site.js";
 import { announce, text, thread } from "./page.js";
 import { reveal } from "./scroll.js";
 import { idOf, questionOf, stored } from "./thread.js";
@@ -11,9 +11,11 @@ thread.addEventListener("submit", async (event) => {
   event.preventDefault();
   const answer = form.closest(".answer");
   const given = new FormData(form, event.submitter);
-  const sent = await fetch(form.action, { method: "POST", body: given, redirect: "manual" }).catch(() => null);
+  const options = { method: "POST", body: given, redirect: "manual", headers: { Accept: "application/json" } };
+  const sent = await fetched(form.action, options).catch(() => null);
   const session = form.action.match(/\/chat\/([^/]+)\//)[1];
   const page = sent?.type === "opaqueredirect" ? await fetched(`/chat/${session}/messages/${idOf(answer)}/`).catch(() => null) : null;
+  if ([sent, page].some((each) => each?.status === SIGNED_OUT)) return;
   if (!page?.ok) {
     form.submit(); // the page that says what is wrong
     return;

@@ -13,7 +13,7 @@ import { Queue } from "./queue.js";
 import { lead, showFrom } from "./scroll.js";
 import { idOf, questionOf, wordsOf } from "./thread.js";
 
-const conversation = new Conversation({ named, ended });
+const conversation = new Conversation({ named, ended, returned });
 const queue = new Queue({ sent: askAtOnce, edited: composer.write });
 let urgent = null; // asked as soon as the answer that is being stopped is over
 
@@ -39,6 +39,12 @@ function ended(isWell) {
   if (next) conversation.ask(next);
 }
 
+function returned(query) {
+  // nothing that was typed is lost
+  if (composer.isEmpty()) composer.write(query);
+  else queue.putFirst(query);
+}
+
 function ask(query) {
   if (conversation.isBusy) queue.add(query);
   else conversation.ask(query);
@@ -61,7 +67,7 @@ function askInstead(query, insteadOf, isWide = false) {
 listenToCopies(thread);
 attachments.listen({ conversation: () => conversation.begun(), told: composer.refresh });
 composer.listen({ submitted: ask, stopped: () => conversation.stop() });
-for (const suggestion of document.querySelectorAll("#welcome .suggestion")) {
+for (const suggestion of document.querySelectorAll("[data-suggestion]")) {
   suggestion.addEventListener("click", () => ask(suggestion.textContent.trim()));
 }
 thread.addEventListener("click", (event) => {

@@ -12,13 +12,6 @@ export function element(name, className, content = "") {
   return made;
 }
 
-export function signedOut() {
-  // what is said then, with the way back to this page
-  const link = element("a", "", text.textSignIn);
-  link.href = `${text.signInUrl}?${new URLSearchParams({ next: location.pathname })}`;
-  return [text.textSignedOut, " ", link];
-}
-
 export function script(words) {
   return /[\u3400-\u9fff]/.test(words) ? "zh" : "en";
 }

@@ -11,7 +11,7 @@ let expected = null; // where the page was put; elsewhere somebody has scrolled
 
 export function lead(question) {
   // room below the question, so that it can stand at the top while its answer is short
-  const bar = parseFloat(getComputedStyle(question).scrollMarginBlockStart);
+  const bar = parseFloat(getComputedStyle(document.documentElement).scrollPaddingBlockStart);
   const gap = parseFloat(getComputedStyle(thread).rowGap) + parseFloat(getComputedStyle(thread).paddingBlockEnd);
   const room = innerHeight - bar - question.offsetHeight - gap - composer.offsetHeight;
   thread.style.setProperty("--room", `${Math.max(0, Math.floor(room))}px`);
@@ -66,6 +66,10 @@ addEventListener("scroll", () => {
   look();
 }, { passive: true });
 addEventListener("resize", look);
+new ResizeObserver(() => {
+  // what gets the focus is scrolled to where the composer does not cover it
+  document.documentElement.style.setProperty("--composer", `${composer.offsetHeight + 12}px`);
+}).observe(composer);
 down.addEventListener("click", () => {
   put(scrollY + below());
   isFollowing = true;

@@ -1,6 +1,7 @@
 // The line to the server: opened again by itself, until the server says that there is nothing more to hear.
 
-import { signedOut, text } from "./page.js";
+import { signedOut, tellSignedOut } from "../site.js";
+import { text } from "./page.js";
 
 const state = document.getElementById("connection");
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
@@ -74,7 +75,8 @@ export class Line {
 
   end(said) {
     // said: makes the words and links of it, anew for each place
-    this.say(...said());
+    if (said === signedOut) tellSignedOut();
+    else this.say(...said());
     this.gone(said);
     this.waiting?.reject(new Error("closed"));
     this.waiting = null;

@@ -3,7 +3,7 @@
 import { element, script, text, thread } from "./page.js";
 
 export function addQuestion(query, files = []) {
-  document.getElementById("welcome")?.remove();
+  for (const part of document.querySelectorAll(".welcome")) part.remove();
   const item = element("li", "message question");
   const body = element("p", "", query);
   body.lang = script(query);

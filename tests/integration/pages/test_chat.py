@@ -100,6 +100,8 @@ def test_a_failed_and_an_unfinished_answer_say_what_happened(house: House) -> No
     Message.objects.create(session=session, parent=broken, role=Role.ASSISTANT, is_complete=False)
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert "It broke." in body
+    assert body.count("data-again") == 1
+    assert f'action="{reverse("feedback", args=[session.pk, broken.pk])}"' not in body, "there is nothing to rate"
     assert "This answer is still being written" in body
 
 

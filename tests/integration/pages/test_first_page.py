@@ -11,6 +11,7 @@ from agent.events import StopReason
 from agent.models import Message, Role, Session
 from authz.grants import take_back
 from authz.permissions import Right
+from knowledge.library import knowledge_bases_of
 from knowledge.services import access
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import House, client_of, principal_of
@@ -87,6 +88,35 @@ def test_the_own_week_is_what_was_answered_in_it(house: House) -> None:
     answered(house.keeper, "somebody else's?")
     assert page_of(house.reader).again == ("today?", "this week?")
     assert page_of(house.stranger).again == ()
+
+
+def test_a_follow_up_is_not_offered_again_without_the_question_before_it(house: House) -> None:
+    session = Session.objects.create(user=house.reader, title="Allowance")
+    before = None
+    for asked in (
+        "How much is the allowance in Rotterdam?",
+        "and in Hangzhou?",
+        "Which days are public holidays in May?",
+    ):
+        question = Message.objects.create(session=session, role=Role.USER, content=asked, parent=before)
+        before = Message.objects.create(
+            session=session, parent=question, role=Role.ASSISTANT, content="Yes.", stop_reason=StopReason.OK
+        )
+    answered(house.reader, "KeelTrack?")  # short, and the first of its conversation
+    assert set(page_of(house.reader).again) == {
+        "KeelTrack?",
+        "Which days are public holidays in May?",
+        "How much is the allowance in Rotterdam?",
+    }
+
+
+def test_an_empty_base_is_the_last_of_the_library(house: House) -> None:
+    make_document(house.folder, "guide.md", GUIDE, ingested=True)
+    allow(house.reader, make_base("A base without documents"))
+    assert [base.name for base in knowledge_bases_of(principal_of(house.reader))] == [
+        "Rules",
+        "A base without documents",
+    ]
 
 
 def test_whoever_reads_nothing_is_told_what_to_do(house: House) -> None:

@@ -9,8 +9,10 @@ from django.urls import reverse
 
 from agent.kept_scope import kept, scope_of
 from agent.models import Message, Role, Session
-from agent.palette.finding import MOST, find
+from agent.palette.finding import MOST, find, find_passages
 from agent.palette.places import find_places, places_in
+from audit.actions import Action
+from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
 from knowledge.retrieval.search import Scope
@@ -61,6 +63,23 @@ def test_what_is_found_is_what_the_person_may_see(release: House) -> None:
     assert names(release.stranger, "release") == set()
     take_back(None, [Right.VIEW], release.folder, of=release.reader)
     assert names(release.reader, "release") == {("conversation", "Of reader"), ("base", "Release base")}
+
+
+def test_words_of_texts_find_the_documents_that_the_person_may_read(release: House) -> None:
+    def found(person: User, words: str) -> set[tuple[str, str]]:
+        return {(each.title, each.snippet) for each in find_passages(principal_of(person), words)}
+
+    for folder, title in ((release.folder, "Gateways"), (release.sibling, "Secret gateways")):
+        text = f"# {title}\n\nThe gateway KG-400 works from -40 to 70 degrees."
+        make_document(folder, f"{title}.md", text, ingested=True)
+    snippet = "Gateways The gateway <b>KG-400</b> works from -40 to 70 degrees."
+    assert found(release.reader, "KG-400") == {("Gateways", snippet)}
+    assert found(release.reader, "gateway") == set()  # the palette finds it by its name
+    assert found(release.stranger, "KG-400") == set()
+    take_back(None, [Right.VIEW], release.folder, of=release.reader)
+    assert found(release.reader, "KG-400") == set()
+    client_of(release.reader).get(reverse("palette-passages"), {"q": "KG-400"})
+    assert Entry.objects.filter(action=Action.SEARCHED).exists()
 
 
 def test_places_count_what_the_person_is_answered_from(release: House) -> None:

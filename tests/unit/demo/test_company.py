@@ -202,3 +202,11 @@ def test_one_folder_can_be_asked_for_by_those_who_may_not_read_it() -> None:
     """So that a newcomer sees how one asks to be let in."""
     people = next(base for base in load_company().knowledge_bases if base.key == "people")
     assert [folder.key for folder in people.folders if folder.askable] == ["recruitment"]
+
+
+def test_reviews_are_of_documents_that_their_owner_may_read() -> None:
+    company = load_company()
+    for review in company.reviews:
+        assert (DOCUMENTS / review.document).is_file()
+        assert review.owner in company.readers(review.document)
+    assert {review.in_days < 0 for review in company.reviews} == {True, False}, "some are overdue, some are not"
