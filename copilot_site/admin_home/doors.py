@@ -33,6 +33,10 @@ def _has_sources(user: User) -> bool:
     return may_connect(user) or seen_sources(Principal.of(user), user).exists()
 
 
+def _reads_the_log(user: User) -> bool:
+    return user.has_perm("audit.view_entry")
+
+
 def _is_superuser(user: User) -> bool:
     return user.is_superuser
 
@@ -162,6 +166,12 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
     (
         _("Audit and system"),
         (
+            Door(
+                _("Who was shown this"),
+                _("Every person who saw a document, and everything that a person saw."),
+                "shown",
+                _reads_the_log,
+            ),
             Door(
                 _("Audit log"),
                 _("What was done, by whom, when and with which outcome; search, timelines and exports."),
