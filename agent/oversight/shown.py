@@ -130,14 +130,15 @@ def chosen_rows(
 
 def _documents(principal: Principal, subject: Subject) -> Sequence[Any]:
     """Return the documents of a subject: of a place those that lie there now, in the trash too, and those deleted there."""
+    pk = UUID(subject.id)
     if subject.kind == "document":
-        return [[UUID(subject.id)]]
-    links = FolderLink.objects.filter(ancestor_id=subject.id)
+        return [[pk]]
+    links = FolderLink.objects.filter(ancestor_id=pk)
     if subject.kind == "base":
-        links = FolderLink.objects.filter(descendant__knowledge_base_id=subject.id, depth=0)
-    folders = [str(pk) for pk in links.values_list("descendant_id", flat=True)]
+        links = FolderLink.objects.filter(descendant__knowledge_base_id=pk, depth=0)
+    folders = [str(each) for each in links.values_list("descendant_id", flat=True)]
     removed = Entry.objects.filter(action=Action.DOCUMENT_DELETED, detail__folder__in=folders)
-    gone = [UUID(pk) for pk in removed.values_list("target_id", flat=True)]
+    gone = [UUID(each) for each in removed.values_list("target_id", flat=True)]
     return [reviewed(Document, principal).filter(folder_id__in=links.values("descendant_id")).values("pk"), gone]
 
 

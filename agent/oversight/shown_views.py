@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_safe
 
 from agent.oversight.shown import ShownLine, Subject, chosen_rows, find_subjects, lines, subject_of
@@ -66,7 +66,7 @@ def _midnight(day: Any) -> datetime | None:
 @admin_page
 def shown_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """List who was shown a document, or what a person was shown; `?file=csv` sends all lines as a file."""
-    if not request.user.has_perm("audit.view_entry"):  # type: ignore[union-attr]
+    if not request.user.has_perm("audit.view_entry"):
         raise PermissionDenied(_("Only auditors read the audit log."))
     form = ShownForm(request.GET)
     subject, found = _chosen(principal, form.given())
@@ -87,13 +87,23 @@ def shown_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "form": ShownForm(chosen | {"q": subject.name}),
         "times": times,
         "people": people,
-        "documents": documents,
+        "headline": _headline(subject, times, people, documents),
         "page": page,
         "page_query": f"&{urlencode(chosen)}",
         "lines": list(lines(list(page.object_list), may_replay=may_oversee(request.user))),
-        "may_export": request.user.has_perm("audit.export_entry"),  # type: ignore[union-attr]
+        "may_export": request.user.has_perm("audit.export_entry"),
     }
     return show(request, "admin/oversight/shown.html", context)
+
+
+def _headline(subject: Subject, times: int, people: int, documents: int) -> str:
+    if not times:
+        return _("Nothing shown") if subject.kind == "person" else _("Not shown to anybody")
+    if subject.kind == "person":
+        what = ngettext("one document", "%(n)s documents", documents) % {"n": documents}
+        return ngettext("Saw %(what)s once", "Saw %(what)s, %(n)s times in all", times) % {"what": what, "n": times}
+    whom = ngettext("one person", "%(n)s people", people) % {"n": people}
+    return ngettext("Shown once to %(whom)s", "Shown %(n)s times to %(whom)s", times) % {"whom": whom, "n": times}
 
 
 def _chosen(principal: Principal, given: dict[str, Any]) -> tuple[Subject | None, list[Subject] | None]:
@@ -112,7 +122,7 @@ def _chosen(principal: Principal, given: dict[str, Any]) -> tuple[Subject | None
 def _file(
     request: HttpRequest, principal: Principal, rows: QuerySet[Shown], chosen: dict[str, str]
 ) -> HttpResponseBase:
-    if not request.user.has_perm("audit.export_entry"):  # type: ignore[union-attr]
+    if not request.user.has_perm("audit.export_entry"):
         raise PermissionDenied(_("Only auditors who may export do this."))
     record(principal, Action.AUDIT_EXPORTED, detail={"format": "csv", "shown": chosen})
     found = lines(rows, may_replay=False)
