@@ -42,8 +42,8 @@ class ShownForm(forms.Form):
 
     q = forms.CharField(label=gettext_lazy("Document, folder or person"), required=False)
     of = forms.CharField(required=False, widget=forms.HiddenInput)
-    since = _day(gettext_lazy("From"))
-    until = _day(gettext_lazy("To"))
+    since = _day(gettext_lazy("from"))
+    until = _day(gettext_lazy("until"))
     how = forms.ChoiceField(
         label=gettext_lazy("How"), required=False, choices=[("", gettext_lazy("all ways")), *How.choices]
     )
@@ -79,9 +79,9 @@ def shown_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     chosen = {"of": subject.key, "since": form.given().get("since"), "until": form.given().get("until"), "how": how}
     chosen = {name: str(value) for name, value in chosen.items() if value}
     if request.GET.get("file") == "csv":
-        return _file(request, principal, rows, chosen)
+        return _file(request, principal, subject, rows, chosen)
     times, people, documents = totals(rows)
-    record(principal, Action.AUDIT_READ, detail={"shown": chosen, "times": times})
+    record(principal, Action.AUDIT_READ, detail={"shown": chosen, "times": times} | _named(subject))
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context |= {
         "form": ShownForm(chosen | {"q": subject.name}),
@@ -94,6 +94,11 @@ def shown_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "may_export": request.user.has_perm("audit.export_entry"),
     }
     return show(request, "admin/oversight/shown.html", context)
+
+
+def _named(subject: Subject) -> dict[str, list[str]]:
+    """Return the document, for the entry's title in the log."""
+    return {"documents": [subject.id]} if subject.kind == "document" else {}
 
 
 def _headline(subject: Subject, times: int, people: int, documents: int) -> str:
@@ -120,11 +125,11 @@ def _chosen(principal: Principal, given: dict[str, Any]) -> tuple[Subject | None
 
 
 def _file(
-    request: HttpRequest, principal: Principal, rows: QuerySet[Shown], chosen: dict[str, str]
+    request: HttpRequest, principal: Principal, subject: Subject, rows: QuerySet[Shown], chosen: dict[str, str]
 ) -> HttpResponseBase:
     if not request.user.has_perm("audit.export_entry"):
         raise PermissionDenied(_("Only auditors who may export do this."))
-    record(principal, Action.AUDIT_EXPORTED, detail={"format": "csv", "shown": chosen})
+    record(principal, Action.AUDIT_EXPORTED, detail={"format": "csv", "shown": chosen} | _named(subject))
     found = lines(rows, may_replay=False)
     name = f"shown-{timezone.localdate():%Y-%m-%d}.csv"
     return CsvDownload((row for part in ([COLUMNS], map(_cells, found)) for row in part), filename=name)
