@@ -37,10 +37,6 @@ def _reads_the_log(user: User) -> bool:
     return user.has_perm("audit.view_entry")
 
 
-def _is_superuser(user: User) -> bool:
-    return user.is_superuser
-
-
 def _table(name: str) -> str:
     return f"admin:{name}_changelist"
 
@@ -166,12 +162,7 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
     (
         _("Audit and system"),
         (
-            Door(
-                _("Who was shown this"),
-                _("Every person who saw a document, and everything that a person saw."),
-                "shown",
-                _reads_the_log,
-            ),
+            Door(_("Who was shown this"), _("Who saw a document, and what a person saw."), "shown", _reads_the_log),
             Door(
                 _("Audit log"),
                 _("What was done, by whom, when and with which outcome; search, timelines and exports."),
@@ -182,7 +173,7 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
                 _("Connections of the server"),
                 _("Embedding service, mail and file storage, tried before they are set."),
                 "server-connections",
-                _is_superuser,
+                lambda user: user.is_superuser,
             ),
             Door(
                 _("Webhooks"),
