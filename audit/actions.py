@@ -1,6 +1,7 @@
 """The vocabulary of the audit log: one dotted name for each thing that is recorded, with a text for people."""
 
 from django.db import models
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 
@@ -168,3 +169,60 @@ class Outcome(models.TextChoices):
     DENY = "deny", _("denied")
     FILTERED = "filtered", _("filtered")
     ERROR = "error", _("error")
+
+
+class How(models.TextChoices):
+    """In which way a document was shown. READ: an answer's search found it, and the answer did not quote it."""
+
+    QUOTED = "quoted", _("Quoted in an answer")
+    PASSAGE = "passage", _("Passage shown")
+    OPENED = "opened", _("Page opened")
+    REREAD = "reread", _("Conversation read again")
+    DOWNLOADED = "downloaded", _("Downloaded")
+    EXPORTED = "exported", _("Exported")
+    SHARED = "shared", _("Conversation shared")
+    REPLAYED = "replayed", _("Answer replayed")
+    READ = "read", _("Found, not quoted")
+
+
+SHOWING: dict[str, How] = {
+    Action.QUESTION_ANSWERED: How.QUOTED,
+    Action.EVIDENCE_SHOWN: How.PASSAGE,
+    Action.SEARCHED: How.PASSAGE,
+    Action.DOCUMENT_OPENED: How.OPENED,
+    Action.PAGE_IMAGE_SHOWN: How.OPENED,
+    Action.CONVERSATION_READ: How.REREAD,
+    Action.DOCUMENT_DOWNLOADED: How.DOWNLOADED,
+    Action.SKILL_FILE_DOWNLOADED: How.DOWNLOADED,
+    Action.CONVERSATION_EXPORTED: How.EXPORTED,
+    Action.CONVERSATION_SHARED: How.SHARED,
+    Action.ANSWER_REPLAYED: How.REPLAYED,
+}
+"""The actions that show documents to whoever acts; `audit.shown` finds the documents in their entries."""
+
+GROUPS: tuple[tuple[Promise, tuple[str, ...]], ...] = (  # by the first part of a name
+    (_("Sign-in and accounts"), ("auth", "mfa", "user", "token", "service_account")),
+    (_("Units, roles and groups"), ("org_unit", "role", "group", "member", "claim")),
+    (_("Rights"), ("grant", "denial", "inheritance", "discoverable", "access")),
+    (_("Bases and folders"), ("knowledge_base", "folder", "graph", "webhook", "document_source")),
+    (_("Documents"), ("document", "evidence", "search")),
+    (_("Questions and answers"), ("question", "answer", "verified_answer", "evaluation")),
+    (_("Conversations"), ("conversation",)),
+    (_("Business data"), ("sql", "query", "source")),
+    (_("Assistants, tools and the web"), ("agent", "tool", "approval", "skill", "web")),
+    (_("Audit log and system"), ("audit", "hold", "person", "setting", "server")),
+)
+
+
+def grouped() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the vocabulary as (group, [(action, text)]), each group by its texts."""
+    return [
+        (
+            str(name),
+            sorted(
+                ((action.value, str(action.label)) for action in Action if action.value.partition(".")[0] in first),
+                key=lambda choice: choice[1],
+            ),
+        )
+        for name, first in GROUPS
+    ]

@@ -1,9 +1,10 @@
 """Read-only admin pages of the audit log: nothing here adds, changes or deletes an entry."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
@@ -20,7 +21,7 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from audit.actions import Action, Outcome
+from audit.actions import Action, Outcome, grouped
 from audit.export import export_entries, filename, format_named
 from audit.keys import trusted_keys
 from audit.malformed_rows import in_part
@@ -28,6 +29,7 @@ from audit.models import Checkpoint, Entry, Hold
 from audit.record import record
 from audit.retention import check_hold, place_hold, release_hold
 from audit.selectors import EntryFilter, signing, timeline
+from audit.titles import in_words, named_in, target_in_words, titles_of
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.files import StreamedPieces
 from copilot_site.lib.read_only_admin import ReadOnlyAdmin
@@ -52,13 +54,15 @@ class TimelineStep:
 
     entry: Entry
     seconds: float | None
-    lists: list[tuple[str, list[Any]]]
+    lists: list[tuple[str, list[str]]]
     facts: list[tuple[str, Any]]
 
     @classmethod
-    def of(cls, entry: Entry, *, began: datetime | None) -> "TimelineStep":
+    def of(cls, entry: Entry, *, began: datetime | None, titles: Mapping[UUID, str]) -> "TimelineStep":
         detail = sorted(entry.detail.items())
-        lists = [(name, value) for name, value in detail if isinstance(value, list)]
+        lists = [
+            (name, [in_words(each, titles) for each in value]) for name, value in detail if isinstance(value, list)
+        ]
         facts = [(name, value) for name, value in detail if value is not None and not isinstance(value, list)]
         seconds = (entry.at - began).total_seconds() if began and "at" not in entry.unreadable else None
         return cls(entry, seconds, lists, facts)
@@ -73,14 +77,15 @@ class ReadInPart(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         self.result_list = in_part(self.model, list(self.result_list.values_list("pk", flat=True)))
-        prefetch_related_objects(self.result_list, *self.model_admin.shown_with)
+        self.model_admin.prepare(self.result_list)
         self.unreadable = [self.model_admin.place(row) for row in self.result_list if row.unreadable]
 
 
 class LogAdmin(admin.ModelAdmin[Any]):
-    """Pages over rows that may have been changed from outside. shown_with: the relations that the list shows."""
+    """Pages over rows that may have been changed from outside."""
 
-    shown_with: tuple[str, ...] = ()
+    def prepare(self, rows: list[Any]) -> None:
+        """Read what a page shows beside its rows, with the same number of queries for any number of them."""
 
     def place(self, row: Any) -> str:
         """Return the name of a row."""
@@ -93,7 +98,9 @@ class LogAdmin(admin.ModelAdmin[Any]):
         if not object_id.isdecimal():
             return None
         keys = self.get_queryset(request).filter(pk=object_id).values_list("pk", flat=True)
-        return next(iter(in_part(self.model, list(keys))), None)
+        rows = in_part(self.model, list(keys))
+        self.prepare(rows)
+        return next(iter(rows), None)
 
 
 class ExportForm(forms.Form):
@@ -113,7 +120,7 @@ class ExportForm(forms.Form):
     actor = forms.CharField(
         label=_("actor"), required=False, help_text=_("A sign-in name, or the number of an account.")
     )
-    action = forms.ChoiceField(label=_("action"), required=False, choices=[("", _("all")), *Action.choices])
+    action = forms.ChoiceField(label=_("action"), required=False, choices=lambda: [("", _("all")), *grouped()])
     outcome = forms.ChoiceField(label=_("outcome"), required=False, choices=[("", _("all")), *Outcome.choices])
     run_id = forms.CharField(label=_("run id"), required=False)
 
@@ -124,7 +131,7 @@ class ExportForm(forms.Form):
 
 
 class ActionFilter(admin.ChoicesFieldListFilter):
-    """One choice among more than a hundred, as a list that opens."""
+    """One choice among more than a hundred: groups that open, and a field that finds in them."""
 
     template = "admin/audit/choice_filter.html"
 
@@ -136,9 +143,9 @@ class ActionFilter(admin.ChoicesFieldListFilter):
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         others = [(name, value) for name, value in changelist.params.items() if name != self.lookup_kwarg]
-        words = sorted(self.field.flatchoices, key=lambda choice: str(choice[1]))
         chosen = (self.lookup_val or [""])[-1]
-        yield {"parameter": self.lookup_kwarg, "options": words, "chosen": chosen, "others": others}
+        groups = [(name, options, chosen in dict(options)) for name, options in grouped()]
+        yield {"parameter": self.lookup_kwarg, "groups": groups, "chosen": chosen, "others": others}
 
 
 @admin.register(Entry)
@@ -159,14 +166,20 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     )
     list_display_links = ("place", "moment")
     list_filter = ("outcome", ("at", admin.DateFieldListFilter), ("action", ActionFilter))
-    shown_with = ("link",)
     search_fields = ("actor_name", "on_behalf_of_name", "target_name", "target_id", "run_id", "request_id", "reason")
     list_per_page = 50
     show_full_result_count = False
     fields = (
         "place", "moment", "actor_id", "actor_name", "on_behalf_of_id", "on_behalf_of_name", "action", "outcome", "reason",
-        "target_type", "target_id", "target_name", "run", "request_id", "address", "detail", "hash",
+        "target_type", "target_id", "target_name", "documents", "run", "request_id", "address", "detail", "hash",
     )  # fmt: skip
+
+    def prepare(self, rows: list[Any]) -> None:
+        """Attach links and the titles of named documents."""
+        prefetch_related_objects(rows, "link")
+        titles = titles_of(pk for row in rows for pk in named_in(row))
+        for row in rows:
+            row.titles = titles
 
     @admin.display(description=_("number"), ordering="link__seq")
     def place(self, entry: Entry) -> str:
@@ -178,9 +191,13 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
         return "–" if "at" in entry.unreadable else localtime(entry.at).isoformat(sep=" ", timespec="seconds")
 
     @admin.display(description=_("target"), ordering="target_name")
-    def target(self, entry: Entry) -> str:
-        """Return the target of the action; for a tool call, the tool."""
-        return entry.target_name or str(entry.detail.get("tool") or "-")
+    def target(self, entry: Any) -> str:
+        """Return the target of the action; where it is a conversation or missing, the documents or the tool."""
+        return target_in_words(entry, entry.titles)
+
+    @admin.display(description=_("documents"))
+    def documents(self, entry: Any) -> str:
+        return "\n".join(entry.titles[pk] for pk in named_in(entry)) or "–"
 
     @admin.display(description=_("hash of the chain"))
     def hash(self, entry: Entry) -> str:
@@ -217,7 +234,8 @@ class EntryAdmin(LogAdmin, ReadOnlyAdmin):
             raise Http404
         record(Reader.of(request), Action.AUDIT_READ, detail={"run": run_id})
         began = next((entry.at for entry in entries if "at" not in entry.unreadable), None)
-        steps = [TimelineStep.of(entry, began=began) for entry in entries]
+        titles = titles_of(pk for entry in entries for pk in named_in(entry))
+        steps = [TimelineStep.of(entry, began=began, titles=titles) for entry in entries]
         return self._page(
             request, "admin/audit/entry/run.html", title=_("Timeline of a run"), run_id=run_id, steps=steps
         )

@@ -30,9 +30,9 @@ ORDER BY c.relname
 ALLOWED = """
 LOCK TABLE audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold IN SHARE UPDATE EXCLUSIVE MODE;
 GRANT USAGE, CREATE ON SCHEMA public TO {role};
-REVOKE ALL ON audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold FROM {role};
-GRANT SELECT ON audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold TO {role};
-GRANT INSERT ON audit_entry, audit_checkpoint, audit_hold TO {role};
+REVOKE ALL ON audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold, audit_shown FROM {role};
+GRANT SELECT ON audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold, audit_shown TO {role};
+GRANT INSERT ON audit_entry, audit_checkpoint, audit_hold, audit_shown TO {role};
 GRANT UPDATE (released_at) ON audit_hold TO {role};
 GRANT USAGE ON SEQUENCE audit_entry_id_seq, audit_checkpoint_id_seq, audit_hold_id_seq TO {role};
 """

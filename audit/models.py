@@ -102,6 +102,23 @@ class Entry(AppendOnlyModel):
         return f"{at} {self.actor_name or '-'} {self.action} {self.target_name}".rstrip()
 
 
+class Shown(models.Model):
+    """A document that an entry showed to its actor, with the entry's time: an index that `audit.shown` derives from entries."""
+
+    pk = models.CompositePrimaryKey("entry_id", "document_id")
+    entry = models.ForeignKey(Entry, models.DO_NOTHING, related_name="+", db_index=False, db_constraint=False)
+    document_id = models.UUIDField()
+    how = models.CharField(max_length=12)  # of `How`
+    at = models.DateTimeField()
+    person_id = models.BigIntegerField(null=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["document_id", "-at"], name="audit_shown_document_idx"),
+            models.Index(fields=["person_id", "-at"], name="audit_shown_person_idx"),
+        ]
+
+
 class Link(models.Model):
     """An entry's place in the chain. The database makes it when the entry's transaction commits, and nobody else does."""
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from audit.actions import Action, Outcome
 from audit.durability import flush
 from audit.models import Entry, seal
+from audit.shown import index
 from copilot_site.lib.database import prepared_cursor
 
 
@@ -42,6 +43,7 @@ def record(
 
     actor: None for the system itself. on_behalf_of: the person whose rights or view were used, if somebody else.
     detail: ids, counts and sizes, JSON-serialisable; never text of a document, never a person's name. Numbers beyond 2^53 as text.
+    Of a SHOWING action, `evidence` or `documents` lists what was shown, where that is more than the target.
     target_name: replaces `str(target)`, or names a target without a row.
     The request id and the address come from the request that is being served, if one is. The entry gets its place in the chain
     when the transaction commits. Write it last, so that the lock on the end of the chain is taken after all others.
@@ -69,6 +71,7 @@ def record(
     )
     seal(entry)
     insert(entry)
+    index(entry)
     if flush not in [hook[1] for hook in transaction.get_connection().run_on_commit]:
         transaction.on_commit(flush)
     return entry

@@ -86,6 +86,10 @@ def purge(by: Actor | None, *, before: datetime) -> int:
         count = cut.seq - first.seq + 1
         with connection.cursor() as cursor:
             cursor.execute(
+                "DELETE FROM audit_shown USING audit_link WHERE audit_link.entry_id = audit_shown.entry_id AND seq <= %s",
+                [cut.seq],
+            )
+            cursor.execute(
                 "DELETE FROM audit_entry USING audit_link WHERE entry_id = audit_entry.id AND seq <= %s", [cut.seq]
             )
             cursor.execute("DELETE FROM audit_link WHERE seq <= %s", [cut.seq])

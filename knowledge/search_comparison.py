@@ -100,6 +100,7 @@ def compare_settings(principal: Principal, query: str, *, base_id: UUID | None, 
         "characters": len(query),
         "top_k": TOP_K,
         "chunks": [str(chunk_id) for chunk_id in texts],
+        "documents": sorted({str(each.document_id) for each in texts.values()}),
         "perm_snapshot_id": take_snapshot(principal),
     }
     record(principal, Action.SEARCHED, detail=detail)

@@ -1,13 +1,14 @@
-"""Reads that pages, API and tools share. Every row comes through `visible_to`."""
+"""Reads that pages, API and tools share. Rows come through `visible_to`; titles that the audit log names do not."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from authz.checks import get_visible
 from authz.folders import folder_ids_with
@@ -148,6 +149,15 @@ def discoverable_for(principal: Principal, question: str, *, most: int = 3) -> l
         if terms & asked:
             scored.append((-len(terms & asked) / len(terms), folder.name, folder))
     return [folder for _score, _name, folder in sorted(scored, key=lambda row: row[:2])[:most]]
+
+
+def recorded_titles(ids: Collection[UUID]) -> dict[UUID, str]:
+    """Return titles for readers of the audit log, whose entries name the documents; no name of a conversation's file."""
+    found = {}
+    for row in Document.unscoped.filter(pk__in=ids).only("title", "trashed_at", "knowledge_base_id"):
+        title = _("file of a conversation") if row.is_attached else row.title
+        found[row.pk] = _("%(title)s (in the trash)") % {"title": title} if row.trashed_at else title
+    return found
 
 
 def shown(row: Chunk) -> ShownPassage:

@@ -61,7 +61,7 @@ UNSCOPED = {
     "knowledge/services/removal.py": "deletes a row that its callers found visible, and counts what is left of it",
     "knowledge/services/reminders.py": "whose documents are due, by the system; each is then counted as its owner may see it",
     "knowledge/services/trash.py": "what nobody's rights reach any more, for whoever could change it before; its end, by the system",
-    "knowledge/selectors.py": "names of folders that were made discoverable; nothing else of them is read",
+    "knowledge/selectors.py": "names of folders that were made discoverable; titles of documents that the audit log names, for its readers",
     "knowledge/services/attachments.py": "finds the conversation of a file for whoever is then let in or not; its end, by the system",
     "knowledge/services/access.py": "changes rows on which `manage` was checked",
     "knowledge/services/access_nodes.py": "locks and moves the rows of a document whose rights are changed by whoever may",

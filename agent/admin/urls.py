@@ -1,7 +1,7 @@
 from django.urls import path
 
 from agent.admin import profile_views, trials
-from agent.oversight import gap_views, impersonation_views, rating_views, replay_views
+from agent.oversight import gap_views, impersonation_views, rating_views, replay_views, shown_views
 from agent.question_sets import views as evaluation_views
 
 urlpatterns = [
@@ -9,6 +9,7 @@ urlpatterns = [
     path("admin/see-as/<int:user_id>/", impersonation_views.see_as, name="see-as"),
     path("admin/answers/", replay_views.answer_list, name="answers"),
     path("admin/answers/<uuid:message_id>/", replay_views.replay_answer, name="replay"),
+    path("admin/shown/", shown_views.shown_list, name="shown"),
     path("admin/ratings/", rating_views.rating_list, name="ratings"),
     path("admin/language-models/try/", trials.try_model, name="model-try"),
     path("admin/agent-profiles/try/", profile_views.try_profile, name="profile-try"),

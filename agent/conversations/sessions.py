@@ -13,7 +13,7 @@ from agent.conversations.made_files import kept_files, made_files
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.visibility import under_rights
 from agent.kept_scope import kept
-from agent.models import MadeFile, Message, Role, Session
+from agent.models import Citation, MadeFile, Message, Role, Session
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.checks import get_visible
@@ -126,6 +126,12 @@ def _record_reading(principal: Principal, session: Session, shown: Sequence[Show
         record(principal, Action.CONVERSATION_READ, session, detail={"evidence": sorted(evidence)})
 
 
+def cited_documents(message_ids: Iterable[UUID]) -> list[str]:
+    """Return the ids of the documents that these answers quote, for the audit log."""
+    found = Citation.objects.filter(message_id__in=message_ids).values_list("document_id", flat=True)
+    return sorted({str(document_id) for document_id in found})
+
+
 def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
     """Return one message without recording that it was read. Raises NotFound.
 
@@ -166,7 +172,7 @@ def made_file(principal: Principal, session_id: UUID, file_id: UUID) -> MadeFile
     found = kept_files().filter(pk=file_id, message__session=session).first()
     if found is None or not made_files(principal, [found.message_id]):
         raise NotFound(_("There is no such file, or it was thrown away: ask again to have it made."))
-    detail: dict[str, object] = {"size_bytes": found.size_bytes}
+    detail = {"size_bytes": found.size_bytes, "documents": cited_documents([found.message_id])}
     record(principal, Action.SKILL_FILE_DOWNLOADED, found, run_id=str(found.message_id), detail=detail)
     return found
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from agent.conversations.branches import Tree
 from agent.conversations.presentation.details import around
 from agent.conversations.presentation.message import ShownMessage
-from agent.conversations.sessions import get_answer, get_session, read_messages
+from agent.conversations.sessions import cited_documents, get_answer, get_session, read_messages
 from agent.events import StopReason
 from agent.models import Role, Share
 from audit.actions import Action
@@ -33,7 +33,9 @@ def share(principal: Principal, session_id: UUID, message_id: UUID) -> Share:
     last = get_answer(session, message_id)
     shared, is_new = Share.objects.get_or_create(session=session, last=last)
     if is_new:
-        record(principal, Action.CONVERSATION_SHARED, session, detail={"share": str(shared.pk), "up_to": str(last.pk)})
+        documents = cited_documents(Tree.of(session.pk).up_to(last.pk))
+        detail = {"share": str(shared.pk), "up_to": str(last.pk), "documents": documents}
+        record(principal, Action.CONVERSATION_SHARED, session, detail=detail)
     return shared
 
 

@@ -81,7 +81,7 @@ def begun(principal: Principal, request: Request, given: Mapping[str, Any]) -> O
     profile, questions = profile_id(principal, given["model"]), given["questions"]
     before = given.get("previous_response_id")
     session, follows = conversation_after(principal, before) if before else conversation_of(principal, questions[:-1])
-    options = Options(profile_id=profile, disable_title=True, follows=follows)
+    options = Options(profile_id=profile, disable_title=True, follows=follows, channel="openai")
     language = "zh-hans" if language_of(questions[-1]) == "zh" else get_language() or "en"
     try:
         run = asked(principal, session.pk, questions[-1], scope=Scope(), language=language, options=options)

@@ -23,6 +23,7 @@ from agent.state import EvidenceItem
 from agent.states import STATES
 from agent.tools.base import Tool, allowed_names, find
 from agent.workflow import walk
+from audit.actions import Action
 from audit.deferred import DeferredEntries
 from audit.record import Actor
 from authz.principal import Principal
@@ -93,6 +94,8 @@ def dry_run(
     )
     give_model(run)
     events = async_to_sync(_events)(run)
+    if run.answer and run.answer.citations:
+        withheld(principal, Action.EVIDENCE_SHOWN, detail={"evidence": run.answer.evidence_ids})
     return DryRun(
         text="".join(event.content for event in events if isinstance(event, Answer)),
         stop_reason=run.stop_reason.value,

@@ -13,6 +13,7 @@ from audit.deferred import DeferredEntries
 from audit.record import record
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
+from knowledge.retrieval.search import Found, Scope, search
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,13 @@ class Impersonation:
     sees: Principal
     perm_snapshot_id: str
     withheld: DeferredEntries
+
+    def search(self, query: str, *, top_k: int, scope: Scope | None = None) -> Found:
+        """Search with their rights; that passages were shown is audited after the block. Raises as `search` does."""
+        found = search(self.sees, query, scope=scope, top_k=top_k)
+        if documents := sorted({str(hit.passage.document_id) for hit in found.hits}):
+            self.withheld(self.sees, Action.EVIDENCE_SHOWN, detail={"documents": documents})
+        return found
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from copilot_site.lib.forms import checked
 from knowledge import library
 from knowledge.governance.parameters import holder_names, user_named
 from knowledge.models import Folder, KnowledgeBase
-from knowledge.retrieval.search import search
 
 TOP_K = 10
 
@@ -99,7 +98,7 @@ def _tried(look: Impersonation, what: str, text: str) -> dict[str, Any]:
         return {}
     try:
         if what == "search":
-            return {"what": what, "text": text, "found": search(look.sees, text, top_k=TOP_K)}
+            return {"what": what, "text": text, "found": look.search(text, top_k=TOP_K)}
         trial = dry_run(look.sees, text, language=get_language() or "en", withheld=look.withheld)
     except CopilotError as problem:
         return {"what": what, "text": text, "problem": str(problem)}

@@ -9,6 +9,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from agent.conversations.sessions import cited_documents
 from agent.models import QuestionSet
 from agent.oversight.answer_filter import AnswerFilter
 from agent.oversight.dry_run import looking
@@ -54,7 +55,7 @@ def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) 
     with transaction.atomic():
         message = get_answer(message_id)
         asker = Principal.of(message.session.user)
-        then_and_now = {"perm_snapshot_id": snapshot_id(message)}
+        then_and_now = {"perm_snapshot_id": snapshot_id(message), "documents": cited_documents([message.pk])}
         if not asker.is_nobody:  # taken before writing is refused: their rights may have changed
             then_and_now["perm_snapshot_id_now"] = take_snapshot(asker)
         record(

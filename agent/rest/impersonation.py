@@ -35,7 +35,6 @@ from knowledge.rest.documents import DocumentFilters, chosen_documents
 from knowledge.rest.folders import FolderFilters, FolderSerializer, seen_folders
 from knowledge.rest.search import SearchAnswer, SearchRequest, scope_of, searching
 from knowledge.rest.serializers import DocumentSerializer
-from knowledge.retrieval.search import search
 
 LOOKS = (400, 401, 403)
 
@@ -218,7 +217,7 @@ class KnowledgeSearchAs(_SeeAs):
         query = given["query"]
         with impersonated(self.principal, user_named(given["user"]), what="search", text=query) as look, searching():
             scope = scope_of(look.sees, given, language=given["language"])
-            found = search(look.sees, query, scope=scope, top_k=given["top_k"])
+            found = look.search(query, scope=scope, top_k=given["top_k"])
             return seen(look, SearchAnswer(found).data)
 
 

@@ -87,6 +87,8 @@ def shown_answers(rows: Iterable[VerifiedAnswer]) -> Iterator[ShownAnswer]:
 
 def note_shown(principal: Principal, shown: Iterable[ShownAnswer]) -> None:
     """Audit the shown texts, which may repeat documents."""
-    evidence = [f"verified:{each.row.pk}" for each in shown if each.row.text]
-    if evidence:
-        record(principal, Action.EVIDENCE_SHOWN, detail={"evidence": evidence})
+    texts = [each for each in shown if each.row.text]
+    if texts:
+        evidence = [f"verified:{each.row.pk}" for each in texts]
+        documents = sorted({str(document.pk) for each in texts for document in each.documents})
+        record(principal, Action.EVIDENCE_SHOWN, detail={"evidence": evidence, "documents": documents})

@@ -33,8 +33,8 @@ def _has_sources(user: User) -> bool:
     return may_connect(user) or seen_sources(Principal.of(user), user).exists()
 
 
-def _is_superuser(user: User) -> bool:
-    return user.is_superuser
+def _reads_the_log(user: User) -> bool:
+    return user.has_perm("audit.view_entry")
 
 
 def _table(name: str) -> str:
@@ -162,6 +162,7 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
     (
         _("Audit and system"),
         (
+            Door(_("Who was shown this"), _("Who saw a document, and what a person saw."), "shown", _reads_the_log),
             Door(
                 _("Audit log"),
                 _("What was done, by whom, when and with which outcome; search, timelines and exports."),
@@ -172,7 +173,7 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
                 _("Connections of the server"),
                 _("Embedding service, mail and file storage, tried before they are set."),
                 "server-connections",
-                _is_superuser,
+                lambda user: user.is_superuser,
             ),
             Door(_("What takes long"), _("The slowest answers and statements."), "slow-work", _is_superuser),
             Door(

@@ -78,7 +78,6 @@ def _fill(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
 def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: int) -> Found:
     """Run `search`, and audit the length of the question and the passages returned, with the rights used, never its words.
 
-
     Raises InvalidInput, EmbeddingError.
     """
     found = search(principal, query, scope=scope, top_k=top_k)
@@ -86,6 +85,7 @@ def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: i
         "characters": len(query),
         "top_k": top_k,
         "chunks": [str(hit.passage.chunk_id) for hit in found.hits],
+        "documents": sorted({str(hit.passage.document_id) for hit in found.hits}),
         "perm_snapshot_id": take_snapshot(principal),
     }
     record(principal, Action.SEARCHED, detail=detail)

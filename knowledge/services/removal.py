@@ -40,7 +40,8 @@ def remove_document(by: Principal | None, document: Document, *, only: Q | None 
 
 
 def _remove(by: Principal | None, document: Document) -> None:
-    record(by, Action.DOCUMENT_DELETED, document, detail={"versions": document.versions.count()})
+    detail = {"versions": document.versions.count(), "folder": str(document.folder_id)}
+    record(by, Action.DOCUMENT_DELETED, document, detail=detail)
     files = [(v.pk, v.file.storage, [v.file.name or "", v.parsed_name]) for v in document.versions.all()]
     gone, nodes = copy(document), _own_nodes(document)
     withdraw(document)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -12,9 +13,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.actions import Action
+from audit.actions import Action, How
 from audit.export import export_entries, format_named
-from audit.models import Checkpoint, Entry, Head, Hold, Link
+from audit.models import Checkpoint, Entry, Head, Hold, Link, Shown
 from audit.retention import place_hold, purge, release_hold
 from audit.selectors import EntryFilter
 from audit.verification import verify
@@ -31,9 +32,13 @@ def numbers() -> list[int]:
 
 
 def test_a_purge_leaves_a_log_that_verifies_from_the_cut(logbook: Logbook) -> None:
+    for seq in (12, 13):
+        at = logbook.entry(seq)
+        Shown.objects.create(entry=at, document_id=uuid4(), how=How.OPENED, at=at.at)
     assert purge(BERT, before=logbook.entry(13).at) == 12
     assert numbers() == list(range(13, 22))
     assert Entry.objects.count() == 9
+    assert list(Shown.objects.values_list("entry__link__seq", flat=True)) == [13]
     report = verify()
     assert (report.faults, report.first, report.last) == ([], 13, 21)
     last = Entry.objects.get(action=Action.AUDIT_PURGED)

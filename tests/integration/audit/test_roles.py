@@ -39,6 +39,8 @@ FORBIDDEN = [
     "DELETE FROM audit_checkpoint",
     "UPDATE audit_hold SET reason = 'x'",
     "DELETE FROM audit_hold",
+    "UPDATE audit_shown SET person_id = 1",
+    "DELETE FROM audit_shown",
     "ALTER TABLE audit_entry DISABLE TRIGGER USER",
     "ALTER TABLE audit_entry ALTER reason DROP NOT NULL",
     "DROP TRIGGER audit_entry_link ON audit_entry",

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 from pathlib import Path
 
-from audit.actions import Action
+from audit.actions import Action, grouped
 
 ROOT = Path(__file__).resolve().parents[3]
 RECORDING = ("agent", "audit", "authz", "business", "copilot_site", "knowledge")
@@ -46,3 +46,8 @@ def test_a_word_that_is_only_mentioned_is_an_orphan() -> None:
     told = ast.parse("record(by, Action.SEARCHED)")
     mentioned = ast.parse("rows.filter(action=Action.QUESTION_ASKED)")
     assert recorded([told, mentioned]) == {"SEARCHED"}
+
+
+def test_each_action_is_in_one_group() -> None:
+    found = [action for _group, choices in grouped() for action, _text in choices]
+    assert sorted(found) == sorted(Action.values)
