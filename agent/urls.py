@@ -13,7 +13,7 @@ QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 urlpatterns = [
     path("palette/", palette_views.palette, name="palette"),
     path("palette/places/", palette_views.places, name="palette-places"),
-    path("library/questions/", conversation_views.kept_questions, name="kept-questions"),
+    path("library/questions/", views.kept_questions, name="kept-questions"),
     path("library/verified/", verified_views.answers, name="verified-answers"),
     path("library/verified/new/", verified_views.new, name="verified-answer-new"),
     path("library/verified/export.csv", verified_views.export, name="verified-answers-export"),
@@ -21,6 +21,7 @@ urlpatterns = [
     path("library/verified/<uuid:verified_id>/", verified_views.edit, name="verified-answer"),
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
+    path("chat/who-sees/", conversation_views.who_sees, name="who-sees"),
     path("chat/approvals/<uuid:approval_id>/", views.approval, name="approval"),
     path("chat/<uuid:session_id>/", views.chat, name="conversation"),
     path("chat/<uuid:session_id>/at/<uuid:message_id>/", views.chat, name="conversation-at"),
@@ -37,6 +38,7 @@ urlpatterns = [
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/", views.message, name="message"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/run/", views.run, name="run"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/feedback/", views.feedback, name="feedback"),
+    path("chat/<uuid:session_id>/messages/<uuid:message_id>/opened/", views.opened, name="source-opened"),
     path("chat/<uuid:session_id>/attachments/", attachment_views.attachments, name="attachments"),
     path(
         "chat/<uuid:session_id>/attachments/<uuid:document_id>/remove/",
