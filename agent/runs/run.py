@@ -130,9 +130,9 @@ async def events_of(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, N
         began = run.spent.began = time.monotonic()  # waiting time does not count
         async for event in guarded(run, walk(run, STATES), alone=alone):
             yield event
-        title = await sync_to_async(finish)(run, began)
-        if title:
-            yield SessionTitle(content=title, done=True)
+        await sync_to_async(finish)(run, began)
+        if run.title:
+            yield SessionTitle(content=run.title, done=True)
         last = Complete(done=True, data=_ending(run.stop_reason, run.notices))
     except Exception as error:
         if not isinstance(error, CopilotError):

@@ -21,6 +21,11 @@ function named(title) {
   document.getElementById("chat-title").textContent = title;
   document.title = document.title.replace(/^.* · /, `${title} · `);
   const list = document.getElementById("conversations");
+  const listed = list.querySelector(`a[href="${location.pathname}"] span`);
+  if (listed) {
+    listed.textContent = title;
+    return;
+  }
   const link = element("a", "rail-link rail-conversation");
   link.href = location.pathname;
   link.lang = script(title);
