@@ -164,7 +164,7 @@ def test_a_request_and_its_decision_are_mailed_after_the_transaction(
     told: World, settings: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     settings.MAIL_IS_SET_UP = True
-    monkeypatch.setattr(celery_app.conf, "task_always_eager", True)
+    monkeypatch.setitem(celery_app.conf, "task_always_eager", True)
     User.objects.filter(pk=told.boss.pk).update(email="boss@kb.example")
     User.objects.filter(pk=told.anna.pk).update(email="anna@kb.example")
     with django_capture_on_commit_callbacks(execute=True):
