@@ -66,6 +66,11 @@ class Gap:
     def count(self) -> int:
         return len(self.answers)
 
+    @property
+    def signs(self) -> list[tuple[str, int]]:
+        """Return what people did, in words, and how often."""
+        return [(str(signal.label), n) for signal, n in self.signals.most_common()]
+
     def take(self, message: Message, question: str, signals: Iterable[Signal]) -> None:
         self.answers.append(message.pk)
         self.people.add(message.session.user_id)

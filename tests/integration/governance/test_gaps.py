@@ -123,6 +123,8 @@ def test_signs_of_a_document_that_was_not_shown_first(
         answered(anna, then[0], StopReason.OK, minutes_ago=then[1])
     assert {signal for gap in not_shown_first(30).shown for signal in gap.signals} == signals
     assert nothing_found(30).shown == [], "it is in one list"
+    page = text_of(client_of(make_user(is_superuser=True)).get(reverse("gaps"), {"list": "first"}))
+    assert {signal for signal in Signal if str(signal.label) in page} == signals
 
 
 def test_another_persons_words_are_no_rephrasing_and_two_failures_are_none() -> None:
