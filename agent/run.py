@@ -88,7 +88,8 @@ class Run:
 
     record: writes audit records. is_held_back: the last event was not sent because it was no longer readable. ticket:
     its place in the queue, until it is over; None where nobody else waits for it. beside: concurrent tasks, ended with
-    its models. attached: files of its conversation. chosen: the person's scope, as stored. tables: data tables in
+    its models. attached: files of its conversation. chosen: the person's scope, as stored. title: the one
+    that the question gave its conversation. tables: data tables in
     scope; empty for documents only, None for no restriction.
     """
 
@@ -104,6 +105,7 @@ class Run:
     model_gave_up: bool = False
     follows: UUID | None = None
     keeps_title: bool = False
+    title: str = ""
     is_wide: bool = False
     asked_as: UUID | None = None
     expression: str = ""

@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -18,6 +19,7 @@ from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.visibility import under_rights
 from agent.models import Message
 from agent.oversight.replay import get_answer, question_of
+from agent.privacy import note_view
 from agent.verified_answers import csv_files
 from agent.verified_answers.selectors import get_kept, kept_answers, note_shown, shown_answers
 from agent.verified_answers.services import Given, Passage, change_wordings, retire, save_text, verify_again
@@ -246,7 +248,9 @@ def _message(request: HttpRequest, principal: Principal, given: str) -> tuple[st
     if message is None:
         require_oversight(request.user)
         message = get_answer(message_id)
-        record(principal, Action.QUESTIONS_READ, detail={"answers": [str(message.pk)]})
+        with transaction.atomic():
+            note_view(principal, message.session)
+            record(principal, Action.QUESTIONS_READ, detail={"answers": [str(message.pk)]})
     (shown,) = under_rights(principal, [message])
     return question_of(message), shown
 

@@ -7,7 +7,7 @@ from asgiref.sync import async_to_sync
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import close_old_connections, connection
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
@@ -17,9 +17,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from agent.conversations.attachments import unsent_attachments
-from agent.conversations.feedback import rate_answer
+from agent.conversations.feedback import note_opened, rate_answer
 from agent.conversations.first_page import first_page
 from agent.conversations.forms import AboutForm, FeedbackForm
+from agent.conversations.keepers import rated_answers, read_questions
 from agent.conversations.page import conversation_page, turn_page
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.steps import steps_of
@@ -34,7 +35,9 @@ from agent.conversations.sessions import (
 )
 from agent.kept_scope import scope_of, tables_of
 from agent.models import Role, Session
+from agent.oversight.gaps import USUAL_DAYS, gaps_for_keeper, record_look
 from agent.palette.places import places_in
+from agent.privacy import mark_views_seen, views_told
 from agent.profile_choice import assistants_for
 from agent.runs.report import run_report
 from agent.runs.start import QUESTION_LENGTH, go_on
@@ -47,7 +50,8 @@ from copilot_site.lib.forms import checked
 from knowledge.library import accepted, is_keeper
 from knowledge.services.attachments import are_taken
 
-PAGE_SIZE = 50  # conversations
+PAGE_SIZE = 50  # conversations or questions
+MOST_VIEWS = 3  # of a conversation that are shown, the latest
 
 
 def address_of(session_id: UUID, message_id: UUID) -> str:
@@ -73,6 +77,8 @@ def chat(
     """
     session = get_session(principal, session_id) if session_id else None
     shown = conversation_page(principal, session, through=message_id) if session else []
+    if session:
+        mark_views_seen(principal, session)
     language = get_language() or "en"
     suggested = suggest(principal) if suggest and not shown else ()
     context = {
@@ -81,6 +87,7 @@ def chat(
         "first": None if shown else first_page(principal, request.user, language, suggested=suggested),
         "attachments": unsent_attachments(principal, session) if session else (),
         "accepted": accepted() if are_taken() else None,
+        "views": views_told(principal).filter(session=session)[:MOST_VIEWS] if session else (),
         "places": places_in(principal, scope_of(session.scope), tables_of(session.scope)) if session else (),
         "question_length": QUESTION_LENGTH,
         "assistants": assistants_for(principal, language),
@@ -109,6 +116,17 @@ def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBas
         "chosen": urlencode({name: value for name, value in chosen.items() if value}),
     }
     return render(request, "agent/conversations.html", context)
+
+
+@require_safe
+@signed_in
+def kept_questions(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """List questions for the keeper of documents: those that found nothing, and those shared with them."""
+    page = Paginator(rated_answers(principal), PAGE_SIZE).get_page(request.GET.get("page"))
+    missing = gaps_for_keeper(principal, USUAL_DAYS)[:PAGE_SIZE]
+    record_look(principal, missing, **{"as": "keeper"})
+    context = {"page": page, "questions": read_questions(principal, list(page.object_list)), "missing": missing}
+    return render(request, "agent/kept_questions.html", context)
 
 
 @require_POST
@@ -172,6 +190,14 @@ def feedback(request: HttpRequest, principal: Principal, session_id: UUID, messa
     given = checked(FeedbackForm(request.POST))
     rate_answer(principal, session_id=session_id, message_id=message_id, **given)
     return redirect(address_of(session_id, message_id))
+
+
+@require_POST
+@signed_in
+def opened(_request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
+    """Store that a source below the first was opened, which tells those who tune the search."""
+    note_opened(principal, session_id=session_id, message_id=message_id)
+    return HttpResponse(status=204)
 
 
 @require_POST

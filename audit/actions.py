@@ -85,6 +85,7 @@ class Action(models.TextChoices):
     DOCUMENT_OPENED = "document.opened", _("opened a document")
     DOCUMENT_MOVED = "document.moved", _("moved a document")
     DOCUMENT_CHANGED = "document.changed", _("changed what is known of a document")
+    DOCUMENT_CONFIRMED = "document.confirmed", _("said that a document is still correct")
     DOCUMENT_TRASHED = "document.trashed", _("put a document into the trash")
     DOCUMENT_RESTORED = "document.restored", _("took a document out of the trash")
     VERSION_RESTORED = "document.version_restored", _("brought an older version of a document back")

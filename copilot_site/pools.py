@@ -11,7 +11,7 @@ PAGE, TRANSFER, EXPORT = "pages", "transfers", "exports"
 # with an issuer asks one; it must not wait behind transfers, and has a deadline.
 PAGES: Final = """
 healthz readyz metrics chat palette palette-places kept-questions conversation-new conversations approval conversation
-verified-answers verified-answer verified-answer-new
+verified-answers verified-answer verified-answer-new who-sees privacy source-opened document-confirm
 conversation-at conversation-change conversation-share conversation-unshare shared conversation-delete message run feedback
 attachments attachment-remove attachment-where attachment-file-into chat-bot-events query-table query-correct
 sources-of-documents source-of-documents-new source-of-documents source-of-documents-run source-of-documents-hook

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -24,7 +25,7 @@ from knowledge.forms import FactsForm, PlaceForm, ReplaceForm
 from knowledge.library import places_for_documents
 from knowledge.models import Document, Folder
 from knowledge.services.documents import move_document
-from knowledge.services.metadata import approve_version, change_facts, replace_file, restore_version
+from knowledge.services.metadata import approve_version, change_facts, confirm_document, replace_file, restore_version
 from knowledge.services.trash import KEPT, ends_at, erase_document, in_trash, restore_document, trash_document
 from knowledge.services.uploads import UploadOutcome
 from knowledge.version_diff import compare_versions
@@ -84,6 +85,18 @@ def facts(request: HttpRequest, principal: Principal, document_id: UUID) -> Http
         request.session[SENT] = {name: request.POST.get(name, "") for name in form.fields} | {"document": str(row.pk)}
     else:
         messages.success(request, _("Saved."))
+    return redirect("document", document_id)
+
+
+@require_POST
+@signed_in
+def confirm(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
+    try:
+        next_review = confirm_document(principal, document_id=document_id)
+        day = date_format(next_review, "SHORT_DATE_FORMAT")
+        messages.success(request, _("Thank you. The next review is on %(day)s.") % {"day": day})
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
     return redirect("document", document_id)
 
 

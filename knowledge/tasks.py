@@ -15,7 +15,7 @@ from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.ingestion.recutting import cut_base, versions_to_cut
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
-from knowledge.services import indexes, reminders, trash
+from knowledge.services import indexes, reminders, request_mails, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
 # A version still waiting then may have a lost message; sending it again costs at most one failed claim.
@@ -133,3 +133,8 @@ def tend_indexes() -> None:
         if versions_to_cut(base).exists():
             cut_on_commit(base.pk)
     indexes.tend_indexes()
+
+
+@shared_task(name="knowledge.mail_about_request")
+def mail_about_request(request_id: int) -> None:
+    request_mails.mail_about_request(request_id)

@@ -37,6 +37,7 @@ urlpatterns = [
     path("documents/<uuid:document_id>/facts/", document_views.facts, name="document-facts"),
     path("documents/<uuid:document_id>/metadata/", base_settings_views.metadata, name="document-metadata"),
     path("documents/<uuid:document_id>/replace/", document_views.replace, name="document-replace"),
+    path("documents/<uuid:document_id>/confirm/", document_views.confirm, name="document-confirm"),
     path("documents/<uuid:document_id>/move/", document_views.move, name="document-move"),
     path(
         "documents/<uuid:document_id>/versions/<int:version_number>/restore/",

@@ -39,6 +39,7 @@ READERS = (
     Place("second-factor", "/second-factor/"),
     Place("data", "/data/"),
     Place("conversations", "/chat/all/"),
+    Place("who-sees", "/chat/who-sees/"),
     Place("not-found", "/documents/00000000-0000-0000-0000-000000000000/"),
 )  # fmt: skip
 SOURCE = r"/admin/business/datasource/[^/]+/change/"
@@ -48,8 +49,9 @@ ADMINISTRATORS = (
         Place("-".join(address.strip("/").split("/")[1:]) or "home", address)
         for address in (
             "/admin/", "/admin/rights/", "/admin/people/", "/admin/rights/requests/", "/admin/ingestion/", "/admin/see-as/",
-            "/admin/answers/", "/admin/ratings/", "/admin/shown/", "/admin/gaps/", "/admin/connections/", "/admin/evaluations/",
-            "/admin/skills/", "/admin/sources/", "/admin/sources/new/web/", "/admin/sources/new/git/", "/admin/data-sources/check/",
+            "/admin/answers/", "/admin/ratings/", "/admin/shown/", "/admin/gaps/", "/admin/privacy/", "/admin/connections/",
+            "/admin/evaluations/", "/admin/skills/",
+            "/admin/sources/", "/admin/sources/new/web/", "/admin/sources/new/git/", "/admin/data-sources/check/",
             "/admin/audit/entry/", "/admin/audit/entry/export/", "/admin/audit/checkpoint/", "/admin/audit/hold/add/",
             "/admin/auth/user/", "/admin/auth/user/add/", "/admin/auth/group/", "/admin/authz/orgunit/", "/admin/authz/orgunit/add/",
             "/admin/authz/role/", "/admin/authz/serviceaccount/add/", "/admin/authz/claimmapping/", "/admin/mfa/authenticator/",

@@ -7,7 +7,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from agent.conversations.sessions import get_answer, get_session
-from agent.models import AnswerFault, Rating
+from agent.events import StopReason
+from agent.models import AnswerFault, Message, Rating
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
@@ -32,8 +33,8 @@ def rate_answer(
     """Rate one's own answer, replacing an earlier rating; rating "" removes it.
 
     fault: the problem with an answer that did not help. is_shown_to_keepers: whether those who manage a cited document
-    may see the question and this feedback. Raises NotFound (not their conversation, no finished answer) and
-    InvalidInput.
+    may see the question and this feedback; without an answer, whether the question is listed as one. Raises NotFound
+    (not their conversation, no finished answer) and InvalidInput.
     """
     answer = get_answer(get_session(principal, session_id), message_id)
     if rating not in {"", *Rating.values}:
@@ -46,7 +47,7 @@ def rate_answer(
         raise InvalidInput(_("A comment has at most %(most)s characters.") % {"most": COMMENT_LENGTH})
     if comment and not rating:
         raise InvalidInput(_("Say whether the answer helped: a comment goes with a rating."))
-    if is_shown_to_keepers and not rating:
+    if is_shown_to_keepers and not rating and answer.stop_reason == StopReason.OK:
         raise InvalidInput(_("Say whether the answer helped: your question is shown with a rating."))
     answer.rating, answer.fault, answer.comment = rating, fault, comment.strip()
     answer.is_shown_to_keepers = is_shown_to_keepers
@@ -66,3 +67,9 @@ def rate_answer(
             "is_shown_to_keepers": is_shown_to_keepers,
         },
     )
+
+
+def note_opened(principal: Principal, *, session_id: UUID, message_id: UUID) -> None:
+    """Store that the person opened a source of their answer below the first. Raises NotFound."""
+    answer = get_answer(get_session(principal, session_id), message_id)
+    Message.objects.filter(pk=answer.pk).update(opened_lower=True)

@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,26 +16,23 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from agent.conversations.forms import OrganiseForm
-from agent.conversations.keepers import rated_answers, read_questions
 from agent.conversations.presentation.message import ShownCitation
 from agent.conversations.sessions import get_session, made_file, messages_of, organise
 from agent.conversations.sharing import end_share, read_share, share
 from agent.conversations.transcripts.export import export
+from agent.privacy import privacy_settings
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.files import Attachment
 from copilot_site.lib.forms import checked
 
-PAGE_SIZE = 50  # questions of a list
-
 
 @require_safe
 @signed_in
-def kept_questions(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """List the questions shared with the keepers of documents that this person manages."""
-    page = Paginator(rated_answers(principal), PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"page": page, "questions": read_questions(principal, list(page.object_list))}
-    return render(request, "agent/kept_questions.html", context)
+def who_sees(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
+    """Show who can see conversations, and for how long they are kept."""
+    context = {"settings": privacy_settings(), "attachment_days": settings.ATTACHMENT_DAYS}
+    return render(request, "agent/who_sees.html", context)
 
 
 @require_POST

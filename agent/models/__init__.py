@@ -14,6 +14,7 @@ from agent.models.conversations import (
 )
 from agent.models.language_models import DayOfUse, LanguageModel
 from agent.models.mcp_services import McpService, ToolApproval
+from agent.models.privacy import ConversationView, PrivacySettings
 from agent.models.profiles import AgentProfile
 from agent.models.question_sets import Case, CaseResult, QuestionSet, SetRun
 from agent.models.skills import MadeFile, Skill, SkillVersion
@@ -28,12 +29,14 @@ __all__ = [
     "ChatBot",
     "ChatMessage",
     "Citation",
+    "ConversationView",
     "DayOfUse",
     "Flag",
     "LanguageModel",
     "MadeFile",
     "McpService",
     "Message",
+    "PrivacySettings",
     "QueryCitation",
     "QuestionSet",
     "Rating",

@@ -71,7 +71,8 @@ class Message(models.Model):
     sentences: [{"text": str, "citations": [number, …]}], empty for questions and for refusals. state: the run's state
     as the specification has it, for an answer; without text of documents. notice: what was done differently from what
     the person would expect, in their language. prompts: {name: hash} of the prompts used. attachments: of a question,
-    the ids of its files. rating, fault, comment: of the asker. is_shown_to_keepers: whether those who manage a cited
+    the ids of its files. rating, fault, comment: of the asker. opened_lower: whether the asker opened a
+    source below the first. is_shown_to_keepers: whether those who manage a cited
     document may see their question and these. asked_key: of a question from a program that sends all earlier ones
     again: a key of all of them in order (`agent.openai_api`).
     """
@@ -93,6 +94,7 @@ class Message(models.Model):
     fault = models.CharField(_("what is the matter"), max_length=20, choices=AnswerFault.choices, blank=True)
     comment = models.TextField(_("comment"), blank=True)
     is_shown_to_keepers = models.BooleanField(default=False, editable=False)
+    opened_lower = models.BooleanField(default=False, editable=False)
     attachments = models.JSONField(default=list, editable=False)
     asked_key = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,49 +1,42 @@
-"""The page of content gaps. Questions are people's own words: each reading of them is audited."""
+"""The page of questions without a good answer. They are people's own words: each reading of them is audited."""
 
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from agent.oversight.gaps import Gap, gaps
+from agent.oversight.gaps import USUAL_DAYS, not_shown_first, nothing_found, record_look
 from agent.oversight.rating_views import PERIODS
-from audit.actions import Action
-from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.governing import require_oversight
 from authz.principal import Principal
 
 PAGE_SIZE = 50
-USUAL_DAYS = 30
 
 
 @require_safe
 @admin_page
 def gap_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """List unanswered questions; `?days=` is one of PERIODS, else the default.
+    """List the questions that found nothing; `?list=first`: those whose answer exists but was not shown first.
 
-    Only a replay tells who asked, and is audited too.
+    `?days=` is one of PERIODS, else the default. Only a replay tells who asked, and is audited too.
     """
     require_oversight(request.user)
     given = request.GET.get("days", "")
     days = int(given) if given in map(str, PERIODS) else USUAL_DAYS
-    page = Paginator(gaps(days), PAGE_SIZE).get_page(request.GET.get("page"))
+    is_first = request.GET.get("list") == "first"
+    found = not_shown_first(days) if is_first else nothing_found(days)
+    page = Paginator(found.shown, PAGE_SIZE).get_page(request.GET.get("page"))
     lines = list(page.object_list)
-    _record_look(principal, lines)
+    record_look(principal, lines)
     context = {
-        "title": _("What should be written next"),
+        "title": _("Questions without a good answer"),
         "page": page,
-        "page_query": f"&days={days}",
+        "page_query": f"&days={days}{'&list=first' if is_first else ''}",
         "lines": lines,
+        "withheld": found.withheld,
+        "is_first": is_first,
         "days_chosen": days,
         "periods": PERIODS,
     }
     return show(request, "admin/oversight/gaps.html", context)
-
-
-@transaction.atomic
-def _record_look(principal: Principal, lines: list[Gap]) -> None:
-    """Audit whose words are about to be shown; nothing for an empty list."""
-    if lines:
-        record(principal, Action.QUESTIONS_READ, detail={"answers": [str(gap.answers[0]) for gap in lines]})

@@ -14,6 +14,7 @@ from agent.models import QuestionSet
 from agent.oversight.answer_filter import AnswerFilter
 from agent.oversight.dry_run import looking
 from agent.oversight.replay import answers, get_answer, replay, snapshot_id
+from agent.privacy import note_view
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show
@@ -66,9 +67,11 @@ def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) 
             detail=then_and_now,
             on_behalf_of=asker,
         )
+        noted = note_view(principal, message.session)
     with looking(principal, on_behalf_of=asker) as withheld:
         found = replay(principal, get_answer(message_id), language=get_language() or "en", withheld=withheld)
-        context = {"title": _("Replay of an answer"), "replay": found, "sets": QuestionSet.objects.all()}
+        sets = QuestionSet.objects.all()
+        context = {"title": _("Replay of an answer"), "replay": found, "sets": sets, "noted": noted}
         return show(request, "admin/oversight/replay.html", context)
 
 

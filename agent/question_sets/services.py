@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from agent.models import AgentProfile, Case, CaseResult, Message, QuestionSet, Rating, SetRun
 from agent.oversight.replay import question_of
+from agent.privacy import note_view
 from agent.profile_choice import lines_of as texts_in
 from agent.question_sets.upload import MOST_CASES, Line
 from agent.runs.start import check_question
@@ -153,6 +154,7 @@ def add_answer(user: Who, set_id: UUID, message: Message) -> Case:
         is_answerable=True if message.rating == Rating.HELPFUL else None,
         message=message,
     )
+    note_view(Principal.of(user), message.session)
     _record(user, within, added=1, answer=str(message.pk))
     return made
 

@@ -13,7 +13,6 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.cited_answer import CitedQuery, CitedSentence
-from agent.conversations.sessions import title_from
 from agent.events import StopReason
 from agent.measures import measure
 from agent.models import Citation, DayOfUse, Message, QueryCitation, Session, VerifiedCitation, WebCitation
@@ -31,8 +30,8 @@ class Overtaken(CopilotError):
 
 
 @transaction.atomic
-def finish(run: Run, began: float) -> str:
-    """Store the answer; return the conversation's new title, or "" where it has one or wants none.
+def finish(run: Run, began: float) -> None:
+    """Store the answer.
 
     Raises Overtaken where the run was closed meanwhile, or deleted with its conversation.
     """
@@ -44,14 +43,10 @@ def finish(run: Run, began: float) -> str:
             raise Overtaken(str(texts.OVERTAKEN))
     _cite(run)
     session = Session.objects.get(pk=run.session_id)
-    title = "" if session.title or run.keeps_title else title_from(run.question)
-    if title:
-        session.title = title
-    session.save(update_fields=["title", "updated_at"])
+    session.save(update_fields=["updated_at"])
     _count(run)
     _record(run, Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY, run.stop_reason, session)
     _report_on_commit(run, began)
-    return title
 
 
 @transaction.atomic

@@ -135,9 +135,9 @@ async def events_of(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, N
                 is_silent = False
                 FIRST_SENTENCE_S.observe(time.monotonic() - asked_at)
             yield event
-        title = await sync_to_async(finish)(run, began)
-        if title:
-            yield SessionTitle(content=title, done=True)
+        await sync_to_async(finish)(run, began)
+        if run.title:
+            yield SessionTitle(content=run.title, done=True)
         last = Complete(done=True, data=_ending(run.stop_reason, run.notices))
     except Exception as error:
         if not isinstance(error, CopilotError):

@@ -28,7 +28,7 @@ from agent.asked_in import require_tables
 from agent.attached import Attached
 from agent.conversations.attachments import for_question, of_replaced
 from agent.conversations.branches import followed
-from agent.conversations.sessions import get_session
+from agent.conversations.sessions import get_session, title_from
 from agent.events import Event
 from agent.kept_scope import kept, scope_of, tables_of
 from agent.models import AgentProfile, DayOfUse, Message, Role, Session, ToolApproval
@@ -224,8 +224,14 @@ def _store_question(run: Run, session: Session, channel: str) -> UUID:
     answer_id = _answer_id(session.pk, run.asked_as)
     answer = Message(id=answer_id, session=session, parent=question, role=Role.ASSISTANT, is_complete=False)
     Message.objects.bulk_create([question, answer])
+    changed: dict[str, object] = {}
     if (session.profile_id, session.scope) != (run.profile.id, run.chosen):
-        Session.objects.filter(pk=session.pk).update(profile=run.profile.id, scope=run.chosen)
+        changed = {"profile": run.profile.id, "scope": run.chosen}
+    if not session.title and not run.keeps_title:
+        run.title = title_from(run.question)
+        changed["title"] = run.title  # a running conversation is in the list at once
+    if changed:
+        Session.objects.filter(pk=session.pk).update(updated_at=timezone.now(), **changed)
     detail: dict[str, object] = {"characters": len(run.question)}
     detail |= {"channel": channel} if channel else {}
     detail |= {"audience": len(run.principal.audience)} if run.principal.audience else {}

@@ -114,6 +114,7 @@ class AccessRequest(models.Model):
     """A request to the managers of a discoverable folder to view it; at most one is open per person and folder.
 
     reason: the person's words. answer: the words of whoever decided. ends_at: the end of the grant given, if any.
+    seen_at: when the person has read the decision.
     """
 
     folder = models.ForeignKey("knowledge.Folder", models.CASCADE, related_name="+", verbose_name=_("folder"))
@@ -129,6 +130,7 @@ class AccessRequest(models.Model):
     )
     answer = models.CharField(_("answer"), max_length=500, blank=True)
     ends_at = models.DateTimeField(_("ends"), null=True, blank=True)
+    seen_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         verbose_name = _("access request")

@@ -63,8 +63,8 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
                 _table("business_datasource"),
             ),
             Door(
-                _("What should be written next"),
-                _("Questions that no document answered, the same ones together."),
+                _("Questions without a good answer"),
+                _("What is not written, and what is written but was not shown first."),
                 "gaps",
                 may_oversee,
             ),

@@ -9,8 +9,7 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 
 from agent.models import Rating
-from agent.oversight.gap_views import USUAL_DAYS
-from agent.oversight.gaps import unanswered
+from agent.oversight.gaps import USUAL_DAYS, unanswered
 from agent.oversight.replay import answers
 from agent.oversight.statistics import answered_since, first_day
 from authz.governing import governed, may_oversee

@@ -73,6 +73,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "agent.news.news_in_templates",
             ],
             "builtins": ["copilot_site.templatetags.site_version"],
         },

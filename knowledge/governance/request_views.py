@@ -23,6 +23,7 @@ from knowledge.selectors import discoverable_folders
 from knowledge.services.access_requests import (
     askable,
     grant_request,
+    mark_decisions_read,
     named_folders,
     refuse_request,
     request_access,
@@ -81,6 +82,7 @@ def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "folder": _asked_folder(request, principal),
         "askable": askable(principal),
     }
+    mark_decisions_read(principal)
     return render(request, "knowledge/requests.html", context)
 
 

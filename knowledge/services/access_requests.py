@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
@@ -22,6 +23,7 @@ from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import Folder, WebhookEvent
 from knowledge.selectors import discoverable_folders
 from knowledge.services.access import give
+from knowledge.tasks import mail_about_request
 from knowledge.webhooks.announcing import announce
 
 REASON_LENGTH = 500
@@ -48,6 +50,7 @@ def request_access(principal: Principal, *, folder_id: UUID, reason: str = "") -
         raise Conflict(_("You have asked for this folder already; its managers have not answered yet.")) from error
     path = reverse("access-requests")
     announce(WebhookEvent.ACCESS_ASKED, path, folder_id=str(folder.pk), request_id=asked.pk, user_id=principal.user_id)
+    _mail(asked)
     record(principal, Action.ACCESS_REQUESTED, folder, detail={"request": asked.pk})
     return asked
 
@@ -84,6 +87,15 @@ def requests_of(principal: Principal) -> QuerySet[AccessRequest]:
     """Return what this person has asked for, latest first. A folder's name is shown only while it may be told or seen."""
     own = AccessRequest.objects.filter(user_id=principal.user_id).select_related("folder", "decided_by")
     return own if principal.folder_id is None else own.none()
+
+
+def unread_decisions(principal: Principal) -> QuerySet[AccessRequest]:
+    """Return the decisions about this person's requests that they have not read."""
+    return requests_of(principal).filter(seen_at=None).exclude(state=RequestState.OPEN)
+
+
+def mark_decisions_read(principal: Principal) -> None:
+    unread_decisions(principal).update(seen_at=timezone.now())
 
 
 def named_folders(principal: Principal) -> set[UUID]:
@@ -129,10 +141,17 @@ def _open(by: Principal, request_id: int) -> AccessRequest:
     return asked
 
 
+def _mail(asked: AccessRequest) -> None:
+    """Have people told by mail when the transaction commits, if there is a mail server."""
+    if settings.MAIL_IS_SET_UP:
+        transaction.on_commit(lambda: mail_about_request.delay(asked.pk), robust=True)
+
+
 def _decide(by: Principal, asked: AccessRequest, state: RequestState, answer: str) -> AccessRequest:
     asked.state, asked.answer = state, answer.strip()[:REASON_LENGTH]
     asked.decided_at, asked.decided_by = timezone.now(), User.objects.get(pk=by.user_id)
     asked.save(update_fields=["state", "answer", "decided_at", "decided_by", "ends_at"])
+    _mail(asked)
     action = Action.ACCESS_GRANTED if state is RequestState.GRANTED else Action.ACCESS_REFUSED
     record(by, action, asked.folder, detail={"request": asked.pk, "user": asked.user_id})
     return asked

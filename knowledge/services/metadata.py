@@ -1,7 +1,7 @@
 """The metadata of a document (title, owner, review date, successor) and its versions."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import PurePath
 from uuid import UUID
 
@@ -22,6 +22,8 @@ from knowledge.services.folders import clean_name
 from knowledge.services.reindex import begin_indexing
 from knowledge.services.uploads import IncomingFile, Upload, UploadOutcome, add_document
 from knowledge.tasks import queue_ingestion
+
+NEXT_REVIEW = timedelta(days=365)  # after a document was found correct; its form sets another day
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,23 @@ def change_facts(principal: Principal, *, document_id: UUID, facts: Facts) -> Do
             queue_ingestion(current)
         record(principal, Action.DOCUMENT_CHANGED, document, detail={"fields": changed})
     return document
+
+
+@transaction.atomic
+def confirm_document(principal: Principal, *, document_id: UUID) -> date:
+    """Say that a document is still correct, and return the day of its next review: in a year.
+
+    Raises NotFound, PermissionDenied (no `change`), InvalidInput (no review is due).
+    """
+    document = get_visible(Document, principal, pk=document_id)
+    require(principal, Right.CHANGE, document)
+    today = timezone.localdate()
+    if document.review_on is None or document.review_on >= today:
+        raise InvalidInput(_("No review of this document is due."))
+    document.review_on = today + NEXT_REVIEW
+    document.save(update_fields=["review_on", "updated_at"])
+    record(principal, Action.DOCUMENT_CONFIRMED, document, detail={"review_on": str(document.review_on)})
+    return document.review_on
 
 
 def _successor(document: Document, successor: Document | None) -> Document | None:

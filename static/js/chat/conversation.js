@@ -58,7 +58,9 @@ export class Conversation {
     announce.textContent = text.textLooking;
     this.#refresh();
     try {
+      const isNew = !this.session;
       await this.begun();
+      if (isNew) this.named(query); // in the list at once; its title comes with the answer
       await this.#send();
     } catch {
       if (this.asked?.answer === answer) this.#fail(text.textFailed);

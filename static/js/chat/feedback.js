@@ -6,7 +6,7 @@ import { reveal } from "./scroll.js";
 import { idOf, questionOf, stored } from "./thread.js";
 
 thread.addEventListener("submit", async (event) => {
-  const form = event.target.closest(".rate, .rate-why form");
+  const form = event.target.closest(".rate, .rate-why form, .share-gap");
   if (!form) return;
   event.preventDefault();
   const answer = form.closest(".answer");

@@ -8,7 +8,7 @@ import { Conversation } from "./conversation.js";
 import { listenToCopies } from "./copying.js";
 import { edit } from "./editing.js";
 import "./feedback.js";
-import { element, script, text, thread } from "./page.js";
+import { element, script, text, thread, token } from "./page.js";
 import { Queue } from "./queue.js";
 import { lead, showFrom } from "./scroll.js";
 import { idOf, questionOf, wordsOf } from "./thread.js";
@@ -21,6 +21,11 @@ function named(title) {
   document.getElementById("chat-title").textContent = title;
   document.title = document.title.replace(/^.* · /, `${title} · `);
   const list = document.getElementById("conversations");
+  const listed = list.querySelector(`a[href="${location.pathname}"] span`);
+  if (listed) {
+    listed.textContent = title;
+    return;
+  }
   const link = element("a", "rail-link rail-conversation");
   link.href = location.pathname;
   link.lang = script(title);
@@ -64,6 +69,10 @@ function askInstead(query, insteadOf, isWide = false) {
   if (!conversation.isBusy) conversation.ask(query, { insteadOf, isWide });
 }
 
+function openedLower(answer) {
+  fetch(`/chat/${conversation.session}/messages/${answer}/opened/`, { method: "POST", headers: { "X-CSRFToken": token() } }).catch(() => {});
+}
+
 listenToCopies(thread);
 attachments.listen({ conversation: () => conversation.begun(), told: composer.refresh });
 composer.listen({ submitted: ask, stopped: () => conversation.stop() });
@@ -76,6 +85,7 @@ thread.addEventListener("click", (event) => {
   if (reading) ask(reading.textContent.trim());
   const source = clicked("[data-source]");
   if (source) openSource(source, text.textSourceFailed);
+  if (source?.closest(".sources-more")) openedLower(idOf(source.closest(".answer")));
   if (clicked("[data-edit]")) edit(clicked(".question"), askInstead);
   const again = clicked("[data-again]");
   if (again) {

@@ -16,10 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from agent.events import StopReason
 from agent.models import DayOfUse, LanguageModel, Message, Rating, Role, Session
-from agent.oversight.gaps import gaps
 from agent.oversight.statistics import SLOW_MS, costs, days_of_questions, speed
-from audit.actions import Action
-from audit.models import Entry
 from authz.units import create_unit, join
 from copilot_site.admin_home import lights as home_lights
 from copilot_site.admin_home.waiting import waiting_for
@@ -150,36 +147,6 @@ def test_costs_by_unit_and_model_with_the_limit(world: World, settings: Any) -> 
     page = text_of(client_of(world.root).get(reverse("admin:index")))
     assert "4.00 in all; most for one person today: 2.00." in page
     assert "The limit for each person and day is 2.00; 1 have come to it today." in page
-
-
-def test_questions_for_the_same_thing_stand_together_without_names(overseer: User) -> None:
-    anna, ben = make_user("anna"), make_user("ben")
-    nothing = StopReason.NO_EVIDENCE
-    answered(anna, "Where do I park my bicycle?", nothing)
-    declined = answered(ben, "Where do I park the bicycle?")
-    declined.state["output"] = {"kind": "passages", "is_declined": True}
-    declined.save()
-    answered(anna, "食堂几点开门？", nothing)
-    answered(anna, "How long is leave?")
-    answered(anna, "An old question about fax machines", nothing, days_ago=40)
-    found = [(gap.count, len(gap.people), gap.declined) for gap in gaps(30)]
-    assert found == [(2, 2, 1), (1, 1, 0)]
-    page = client_of(overseer).get(reverse("gaps"), {"days": "30"})
-    text = text_of(page)
-    assert "bicycle" in text
-    assert "食堂几点开门？" in text
-    assert "fax" not in text
-    assert "leave" not in text
-    assert "anna" not in text
-    entry = Entry.objects.get(action=Action.QUESTIONS_READ)
-    assert (entry.actor_name, len(entry.detail["answers"])) == ("olga", 2)
-    assert "bicycle" not in str(entry.detail)
-
-
-def test_whoever_may_not_oversee_reads_no_questions() -> None:
-    answered(make_user("anna"), stop_reason=StopReason.NO_EVIDENCE)
-    assert client_of(staff("sam")).get(reverse("gaps")).status_code == 403
-    assert not Entry.objects.filter(action=Action.QUESTIONS_READ).exists()
 
 
 def test_lights_say_what_does_not_work_and_how_to_mend_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,12 +8,13 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.conf import LazySettings
 
-from agent.conversations.sessions import create_session, messages_of
+from agent.conversations.sessions import create_session, found_sessions, messages_of
 from agent.events import Complete, Error, Event, References, SessionTitle, StopReason, StreamEvent
 from agent.models import Citation, Message
+from agent.profiles import Options
 from agent.run import Goto, Run
 from agent.runs import run as runs
-from agent.runs.start import ask
+from agent.runs.start import ask, begin
 from agent.state import State
 from agent.states import STATES
 from agent.workflow import NEXT, IllegalTransition, Together, allowed_next
@@ -237,6 +238,17 @@ def no_embedder(settings: LazySettings) -> Iterator[None]:
     engine._embedder.cache_clear()
     yield
     engine._embedder.cache_clear()
+
+
+def test_a_running_conversation_is_in_the_list_and_keeps_its_place_when_it_fails() -> None:
+    reader = Principal.of(make_user("reader"))
+    session = create_session(reader)
+    begin(reader, session.pk, LEAVE, scope=Scope(), language="en", options=Options()).ticket.leave()  # type: ignore[union-attr]
+    assert [each.title for each in found_sessions(reader)] == [LEAVE]
+    unnamed = create_session(reader)
+    options = Options(disable_title=True)
+    begin(reader, unnamed.pk, LEAVE, scope=Scope(), language="en", options=options).ticket.leave()  # type: ignore[union-attr]
+    assert [each.pk for each in found_sessions(reader)] == [session.pk]
 
 
 def test_an_answer_that_is_stored_stays_when_the_reader_goes_away_before_its_last_event(handbook: Handbook) -> None:

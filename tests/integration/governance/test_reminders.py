@@ -145,3 +145,21 @@ def test_a_server_that_is_not_there_and_settings_that_are_missing_are_said(world
     User.objects.filter(pk=world.root.pk).update(email="")
     said = text_of(client_of(world.root).post(reverse("server-connections"), {"part": "mail"}))
     assert "no mail address" in said
+
+
+def test_still_correct_sets_the_next_review_for_those_who_may_change_it(world: World) -> None:
+    owned(world.travel_rules, world.anna, days=-1)
+    url, page = reverse("document-confirm", args=[world.travel_rules.pk]), world.travel_rules.pk
+    anna = client_of(world.anna)
+    assert "Still correct" not in text_of(anna.get(reverse("document", args=[page])))
+    assert anna.post(url).status_code == 403
+    assert client_of(world.ben).post(url).status_code == 404
+    allow(world.anna, world.travel, Right.CHANGE)
+    assert "Still correct" in text_of(anna.get(reverse("document", args=[page])))
+    done = text_of(anna.post(url, follow=True))
+    assert "Thank you. The next review is on" in done
+    assert "Still correct" not in done
+    world.travel_rules.refresh_from_db()
+    assert world.travel_rules.review_on == timezone.localdate() + timedelta(days=365)
+    assert Entry.objects.get(action=Action.DOCUMENT_CONFIRMED).actor_name == "anna"
+    assert "No review of this document is due." in text_of(anna.post(url, follow=True))

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.core import mail
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from audit.models import Entry
 from authz.checks import can
 from authz.models import AccessRequest, FolderUserGrant, RequestState
 from authz.permissions import Right
+from copilot_site.celery import app as celery_app
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.services import access
 from knowledge.services.access_requests import (
@@ -24,6 +26,7 @@ from knowledge.services.access_requests import (
     requests_for,
     requests_of,
 )
+from knowledge.services.request_mails import mail_about_request
 from tests.factories import allow, make_user
 from tests.integration.governance.world import World, client_of, principal_of, text_of
 
@@ -111,6 +114,65 @@ def test_what_waits_is_counted_for_those_who_may_decide(told: World) -> None:
     refuse_request(principal_of(told.boss), request_id=AccessRequest.objects.get().pk)
     assert "waits for you" not in text_of(boss.get(reverse("chat")))
     assert "request for access waits" not in text_of(boss.get(reverse("admin:index")))
+
+
+def test_a_decision_is_news_for_whoever_asked_until_it_is_read(told: World) -> None:
+    asked = request_access(principal_of(told.anna), folder_id=told.pay.pk)
+    anna, said = client_of(told.anna), "You were given access to a folder"
+    assert said not in text_of(anna.get(reverse("chat")))
+    grant_request(principal_of(told.boss), request_id=asked.pk)
+    page = anna.get(reverse("chat")).content.decode()
+    assert said in page
+    assert '<span class="dot">' in page
+    assert said not in text_of(client_of(told.boss).get(reverse("chat")))
+    anna.get(reverse("my-requests"))
+    page = anna.get(reverse("chat")).content.decode()
+    assert said not in page
+    assert '<span class="dot">' not in page
+    told_again = AccessRequest.objects.create(folder=told.pay, user=told.anna)
+    refuse_request(principal_of(told.boss), request_id=told_again.pk)
+    assert "Your request for access was refused" in text_of(anna.get(reverse("library")))
+
+
+def test_mails_go_to_those_who_decide_and_then_to_whoever_asked(told: World, settings: Any) -> None:
+    settings.SITE_URL = "https://kb.example"
+    for user in User.objects.all():
+        User.objects.filter(pk=user.pk).update(email=f"{user.username}@kb.example")
+    allow(told.anna, told.pay, Right.MANAGE)  # manages it, and cannot decide: no staff
+    asked = AccessRequest.objects.create(folder=told.pay, user=told.ben)
+    settings.MAIL_IS_SET_UP = False
+    assert mail_about_request(asked.pk) == 0
+    settings.MAIL_IS_SET_UP = True
+
+    def mailed() -> set[str]:
+        mail.outbox.clear()
+        mail_about_request(asked.pk)
+        assert not any("Pay" in f"{each.subject} {each.body}" for each in mail.outbox), "a mailbox has no rights"
+        return {each.to[0].partition("@")[0] for each in mail.outbox}
+
+    assert mailed() == {"boss"}
+    assert f"https://kb.example{reverse('access-requests')}" in str(mail.outbox[0].body)
+    User.objects.filter(pk=told.boss.pk).update(is_staff=False)
+    assert mailed() == {"root"}
+    AccessRequest.objects.filter(pk=asked.pk).update(state=RequestState.GRANTED)
+    assert mailed() == {"ben"}
+    User.objects.filter(pk=told.ben.pk).update(is_active=False)
+    assert mailed() == set()
+
+
+def test_a_request_and_its_decision_are_mailed_after_the_transaction(
+    told: World, settings: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    settings.MAIL_IS_SET_UP = True
+    monkeypatch.setitem(celery_app.conf, "task_always_eager", True)
+    User.objects.filter(pk=told.boss.pk).update(email="boss@kb.example")
+    User.objects.filter(pk=told.anna.pk).update(email="anna@kb.example")
+    with django_capture_on_commit_callbacks(execute=True):
+        asked = request_access(principal_of(told.anna), folder_id=told.pay.pk)
+        assert mail.outbox == []
+    with django_capture_on_commit_callbacks(execute=True):
+        grant_request(principal_of(told.boss), request_id=asked.pk)
+    assert [each.to for each in mail.outbox] == [["boss@kb.example"], ["anna@kb.example"]]
 
 
 def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:

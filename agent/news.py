@@ -1,0 +1,64 @@
+"""What is new for a person: the dot in the rail, and the lines of the start page and the account menu."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.functional import SimpleLazyObject
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agent.privacy import views_told
+from authz.models import RequestState
+from authz.principal import Principal
+from knowledge.services.access_requests import requests_for, unread_decisions
+
+MOST_VIEWS = 3
+
+
+@dataclass(frozen=True)
+class News:
+    """icon: of `partials/icon.html`."""
+
+    icon: str
+    text: str
+    url: str
+
+
+def news_in_templates(request: HttpRequest) -> dict[str, object]:
+    """Return the context of every template: `news`, read when a template shows it."""
+    return {"news": SimpleLazyObject(lambda: news_of(request))}
+
+
+def news_of(request: HttpRequest) -> list[News]:
+    """Return what waits for this person or has changed for them; what they have opened is not new any more."""
+    if not request.user.is_authenticated:
+        return []
+    principal = Principal.of(request.user)
+    waiting = requests_for(principal).filter(state=RequestState.OPEN).count() if request.user.is_staff else 0
+    found = [News("alert", _waiting(waiting), reverse("access-requests"))] if waiting else []
+    return [*found, *_decisions(principal), *_views(principal)]
+
+
+def _waiting(count: int) -> str:
+    said = ngettext("One request for access waits for you", "%(n)s requests for access wait for you", count)
+    return said % {"n": count}
+
+
+def _decisions(principal: Principal) -> Iterator[News]:
+    states = list(unread_decisions(principal).values_list("state", flat=True))
+    if RequestState.GRANTED in states:
+        yield News("check", _("You were given access to a folder"), reverse("my-requests"))
+    if RequestState.REFUSED in states:
+        yield News("lock", _("Your request for access was refused"), reverse("my-requests"))
+
+
+def _views(principal: Principal) -> Iterator[News]:
+    said = _("An auditor or administrator viewed a conversation of yours on %(day)s")
+    told = views_told(principal).filter(seen_at=None).order_by("session_id", "-viewed_at").distinct("session_id")
+    for view in told[:MOST_VIEWS]:
+        day = date_format(localtime(view.viewed_at), "SHORT_DATE_FORMAT")
+        yield News("person", said % {"day": day}, reverse("conversation", args=[view.session_id]))

@@ -1,0 +1,179 @@
+"""Questions without a good answer: which list has them, who reads them, and that nobody is found out by them."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import timezone
+
+from agent.events import StopReason
+from agent.models import AnswerFault, Citation, Message, PrivacySettings, Rating, Role, Session
+from agent.oversight.gaps import Gap, Signal, gaps_for_keeper, not_shown_first, nothing_found
+from audit.actions import Action
+from audit.models import Entry
+from authz.grants import take_back
+from authz.permissions import Right
+from tests.factories import allow, make_user
+from tests.integration.governance.world import World, client_of, principal_of, staff, text_of
+
+pytestmark = pytest.mark.django_db
+NOTHING = StopReason.NO_EVIDENCE
+PARKING = ("Where do I park my bicycle?", "Where do I park the bicycle?", "Where do I park a bicycle?")
+
+
+def answered(user: User, question: str, stop_reason: str = NOTHING, *, minutes_ago: int = 0, **fields: Any) -> Message:
+    """An answer with its question before it, in a conversation of its own."""
+    session = Session.objects.create(user=user)
+    asked = Message.objects.create(session=session, role=Role.USER, content=question)
+    answer = Message.objects.create(
+        session=session, parent=asked, role=Role.ASSISTANT, stop_reason=stop_reason, **fields
+    )
+    Message.objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(minutes=minutes_ago))
+    return answer
+
+
+def cited(answer: Message) -> Message:
+    ids = {name: uuid4() for name in ("knowledge_base_id", "document_id", "version_id", "chunk_id")}
+    Citation.objects.create(message=answer, number=1, evidence_id="e", start=0, end=1, score=1, text_hash="", **ids)
+    return answer
+
+
+def list_every_question() -> None:
+    PrivacySettings.objects.create(pk=1, lists_every_question=True)
+
+
+def words(gaps: list[Gap]) -> set[str]:
+    return {gap.question for gap in gaps}
+
+
+def test_a_question_is_listed_when_it_is_shared_or_three_people_asked_it(overseer: User) -> None:
+    anna, ben, cem = (make_user(name) for name in ("anna", "ben", "cem"))
+    for _ in range(3):  # one person, however often
+        answered(anna, PARKING[0])
+    answered(ben, PARKING[1])
+    own = answered(ben, "食堂几点开门？")
+    found = nothing_found(30)
+    assert (words(found.shown), found.withheld) == (set(), 2)
+    page = text_of(client_of(overseer).get(reverse("gaps")))
+    assert "2 more topics are hidden" in page
+    assert "bicycle" not in page
+    assert not Entry.objects.filter(action=Action.QUESTIONS_READ).exists(), "nothing was read"
+
+    answered(cem, PARKING[2])
+    client_of(ben).post(reverse("feedback", args=[own.session_id, own.pk]), {"is_shown_to_keepers": "on"})
+    found = nothing_found(30)
+    assert (words(found.shown), found.withheld) == ({PARKING[2], "食堂几点开门？"}, 0)
+    page = text_of(client_of(overseer).get(reverse("gaps")))
+    assert {name for name in ("anna", "ben", "cem") if name in page} == set()
+    entry = Entry.objects.get(action=Action.QUESTIONS_READ)
+    assert (entry.actor_name, len(entry.detail["answers"])) == ("olga", 2)
+    assert "bicycle" not in str(entry.detail)
+
+
+def test_sharing_can_be_taken_back() -> None:
+    anna = make_user("anna")
+    answer = answered(anna, PARKING[0])
+    url = reverse("feedback", args=[answer.session_id, answer.pk])
+    client_of(anna).post(url, {"is_shown_to_keepers": "on"})
+    assert len(nothing_found(30).shown) == 1
+    client_of(anna).post(url, {})
+    assert nothing_found(30).shown == []
+
+
+def test_the_setting_lists_every_question_of_the_period() -> None:
+    list_every_question()
+    anna, ben = make_user("anna"), make_user("ben")
+    answered(anna, PARKING[0])
+    answered(ben, PARKING[1], StopReason.OK, state={"output": {"kind": "passages", "is_declined": True}})
+    answered(anna, "How long is leave?", StopReason.OK)
+    answered(anna, "An old question about fax machines", minutes_ago=40 * 24 * 60)
+    found = nothing_found(30)
+    assert [(gap.count, len(gap.people), gap.declined) for gap in found.shown] == [(2, 2, 1)]
+    assert found.withheld == 0
+
+
+LEAVE, OTHER_WORDS = "How many days of leave are there?", "How many leave days are there in a year?"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "signals"),
+    [
+        ({"rating": Rating.NOT_HELPFUL}, None, {Signal.RATED_DOWN}),
+        ({"rating": Rating.NOT_HELPFUL, "fault": AnswerFault.INCOMPLETE}, None, {Signal.RATED_DOWN}),
+        ({"rating": Rating.NOT_HELPFUL, "fault": AnswerFault.OUTDATED}, None, set()),
+        ({"rating": Rating.HELPFUL}, None, set()),
+        ({"opened_lower": True}, None, {Signal.OPENED_LOWER}),
+        ({}, (OTHER_WORDS, 6), {Signal.REPHRASED}),
+        ({"stop_reason": NOTHING}, (OTHER_WORDS, 6), {Signal.REPHRASED}),
+        ({}, (LEAVE, 6), set()),  # the same words
+        ({}, ("Who repairs the printer?", 6), set()),  # another question
+        ({}, (OTHER_WORDS, 3), set()),  # seven minutes later
+    ],
+)
+def test_signs_of_a_document_that_was_not_shown_first(
+    first: dict[str, Any], then: tuple[str, int] | None, signals: set[Signal]
+) -> None:
+    list_every_question()
+    anna = make_user("anna")
+    cited(answered(anna, LEAVE, minutes_ago=10, **{"stop_reason": StopReason.OK, **first}))
+    if then:
+        answered(anna, then[0], StopReason.OK, minutes_ago=then[1])
+    assert {signal for gap in not_shown_first(30).shown for signal in gap.signals} == signals
+    assert nothing_found(30).shown == [], "it is in one list"
+    page = text_of(client_of(make_user(is_superuser=True)).get(reverse("gaps"), {"list": "first"}))
+    assert {signal for signal in Signal if str(signal.label) in page} == signals
+
+
+def test_another_persons_words_are_no_rephrasing_and_two_failures_are_none() -> None:
+    list_every_question()
+    anna, ben = make_user("anna"), make_user("ben")
+    answered(anna, LEAVE, minutes_ago=3)
+    answered(ben, OTHER_WORDS, StopReason.OK, minutes_ago=2)
+    answered(anna, OTHER_WORDS, minutes_ago=1)
+    assert not_shown_first(30).shown == []
+    assert [gap.count for gap in nothing_found(30).shown] == [2]
+
+
+def test_opening_a_lower_source_is_stored_for_ones_own_answer_only() -> None:
+    anna = make_user("anna")
+    answer = answered(anna, LEAVE, StopReason.OK)
+    url = reverse("source-opened", args=[answer.session_id, answer.pk])
+    assert client_of(make_user("ben")).post(url).status_code == 404
+    answer.refresh_from_db()
+    assert not answer.opened_lower
+    assert client_of(anna).post(url).status_code == 204
+    answer.refresh_from_db()
+    assert answer.opened_lower
+
+
+def test_a_keeper_reads_what_readers_of_their_folders_did_not_find(world: World) -> None:
+    list_every_question()
+    outside = make_user("outside")
+    answered(world.anna, PARKING[0])  # may read Rules
+    answered(outside, "食堂几点开门？")  # reads nothing
+
+    def read() -> dict[str, set[str]]:
+        people = {"mia": world.mia, "boss": world.boss, "anna": world.anna, "root": world.root}
+        found = {name: words(gaps_for_keeper(principal_of(user), 30)) for name, user in people.items()}
+        return {name: questions for name, questions in found.items() if questions}
+
+    assert read() == {"mia": {PARKING[0]}, "boss": {PARKING[0]}}
+    allow(outside, world.pay)
+    assert read() == {"mia": {PARKING[0]}, "boss": {PARKING[0], "食堂几点开门？"}}
+    page = text_of(client_of(world.mia).get(reverse("kept-questions")))
+    assert PARKING[0] in page
+    assert "anna" not in page
+    entry = Entry.objects.get(action=Action.QUESTIONS_READ)
+    assert (entry.actor_name, entry.detail["as"], len(entry.detail["answers"])) == ("mia", "keeper", 1)
+    take_back(None, [Right.MANAGE], world.rules, of=world.mia)
+    assert set(read()) == {"boss"}
+
+
+def test_whoever_may_not_oversee_reads_no_questions() -> None:
+    list_every_question()
+    answered(make_user("anna"), PARKING[0])
+    assert client_of(staff("sam")).get(reverse("gaps")).status_code == 403
+    assert not Entry.objects.filter(action=Action.QUESTIONS_READ).exists()
