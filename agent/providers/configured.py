@@ -9,12 +9,12 @@ from decimal import Decimal
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from agent.local_models import policy_of
 from agent.models import LanguageModel
 from agent.providers.base import ChatModel, ModelError, ModelMisconfigured, Prices
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.service_keys import KeyLost, opened
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.outgoing import services_at
 
 FROM_SETTINGS = "default"  # the name of the model that the environment configures
 
@@ -97,9 +97,7 @@ def served_by(row: LanguageModel) -> ServedModel:
     except KeyLost as error:
         raise ModelMisconfigured(f"{row.name}: {error}") from error
     prices = Prices(Decimal(row.price_input), Decimal(row.price_output))
-    return ServedModel(
-        row.name, row.base_url, row.model, key, prices, row.context_tokens, policy=services_at(row.base_url)
-    )
+    return ServedModel(row.name, row.base_url, row.model, key, prices, row.context_tokens, policy=policy_of(row))
 
 
 def _of_settings() -> ServedModel | None:
