@@ -13,8 +13,6 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from agent.models import LanguageModel
-from audit.actions import Action
-from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import PermissionDenied
 from copilot_site.lib.outgoing import (
@@ -66,19 +64,19 @@ def needs_permission(row: LanguageModel) -> bool:
     return not any(policy.allows(host, ip_address(one)) for one in named)
 
 
-def allow_here(by: Principal, row: LanguageModel) -> None:
-    """Allow the row's address on this machine for its calls, without saving it, and record that.
+def permit_here(by: Principal | None, row: LanguageModel) -> bool:
+    """Allow the row's address on this machine for its calls, without saving it; return whether that is new.
 
     Raises PermissionDenied unless a superuser asks, AddressRefused where the operator forbids it or the port is our own.
     """
     address = local_address(row.base_url)
     if not address or row.local_address == address:
-        return
-    if not by.is_superuser:
+        return False
+    if by is None or not by.is_superuser:
         raise PermissionDenied(_("Only a superuser may allow a language model on this machine."))
     require_allowable(row.base_url)
     row.local_address = address
-    record(by, Action.LOCAL_MODEL_ALLOWED, row if row.pk else None, detail={"address": address})
+    return True
 
 
 def require_allowable(url: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.db import transaction
 
-from agent.local_models import local_address, require_model_address
+from agent.local_models import local_address, permit_here, require_model_address
 from agent.models import LanguageModel, WebSearchProvider
 from audit.actions import Action
 from audit.record import record
@@ -54,13 +54,32 @@ def save_keyed(by: Principal | None, row: Keyed, action: Action, *, key: str = "
 
 
 @transaction.atomic
-def save_language_model(by: Principal | None, row: LanguageModel, *, key: str = "", fields: Sequence[str] = ()) -> bool:
-    """Store a language model as `save_keyed` does; where it is the default, no other is. Forget a permission for another address."""
+def save_language_model(
+    by: Principal | None,
+    row: LanguageModel,
+    *,
+    key: str = "",
+    fields: Sequence[str] = (),
+    is_allowed_here: bool = False,
+) -> bool:
+    """Store a language model as `save_keyed` does; where it is the default, no other is.
+
+    is_allowed_here: the person allows its address on this machine; raises as `permit_here`. A permission for another address ends.
+    """
+    if is_allowed_here and permit_here(by, row):
+        record(by, Action.LOCAL_MODEL_ALLOWED, target_name=row.name, detail={"address": row.local_address})
     if row.local_address != local_address(row.base_url):
         row.local_address = ""
     if row.is_default:
         LanguageModel.objects.exclude(pk=row.pk).filter(is_default=True).update(is_default=False)
     return save_keyed(by, row, Action.AGENT_CHANGED, key=key, fields=fields)
+
+
+@transaction.atomic
+def delete_language_model(by: Principal, row: LanguageModel) -> None:
+    """Delete a language model; assistants that used it use the default."""
+    record(by, Action.AGENT_CHANGED, row, detail={"deleted": True})
+    row.delete()
 
 
 @transaction.atomic

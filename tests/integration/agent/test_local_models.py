@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.local_models import allow_here, local_address, policy_of
+from agent.local_models import local_address, permit_here, policy_of
 from agent.mcp_client.services import check_place
 from agent.models import LanguageModel, McpService, WebSearchProvider
 from agent.providers.base import ModelMisconfigured
@@ -49,8 +49,7 @@ def allowed(by: Principal, url: str) -> LanguageModel:
 
 
 def saved(by: Principal, row: LanguageModel) -> LanguageModel:
-    allow_here(by, row)
-    save_language_model(by, row)
+    save_language_model(by, row, is_allowed_here=True)
     return LanguageModel.objects.get(pk=row.pk)
 
 
@@ -106,7 +105,7 @@ def test_the_operator_forbids_it_also_afterwards(root: Principal, settings: Any)
         row = allowed(root, server.base_url)
         settings.OUTGOING_ALLOW = ("private", "public")
         with pytest.raises(AddressRefused, match="COPILOT_OUTGOING_ALLOW"):
-            allow_here(root, LanguageModel(base_url="http://127.0.0.1:1/v1"))
+            permit_here(root, LanguageModel(base_url="http://127.0.0.1:1/v1"))
         with pytest.raises(ModelMisconfigured):
             reply_of(row)
         assert server.requests == []
@@ -141,7 +140,7 @@ def test_a_name_that_leads_to_this_machine_is_not_it(root: Principal, monkeypatc
         allowed(root, server.base_url)
         for name in ("rebound.example", "rebound.localhost"):
             row = LanguageModel(name=name, base_url=server.base_url.replace("127.0.0.1", name), model="m")
-            allow_here(root, row)
+            permit_here(root, row)
             assert row.local_address == ""
             row.local_address = f"{name}:{parsed_url(row.base_url)[1]}"
             with pytest.raises(ModelMisconfigured):
