@@ -24,14 +24,14 @@ class ModelForm(LanguageModelForm):
     allow_here: lets this server connect to itself for this model; superusers are asked where the address needs it.
     """
 
-    allow_here = forms.BooleanField(label=_("Allow this server to connect to this model on itself"), required=False)
+    allow_here = forms.BooleanField(label=_("Allow this model on this machine"), required=False)
     is_default = forms.BooleanField(label=capfirst(_("default model")), required=False)
     field_order = ("allow_here", "name", "model", "api_key", "base_url", *ADVANCED)
 
     class Meta:
         model = LanguageModel
         fields = ("name", "base_url", "model", "api_key", "context_tokens", "price_input", "price_output", "is_enabled")
-        help_texts: ClassVar = {"name": _("As people see it."), "model": _("As the service calls it.")}
+        help_texts: ClassVar = {"name": _("As people see it."), "model": _("As the service calls it."), "base_url": ""}
 
     def __init__(self, *args: Any, by: Principal, preset: Preset | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -44,6 +44,8 @@ class ModelForm(LanguageModelForm):
             self.fields["model"].widget = PickedInput([(name, "") for name in preset.models])
             self.fields["model"].widget.attrs["placeholder"] = ", ".join(preset.models)
         self.initial.update({"allow_here": bool(row.local_address), "is_default": row.is_default})
+        if not row.pk:
+            self.fields["api_key"].help_text = _("Stored encrypted, for this address alone.")
         self.fields["base_url"].widget.attrs |= {"inputmode": "url", "placeholder": "https://…/v1"}
 
     def clean_base_url(self) -> str:
@@ -57,9 +59,7 @@ class ModelForm(LanguageModelForm):
             raise forms.ValidationError(str(error)) from error
         is_known = self.instance.local_address == local_address(url)
         if not self.cleaned_data["allow_here"]:
-            said = gettext(
-                "%(address)s is on this server. Tick the box below to let the server connect to itself there."
-            )
+            said = gettext("%(address)s is this machine itself. Tick “Allow this model on this machine” to use it.")
             raise forms.ValidationError(said % {"address": local_address(url)})
         if not is_known and not self._by.is_superuser:
             raise forms.ValidationError(gettext("Only a superuser may allow a language model on this machine."))

@@ -28,6 +28,7 @@ from audit.record import record
 from authz.admin_pages import admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.outgoing_http import refusal_in
 
 # failure → what to check
 SENTENCES: tuple[tuple[type[ModelError], Promise], ...] = (
@@ -77,10 +78,10 @@ def add_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_page
-def edit_model(request: HttpRequest, principal: Principal, pk: int) -> HttpResponseBase:
+def edit_model(request: HttpRequest, principal: Principal, model_id: int) -> HttpResponseBase:
     """Show the form of a model. A POST saves it, or deletes it where `do` says so. Raises NotFound."""
     _require(request, "change")
-    row = LanguageModel.objects.filter(pk=pk).first()
+    row = LanguageModel.objects.filter(pk=model_id).first()
     if row is None:
         raise NotFound(gettext("There is no such page, or you may not see it."))
     may_delete = request.user.has_perm("agent.delete_languagemodel")
@@ -88,11 +89,11 @@ def edit_model(request: HttpRequest, principal: Principal, pk: int) -> HttpRespo
         delete_language_model(principal, row)
         messages.success(request, gettext("“%(name)s” is deleted.") % {"name": row.name})
         return redirect("language-models")
-    name = row.name
+    name, found = row.name, findings_of(row.base_url, row.model)
     form = ModelForm(request.POST or None, instance=row, by=principal)
     if request.method == "POST" and form.is_valid():
         return _saved(request, principal, form)
-    context = {"form": form, "title": name, "row": row, "may_delete": may_delete}
+    context = {"form": form, "title": name, "row": row, "may_delete": may_delete, "found": found}
     return render(request, "agent/language_models/form.html", context)
 
 
@@ -122,7 +123,7 @@ def try_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     `stored`: the id of a saved model, or `default` for the one of the environment; without it, the form's values, not saved.
     """
     _require(request, "change")
-    check = request.POST.get("check", "")
+    check = request.POST.get("check", "answers")
     if check not in CHECKS:
         raise InvalidInput(gettext("There is no such check."))
     context: dict[str, Any] = {}
@@ -133,7 +134,8 @@ def try_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         context["next"] = next_check(check)
     except ModelError as error:
         sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
-        context = {"problem": sentence, "detail": str(error)}
+        refusal = refusal_in(error)
+        context = {"problem": refusal} if refusal else {"problem": sentence, "detail": str(error)}
     except CopilotError as error:
         context = {"problem": str(error)}
     return render(request, "agent/language_models/_works.html", context)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+ABILITIES: Final = (_("Tools"), "JSON", _("Reasoning"))
 SAFE_CONTEXT = 32_000  # where the context depends on the model that is served
 
 
@@ -19,21 +20,22 @@ SAFE_CONTEXT = 32_000  # where the context depends on the model that is served
 class Preset:
     """models: suggestions, as the service knows them. context_tokens: of the first one, or what always fits.
 
-    can: what the service documents, of "tools", "json", "reasoning"; all of these stream. about: what to do first.
+    can: what the service documents for the first one, of `ABILITIES`; empty where that depends on the model. All of these stream.
+    about: what to do first.
     """
 
     key: str
     name: str
     base_url: str
     models: tuple[str, ...]
-    can: tuple[str, ...] = ("tools", "json", "reasoning")
+    can: tuple[str | Promise, ...] = ABILITIES
     context_tokens: int = SAFE_CONTEXT
     about: str | Promise = ""
     is_local: bool = False
 
     @property
     def host(self) -> str:
-        return urlsplit(self.base_url).netloc
+        return urlsplit(self.base_url).netloc.removeprefix("YOUR-RESOURCE-NAME.")
 
 
 PRESETS: Final = (
@@ -75,6 +77,7 @@ PRESETS: Final = (
         "Azure OpenAI",
         "https://YOUR-RESOURCE-NAME.openai.azure.com/openai/v1",
         (),
+        can=(),
         about=_("Put the name of your resource into the address; the model is the name of your deployment."),
     ),
     Preset(
@@ -108,7 +111,9 @@ PRESETS: Final = (
         ("mistral-medium-latest", "mistral-large-latest"),
         context_tokens=128_000,
     ),
-    Preset("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", ("openrouter/auto",), context_tokens=128_000),
+    Preset(
+        "openrouter", "OpenRouter", "https://openrouter.ai/api/v1", ("openrouter/auto",), can=(), context_tokens=128_000
+    ),
 )
 OTHER: Final = Preset(
     "other", "", "", (), about=_("Any service that speaks OpenAI's protocol; its address often ends in /v1."), can=()

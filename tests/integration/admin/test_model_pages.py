@@ -77,7 +77,7 @@ def test_a_model_is_added_changed_and_deleted(root: User) -> None:
 
 
 def test_a_superuser_allows_a_model_on_this_machine_with_one_tick(root: User) -> None:
-    assert "Tick the box" in text_of(added(root, base_url=LOCAL))
+    assert "is this machine itself" in text_of(added(root, base_url=LOCAL))
     assert not LanguageModel.objects.exists()
     assert added(root, base_url=LOCAL, allow_here="on").status_code == 302
     row = LanguageModel.objects.get()
@@ -86,7 +86,7 @@ def test_a_superuser_allows_a_model_on_this_machine_with_one_tick(root: User) ->
     page = reverse("language-model", args=[row.pk])
     client_of(root).post(page, filled(base_url=LOCAL, allow_here="on", model="n"))
     assert Entry.objects.filter(action=Action.LOCAL_MODEL_ALLOWED).count() == 1
-    assert "Tick the box" in text_of(client_of(root).post(page, filled(base_url="http://localhost:11435/v1")))
+    assert "is this machine itself" in text_of(client_of(root).post(page, filled(base_url="http://localhost:11435/v1")))
     client_of(root).post(page, filled())
     row.refresh_from_db()
     assert row.local_address == ""

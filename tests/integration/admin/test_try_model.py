@@ -62,11 +62,11 @@ def works(user: User, choose: Callable[[Request], Step]) -> list[str]:
 
 def test_each_check_adds_what_works_to_one_line_and_nothing_is_saved(root: User) -> None:
     assert works(root, able) == [
-        "First word after 0 s · Streaming · Reasoning · JSON…",
-        "First word after 0 s · Streaming · Reasoning · JSON · Tools…",
-        "First word after 0 s · Streaming · Reasoning · JSON · Tools",
+        "First word 0 s · Streaming · Reasoning · JSON…",
+        "First word 0 s · Streaming · Reasoning · JSON · Tools…",
+        "First word 0 s · Streaming · Reasoning · JSON · Tools",
     ]
-    assert works(root, unable)[-1] == "First word after 0 s · No streaming · No reasoning · No JSON · No tools"
+    assert works(root, unable)[-1] == "First word 0 s · No streaming · No reasoning · No JSON · No tools"
     assert not LanguageModel.objects.exists()
     assert [entry.detail["check"] for entry in Entry.objects.filter(action=Action.MODEL_TESTED).order_by("pk")] == [
         "answers", "json", "tools",
@@ -94,7 +94,7 @@ def test_one_whose_thinking_has_no_beginning_is_told_what_to_switch_on_and_does_
         said = text_of(tried(root, served.base_url))
         replies = async_to_sync(reply_of)(served.base_url)
     assert "--reasoning-parser" in said
-    assert "First word after" in said
+    assert "First word" in said
     assert "".join(replies) == "yes"
     with serving(says("<think>The user wants: ok.</think>ok")) as served:
         assert "--reasoning-parser" not in text_of(tried(root, served.base_url))
