@@ -35,13 +35,13 @@ def local_address(url: str) -> str:
 
 
 def policy_of(row: LanguageModel) -> Policy:
-    """Return where this model may be connected to. Raises AddressRefused for no address."""
+    """Return where this model may be connected to."""
     policy = services_at(row.base_url)
+    if not row.local_address or LOCAL_MODELS not in settings.OUTGOING_ALLOW:
+        return policy
     host, port = _parts(row.base_url)
-    is_allowed = row.local_address and row.local_address == local_address(row.base_url)
-    if is_allowed and LOCAL_MODELS in settings.OUTGOING_ALLOW and port not in own_ports():
-        return replace(policy, here=(host, port))
-    return policy
+    is_allowed = row.local_address == local_address(row.base_url) and port not in own_ports()
+    return replace(policy, here=(host, port)) if is_allowed else policy
 
 
 def require_model_address(row: LanguageModel) -> None:

@@ -126,9 +126,16 @@ def try_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     check = request.POST.get("check", "answers")
     if check not in CHECKS:
         raise InvalidInput(gettext("There is no such check."))
+    stored, is_allowed_here = request.POST.get("stored", ""), bool(request.POST.get("allow_here"))
     context: dict[str, Any] = {}
     try:
-        served = _served(request, principal)
+        if stored:
+            served = _stored(stored)
+        else:
+            row = entered(request, LanguageModel, partial(ModelForm, by=principal))
+            if is_allowed_here:
+                permit_here(principal, row)
+            served = served_by(row)
         record(principal, Action.MODEL_TESTED, detail={"address": served.base_url, "check": check})
         context["found"] = keep_findings(served, check, asyncio.run(try_check(served, check)))
         context["next"] = next_check(check)
@@ -141,17 +148,11 @@ def try_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     return render(request, "agent/language_models/_works.html", context)
 
 
-def _served(request: HttpRequest, principal: Principal) -> ServedModel:
-    """Return the model that is to be tried. Raises InvalidInput, ModelMisconfigured."""
-    given = request.POST.get("stored", "")
-    if given == FROM_SETTINGS and (ours := model_of_settings()):
+def _stored(name: str) -> ServedModel:
+    """Return a saved model by its id, or that of the environment. Raises NotFound, ModelMisconfigured."""
+    if name == FROM_SETTINGS and (ours := model_of_settings()):
         return ours
-    if given:
-        row = LanguageModel.objects.filter(pk=given).first() if given.isdecimal() else None
-        if row is None:
-            raise NotFound(gettext("There is no such page, or you may not see it."))
-        return served_by(row)
-    row = entered(request, LanguageModel, partial(ModelForm, by=principal))
-    if request.POST.get("allow_here"):
-        permit_here(principal, row)
+    row = LanguageModel.objects.filter(pk=name).first() if name.isdecimal() else None
+    if row is None:
+        raise NotFound(gettext("There is no such page, or you may not see it."))
     return served_by(row)
