@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.db import transaction
 
+from agent.local_models import local_address, permit_here, require_model_address
 from agent.models import LanguageModel, WebSearchProvider
 from audit.actions import Action
 from audit.record import record
@@ -23,6 +24,14 @@ def require_address(base_url: str) -> None:
     require_plausible(parsed_url(base_url)[0], services_at(base_url))
 
 
+def require_address_of(row: Keyed) -> None:
+    """Require the address of a row as `require_address` does; a language model may be on this machine where that was allowed."""
+    if isinstance(row, LanguageModel):
+        require_model_address(row)
+    else:
+        require_address(row.base_url)
+
+
 @transaction.atomic
 def save_keyed(by: Principal | None, row: Keyed, action: Action, *, key: str = "", fields: Sequence[str] = ()) -> bool:
     """Store a service. key: a new one; "" keeps the stored one as long as the address stays.
@@ -30,9 +39,9 @@ def save_keyed(by: Principal | None, row: Keyed, action: Action, *, key: str = "
     fields: the changed fields, for the log.
 
     Returns whether a stored key was removed because it was for another address and must be entered again. Raises the
-    errors of `require_address`.
+    errors of `require_address_of`.
     """
-    require_address(row.base_url)
+    require_address_of(row)
     before: Keyed | None = type(row).objects.select_for_update().filter(pk=row.pk).first()
     take_key(row, key, address_before=before.base_url if before else row.base_url)
     row.save()
@@ -44,9 +53,33 @@ def save_keyed(by: Principal | None, row: Keyed, action: Action, *, key: str = "
     return is_moved and not key and bool(before and before.encrypted_key)
 
 
-def save_language_model(by: Principal | None, row: LanguageModel, *, key: str = "", fields: Sequence[str] = ()) -> bool:
-    """Store a language model as `save_keyed` does."""
+@transaction.atomic
+def save_language_model(
+    by: Principal | None,
+    row: LanguageModel,
+    *,
+    key: str = "",
+    fields: Sequence[str] = (),
+    is_allowed_here: bool = False,
+) -> bool:
+    """Store a language model as `save_keyed` does; where it is the default, no other is.
+
+    is_allowed_here: the person allows its address on this machine; raises as `permit_here`. A permission for another address ends.
+    """
+    if is_allowed_here and permit_here(by, row):
+        record(by, Action.LOCAL_MODEL_ALLOWED, target_name=row.name, detail={"address": row.local_address})
+    if row.local_address != local_address(row.base_url):
+        row.local_address = ""
+    if row.is_default:
+        LanguageModel.objects.exclude(pk=row.pk).filter(is_default=True).update(is_default=False)
     return save_keyed(by, row, Action.AGENT_CHANGED, key=key, fields=fields)
+
+
+@transaction.atomic
+def delete_language_model(by: Principal, row: LanguageModel) -> None:
+    """Delete a language model; assistants that used it use the default."""
+    record(by, Action.AGENT_CHANGED, row, detail={"deleted": True})
+    row.delete()
 
 
 @transaction.atomic

@@ -107,6 +107,7 @@ class Action(models.TextChoices):
     AGENT_CHANGED = "agent.changed", _("changed a model or an assistant")
     MAIL_TESTED = "server.mail_tested", _("sent a trial mail")
     MODEL_TESTED = "agent.model_tested", _("tested the connection of a language model")
+    LOCAL_MODEL_ALLOWED = "agent.local_model_allowed", _("allowed a language model on this machine")
     CHAT_BOT_TESTED = "agent.chat_bot_tested", _("tested a bot in a chat platform")
     QUESTION_ANSWERED = "question.answered", _("received an answer")
     ANSWER_RATED = "answer.rated", _("rated an answer")

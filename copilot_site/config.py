@@ -113,8 +113,9 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         description="Addresses of an issuer that does not say whether they are verified (Entra ID) count as verified.",
     )
     outgoing_allow: str = Field(
-        default="private,public",
-        description="Where data sources, models and sign-ins of the admin may lead: hosts, *.hosts, networks, private, public (https).",
+        default="private,public,local-models",
+        description="Where data sources, models and sign-ins of the admin may lead: hosts, *.hosts, networks, private, public (https); "
+        "local-models: superusers may allow language models on this machine.",
     )
     mcp_commands: Path | None = Field(
         default=None,

@@ -1,6 +1,7 @@
 """Base classes shared by the agent's settings in the admin."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar
 
 from django import forms
@@ -9,7 +10,7 @@ from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from agent.service_keys import require_address
+from agent.service_keys import require_address_of
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
@@ -46,8 +47,10 @@ class KeyedForm(forms.ModelForm[Any]):
 
     def clean_base_url(self) -> str:
         url: str = self.cleaned_data["base_url"]
+        row = copy(self.instance)
+        row.base_url = url
         try:
-            require_address(url)
+            require_address_of(row)
         except AddressRefused as error:
             raise forms.ValidationError(str(error)) from error
         return url

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent.admin import profile_views, trials
+from agent.admin import model_views, profile_views
 from agent.oversight import gap_views, impersonation_views, privacy_views, rating_views, replay_views, shown_views
 from agent.question_sets import views as evaluation_views
 
@@ -11,7 +11,10 @@ urlpatterns = [
     path("admin/answers/<uuid:message_id>/", replay_views.replay_answer, name="replay"),
     path("admin/shown/", shown_views.shown_list, name="shown"),
     path("admin/ratings/", rating_views.rating_list, name="ratings"),
-    path("admin/language-models/try/", trials.try_model, name="model-try"),
+    path("admin/language-models/", model_views.model_list, name="language-models"),
+    path("admin/language-models/add/", model_views.add_model, name="language-model-add"),
+    path("admin/language-models/try/", model_views.try_model, name="model-try"),
+    path("admin/language-models/<int:model_id>/", model_views.edit_model, name="language-model"),
     path("admin/agent-profiles/try/", profile_views.try_profile, name="profile-try"),
     path("admin/evaluations/", evaluation_views.set_list, name="evaluations"),
     path("admin/evaluations/<uuid:set_id>/", evaluation_views.set_page, name="evaluation"),

@@ -20,6 +20,8 @@ class LanguageModel(models.Model):
     )
     model = models.CharField(_("model"), max_length=200, help_text=_("As the service knows it."))
     encrypted_key = models.TextField(blank=True, editable=False)
+    # host:port on this machine that a superuser allowed for this model; used while `base_url` leads there (agent/local_models.py)
+    local_address = models.CharField(max_length=80, blank=True, default="", editable=False)
     context_tokens = models.PositiveIntegerField(
         _("context"), default=32_000, validators=[MinValueValidator(2_000)], help_text=_("Tokens that fit into it.")
     )

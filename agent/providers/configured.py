@@ -1,7 +1,5 @@
 """Make model connections from settings and rows."""
 
-import time
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from decimal import Decimal
@@ -9,12 +7,12 @@ from decimal import Decimal
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from agent.local_models import policy_of
 from agent.models import LanguageModel
-from agent.providers.base import ChatModel, ModelError, ModelMisconfigured, Prices
+from agent.providers.base import ChatModel, ModelMisconfigured, Prices
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.service_keys import KeyLost, opened
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.outgoing import services_at
 
 FROM_SETTINGS = "default"  # the name of the model that the environment configures
 
@@ -33,7 +31,7 @@ def served_model(name: str = "") -> ServedModel | None:
         raise InvalidInput(
             _("There is no language model “%(name)s”. Known are: %(known)s.") % {"name": name, "known": known}
         )
-    return _of_settings()
+    return model_of_settings()
 
 
 def required_model(name: str = "") -> ServedModel:
@@ -49,38 +47,17 @@ def required_model(name: str = "") -> ServedModel:
 def model_names() -> list[str]:
     """Return the names of the selectable models."""
     names = list(LanguageModel.objects.filter(is_enabled=True).values_list("name", flat=True))
-    return [*names, FROM_SETTINGS] if _of_settings() else names
+    return [*names, FROM_SETTINGS] if model_of_settings() else names
 
 
 async def probe(served: ServedModel) -> None:
     """Send a tiny request and stop at its first word. Raises ModelError."""
-    async with aclosing(_tiny_reply(served)) as reply:
-        async for _text in reply:
-            return
-
-
-async def try_reply(served: ServedModel) -> float:
-    """Return the seconds to the first word of a tiny reply. Raises ModelError where nothing came.
-
-    The reply is read for 20 s, to learn how the service sends thinking.
-    """
-    began, first_s = time.monotonic(), 0.0
-    try:
-        async with aclosing(_tiny_reply(served)) as reply:
-            async for _text in reply:
-                first_s = first_s or time.monotonic() - began
-    except ModelError:
-        if not first_s:
-            raise
-    return first_s
-
-
-async def _tiny_reply(served: ServedModel) -> AsyncGenerator[str, None]:
     limits = replace(served.limits, first_s=15.0, total_s=20.0, attempts=1)
     model = connect(replace(served, limits=limits))
     try:
-        async for delta in model.stream([{"role": "user", "content": "Say: ok"}]):
-            yield delta.text
+        async with aclosing(model.stream([{"role": "user", "content": "Say: ok"}])) as reply:  # type: ignore[type-var]
+            async for _delta in reply:
+                return
     finally:
         await model.aclose()
 
@@ -97,12 +74,11 @@ def served_by(row: LanguageModel) -> ServedModel:
     except KeyLost as error:
         raise ModelMisconfigured(f"{row.name}: {error}") from error
     prices = Prices(Decimal(row.price_input), Decimal(row.price_output))
-    return ServedModel(
-        row.name, row.base_url, row.model, key, prices, row.context_tokens, policy=services_at(row.base_url)
-    )
+    return ServedModel(row.name, row.base_url, row.model, key, prices, row.context_tokens, policy=policy_of(row))
 
 
-def _of_settings() -> ServedModel | None:
+def model_of_settings() -> ServedModel | None:
+    """Return the model that the environment configures, None where it does not."""
     chosen = settings.LLM
     if not chosen["base_url"] or not chosen["model"]:
         return None

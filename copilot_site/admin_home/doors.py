@@ -112,7 +112,8 @@ GROUPS: tuple[tuple[Promise, tuple[Door, ...]], ...] = (
             Door(
                 _("Language models"),
                 _("Which models write answers, with their address, key and prices."),
-                _table("agent_languagemodel"),
+                "language-models",
+                lambda user: user.has_perm("agent.view_languagemodel"),
             ),
             Door(
                 _("Skills"),

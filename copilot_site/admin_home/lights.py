@@ -73,7 +73,7 @@ AREAS: tuple[Area, ...] = (
     Area("mail", _("Mail"), (doctor.mail,), "server-connections", is_set_up=lambda: settings.MAIL_IS_SET_UP),
     Area("search", _("Search models"), (doctor.model, doctor.reranking, doctor.word_list), "server-connections"),
     Area("index", _("Search index"), (doctor.index, doctor.readings), "ingestion"),
-    Area("language-models", _("Language models"), (doctor.language_models,), "admin:agent_languagemodel_changelist",
+    Area("language-models", _("Language models"), (doctor.language_models,), "language-models",
          is_set_up=lambda: bool(model_names())),
     Area("data-sources", _("Data sources"), (doctor.data_sources,), "admin:business_datasource_changelist"),
     Area("sign-in", _("Company sign-in"), (company_sign_ins, company_directory), "admin:socialaccount_socialapp_changelist"),

@@ -8,7 +8,7 @@ Sources: OWASP Server-Side Request Forgery Prevention Cheat Sheet; IANA special-
 import re
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
@@ -24,6 +24,10 @@ Network = IPv4Network | IPv6Network
 LookUp = Callable[[str, int], list[str]]
 
 PRIVATE, PUBLIC = "private", "public"  # words that stand for networks in a list of allowed ones
+LOCAL_MODELS = (
+    "local-models"  # the word that lets superusers allow a language model on this machine; opens nothing itself
+)
+WORDS = frozenset({PRIVATE, PUBLIC, LOCAL_MODELS})
 SETTING = "COPILOT_OUTGOING_ALLOW"
 MOST_ADDRESSES = 8  # of one name that are tried
 MOST_CHARACTERS = 2_048  # of a URL
@@ -71,11 +75,12 @@ class Policy:
     entries: names, `*.` and a name for all below it, addresses, networks; `private` is the private networks, `public` the
     internet. A name allows private and public addresses behind it; loopback, link-local and metadata services are
     allowed by an entry of their own network alone (`127.0.0.1`, `localhost`), never by a name that resolves there.
-    ports: these alone; empty: every one.
+    ports: these alone; empty: every one. here: one host and port of this machine besides, both exactly as written.
     """
 
     entries: tuple[str, ...]
     ports: frozenset[int] = frozenset()
+    here: tuple[str, int] | None = None
 
     def allows(self, host: str, address: Address) -> bool:
         """Tell whether a target is allowed. host: as `parsed_host` gives it."""
@@ -90,9 +95,15 @@ class Policy:
             return PRIVATE in self.entries
         return PUBLIC in self.entries and address.is_global and (address.version == 4 or address in _UNICAST)
 
+    def permits(self, host: str, port: int, address: Address) -> bool:
+        """Tell whether a target is allowed, by `entries` or as the one address `here`."""
+        return self.allows(host, address) or (
+            self.here == (host, port) and is_on_this_machine(host) and any(address in one for one in _LOOPBACK)
+        )
+
     def with_named(self, *hosts: str) -> "Policy":
         """Return the same policy with these hosts of the operator's settings added."""
-        return Policy((*self.entries, *hosts), self.ports)
+        return replace(self, entries=(*self.entries, *hosts))
 
     @cached_property
     def _networks(self) -> list[Network]:
@@ -119,7 +130,7 @@ def services_at(url: str) -> Policy:
 
 def pages() -> Policy:
     """Return the policy for sources of documents: the internet, and what COPILOT_OUTGOING_ALLOW names, except `private`."""
-    return Policy((PUBLIC, *(entry for entry in settings.OUTGOING_ALLOW if entry not in {PRIVATE, PUBLIC})))
+    return Policy((PUBLIC, *(entry for entry in settings.OUTGOING_ALLOW if entry not in WORDS)))
 
 
 def look_up(host: str, port: int) -> list[str]:
@@ -143,9 +154,15 @@ def checked(host: str, port: int, policy: Policy, *, resolve: LookUp | None = No
     if not texts:
         raise AddressRefused(_("The name %(host)s does not resolve: check it.") % {"host": name})
     for text in texts:
-        if "%" in text or not policy.allows(name, ip_address(text)):
+        if "%" in text or not policy.permits(name, port, ip_address(text)):
             raise _refused(name, text)
     return Target(name, port, tuple(texts[:MOST_ADDRESSES]))
+
+
+def is_on_this_machine(host: str) -> bool:
+    """Tell whether a host names this machine itself: `localhost` or a loopback address. host: as `parsed_host` gives it."""
+    address = _address(host)
+    return host == "localhost" if address is None else any(address in network for network in _LOOPBACK)
 
 
 def require_plausible(host: str, policy: Policy) -> str:
@@ -253,7 +270,7 @@ def _is_within(inner: Network, outer: Network) -> bool:
 
 
 def _is_named(host: str, entry: str) -> bool:
-    return host.endswith(entry[1:]) if entry.startswith("*.") else host == entry and entry not in {PRIVATE, PUBLIC}
+    return host.endswith(entry[1:]) if entry.startswith("*.") else host == entry and entry not in WORDS
 
 
 def _no_host(text: str) -> AddressRefused:

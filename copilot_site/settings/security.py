@@ -14,6 +14,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = config.https
 TRUSTED_PROXY = config.trusted_proxy
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if config.trusted_proxy else None
 OUTGOING_ALLOW = tuple(config.outgoing_allow.split(","))  # what addresses entered in the admin may lead to
+WEB_PORT = config.port
 DATABASE_CA = config.database_ca
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_NAME = f"copilot_session_{config.port}"  # two checkouts on one machine share the host name

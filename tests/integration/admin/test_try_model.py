@@ -1,6 +1,7 @@
 """A language model is tried before it is saved."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -18,9 +19,10 @@ from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff, text_of
-from tests.modelserver import Step, says, serving
+from tests.modelserver import Request, Step, calls, says, says_json, serving
 
 pytestmark = pytest.mark.django_db
+NUMBERS = {"context_tokens": "8000", "price_input": "0", "price_output": "0"}
 
 
 @pytest.fixture
@@ -28,24 +30,60 @@ def root() -> User:
     return make_user("root", is_superuser=True)
 
 
-def tried(user: User, address: str, **fields: Any) -> Any:
-    given = {
-        "name": "new",
-        "base_url": address,
-        "model": "m",
-        "context_tokens": "8000",
-        "price_input": "0",
-        "price_output": "0",
-    }
+def tried(user: User, address: str, check: str = "answers", **fields: Any) -> Any:
+    given = {"name": "new", "base_url": address, "model": "m", **NUMBERS, "check": check}
     return client_of(user).post(reverse("model-try"), {**given, "is_enabled": "on", **fields})
 
 
-def test_one_that_answers_is_said_to_and_nothing_is_saved(root: User) -> None:
-    with serving(says("ok")) as served:
-        said = text_of(tried(root, served.base_url))
-    assert "It answers" in said
+def able(request: Request) -> Step:
+    """A service that can do everything."""
+    if names := [tool["function"]["name"] for tool in request.get("tools", [])]:
+        return calls((names[0], {"a": 17, "b": 25}))
+    if "response_format" in request:
+        return says_json({"country": "France", "capital": "Paris"})
+    return Step([{"reasoning_content": "Twenty."}, {"content": "1 2 3"}, {"content": " 4 5"}])
+
+
+def unable(request: Request) -> Step:
+    """One that refuses tools and every form, and answers in one piece."""
+    return Step(status=400) if {"tools", "response_format"} & set(request) else says("no", size=9)
+
+
+def works(user: User, choose: Callable[[Request], Step]) -> list[str]:
+    """What the page says after each check, as the page asks for them."""
+    told, check = [], "answers"
+    with serving(chooses=choose) as served:
+        while check:
+            page = tried(user, served.base_url, check).content.decode()
+            told.append(" · ".join(re.findall(r"<span>(.*?)</span>", page)))
+            check = re.search(r'data-next="(\w*)"', page)[1]  # type: ignore[index]
+    return [re.sub(r"\d+\.\d s", "0 s", each) for each in told]
+
+
+def test_each_check_adds_what_works_to_one_line_and_nothing_is_saved(root: User) -> None:
+    assert works(root, able) == [
+        "First word 0 s · Streaming · Reasoning · JSON…",
+        "First word 0 s · Streaming · Reasoning · JSON · Tools…",
+        "First word 0 s · Streaming · Reasoning · JSON · Tools",
+    ]
+    assert works(root, unable)[-1] == "First word 0 s · No streaming · No reasoning · No JSON · No tools"
     assert not LanguageModel.objects.exists()
-    assert Entry.objects.get(action=Action.MODEL_TESTED).detail == {"address": served.base_url}
+    assert [entry.detail["check"] for entry in Entry.objects.filter(action=Action.MODEL_TESTED).order_by("pk")] == [
+        "answers", "json", "tools",
+    ] * 2  # fmt: skip
+
+
+def test_the_list_says_what_the_last_trial_found(root: User) -> None:
+    with serving(chooses=able) as served:
+        row = LanguageModel.objects.create(name="stored", base_url=served.base_url, model="m")
+        address = reverse("language-models")
+        assert "Not tested yet" in text_of(client_of(root).get(address))
+        client_of(root).post(reverse("model-try"), {"stored": str(row.pk), "check": "answers"})
+        client_of(root).post(reverse("model-try"), {"stored": str(row.pk), "check": "tools"})
+    said = text_of(client_of(root).get(address))
+    assert "Streaming" in said
+    assert "Tools" in said
+    assert "Not tested yet" not in said
 
 
 def test_one_whose_thinking_has_no_beginning_is_told_what_to_switch_on_and_does_not_leak(root: User) -> None:
@@ -56,7 +94,7 @@ def test_one_whose_thinking_has_no_beginning_is_told_what_to_switch_on_and_does_
         said = text_of(tried(root, served.base_url))
         replies = async_to_sync(reply_of)(served.base_url)
     assert "--reasoning-parser" in said
-    assert "It answers" in said
+    assert "First word" in said
     assert "".join(replies) == "yes"
     with serving(says("<think>The user wants: ok.</think>ok")) as served:
         assert "--reasoning-parser" not in text_of(tried(root, served.base_url))
@@ -116,11 +154,3 @@ def test_only_administrators_of_the_system_try_models() -> None:
     for person, status in ((staff("sam"), 403), (make_user("clara"), 302)):
         assert tried(person, "http://127.0.0.1:9/v1").status_code == status
     assert not Entry.objects.filter(action=Action.MODEL_TESTED).exists()
-
-
-def test_the_first_one_is_asked_where_nobody_chooses_and_the_next_one_is_not(root: User) -> None:
-    """Saved as the form comes, it writes the answers; another one does not take its place by itself."""
-    address, client = reverse("admin:agent_languagemodel_add"), client_of(root)
-    assert client.get(address).context["adminform"].form["is_default"].initial is True
-    LanguageModel.objects.create(name="large", base_url="https://models.example.com/v1", model="large", is_default=True)
-    assert client.get(address).context["adminform"].form["is_default"].initial is False

@@ -146,6 +146,6 @@ def test_who_may_enter_the_administration_finds_its_open_pages_by_name(house: Ho
 
     root, keeper = make_user("root", is_superuser=True), house.keeper
     User.objects.filter(pk=keeper.pk).update(is_staff=True)
-    assert led_to(root, "language MODELS") == [reverse("admin:agent_languagemodel_changelist")]
+    assert led_to(root, "language MODELS") == [reverse("language-models")]
     assert led_to(keeper, "folders and rights") == [reverse("rights-tree")]
     assert led_to(keeper, "language models") == led_to(house.reader, "folders and rights") == []

@@ -179,6 +179,7 @@ class World(House):
             "run_id": lambda: self.session.messages.latest("created_at").pk,
             "token_id": lambda: self.token.pk,
             "account_id": lambda: self.robot.pk,
+            "model_id": lambda: self._admin_row(Route("get", "admin/agent/languagemodel/")),
             "provider_id": lambda: "company",
             "app_label": lambda: "knowledge",
             "content_type_id": lambda: 1,

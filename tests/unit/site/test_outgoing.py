@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 import pytest
 
 from copilot_site.lib.outgoing import (
+    PUBLIC,
     WEB,
     AddressRefused,
     Policy,
@@ -180,3 +181,24 @@ def test_public_counts_where_tls_proves_who_answers(settings: Any) -> None:
 def test_a_list_that_cannot_be_read_stops_the_start(text: str) -> None:
     with pytest.raises(ValueError, match="neither a host"):
         entries_of(text)
+
+
+def test_one_address_of_this_machine_is_open_and_no_other() -> None:
+    """Neither another name, another loopback address nor another port; and `localhost` where it is this machine."""
+    here, far = Policy((PUBLIC,), here=("127.0.0.1", 11434)), Policy((), here=("localhost", 11434))
+    for policy, host, port, leads_to in (
+        (here, "127.0.0.1", 11434, "127.0.0.1"),
+        (far, "localhost", 11434, "::1"),
+    ):
+        assert checked(host, port, policy, resolve=lambda *_, to=leads_to: [to]).addresses == (leads_to,)
+    for policy, host, port, leads_to in (
+        (here, "127.0.0.1", 11435, "127.0.0.1"),
+        (here, "127.0.0.2", 11434, "127.0.0.2"),
+        (here, "localhost", 11434, "127.0.0.1"),
+        (here, "rebound.example", 11434, "127.0.0.1"),
+        (far, "localhost", 11434, "169.254.169.254"),
+        (far, "localhost.example", 11434, "127.0.0.1"),
+        (Policy((), here=("rebound.example", 11434)), "rebound.example", 11434, "127.0.0.1"),
+    ):
+        with pytest.raises(AddressRefused):
+            checked(host, port, policy, resolve=lambda *_, to=leads_to: [to])

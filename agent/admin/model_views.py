@@ -1,0 +1,158 @@
+"""Language models on pages of their own: the list, a form with presets, and a trial that shows what works."""
+
+import asyncio
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from agent.admin.model_form import ModelForm
+from agent.admin.trials import entered
+from agent.local_models import permit_here
+from agent.models import LanguageModel
+from agent.providers.base import ModelError, ModelMisconfigured, ModelUnavailable
+from agent.providers.configured import FROM_SETTINGS, model_of_settings, served_by
+from agent.providers.openai_compatible import ServedModel
+from agent.providers.presets import OTHER, PRESETS, preset_of
+from agent.providers.trial import CHECKS, findings_of, keep_findings, next_check, try_check
+from agent.service_keys import delete_language_model, save_language_model
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.outgoing_http import refusal_in
+
+# failure → what to check
+SENTENCES: tuple[tuple[type[ModelError], Promise], ...] = (
+    (ModelUnavailable, _("It does not answer at this address. Check the address, and whether the service runs.")),
+    (ModelMisconfigured, _("The service answers and refuses: check the key and the name of the model.")),
+    (
+        ModelError,
+        _("What it answers cannot be read. The address ends where its OpenAI-compatible interface begins, like /v1."),
+    ),
+)
+
+
+@require_safe
+@admin_page
+def model_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
+    """List the models, each with what its last trial found."""
+    _require(request, "view")
+    rows = list(LanguageModel.objects.order_by("-is_default", "name"))
+    ours = model_of_settings()
+    context = {
+        "models": [(row, urlsplit(row.base_url).netloc, findings_of(row.base_url, row.model)) for row in rows],
+        "ours": ours,
+        "our_host": urlsplit(ours.base_url).netloc if ours else "",
+        "our_findings": findings_of(ours.base_url, ours.model) if ours else {},
+        "is_default": not any(row.is_default for row in rows),
+        "presets": PRESETS,
+    }
+    return render(request, "agent/language_models/list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_page
+def add_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Show the presets; with `?preset=` the form that starts with its values. A POST adds the model."""
+    _require(request, "add")
+    if "preset" not in request.GET:
+        return render(request, "agent/language_models/add.html", {"presets": PRESETS})
+    preset = preset_of(request.GET["preset"])
+    has_none = model_of_settings() is None and not LanguageModel.objects.exists()
+    row = LanguageModel(is_default=has_none)
+    form = ModelForm(request.POST or None, instance=row, by=principal, preset=preset)
+    if request.method == "POST" and form.is_valid():
+        return _saved(request, principal, form)
+    title = gettext("Add %(name)s") % {"name": preset.name} if preset is not OTHER else gettext("Add a model")
+    return render(request, "agent/language_models/form.html", {"form": form, "preset": preset, "title": title})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_page
+def edit_model(request: HttpRequest, principal: Principal, model_id: int) -> HttpResponseBase:
+    """Show the form of a model. A POST saves it, or deletes it where `do` says so. Raises NotFound."""
+    _require(request, "change")
+    row = LanguageModel.objects.filter(pk=model_id).first()
+    if row is None:
+        raise NotFound(gettext("There is no such page, or you may not see it."))
+    may_delete = request.user.has_perm("agent.delete_languagemodel")
+    if request.POST.get("do") == "delete" and may_delete:
+        delete_language_model(principal, row)
+        messages.success(request, gettext("“%(name)s” is deleted.") % {"name": row.name})
+        return redirect("language-models")
+    name, found = row.name, findings_of(row.base_url, row.model)
+    form = ModelForm(request.POST or None, instance=row, by=principal)
+    if request.method == "POST" and form.is_valid():
+        return _saved(request, principal, form)
+    context = {"form": form, "title": name, "row": row, "may_delete": may_delete, "found": found}
+    return render(request, "agent/language_models/form.html", context)
+
+
+def _require(request: HttpRequest, right: str) -> None:
+    if not request.user.has_perm(f"agent.{right}_languagemodel"):
+        raise PermissionDenied(gettext("Only administrators of the system set up language models."))
+
+
+def _saved(request: HttpRequest, principal: Principal, form: ModelForm) -> HttpResponseBase:
+    row: LanguageModel = form.save(commit=False)
+    row.is_default = form.cleaned_data["is_default"]
+    given = form.cleaned_data
+    if save_language_model(
+        principal, row, key=given["api_key"], fields=form.changed_data, is_allowed_here=given["allow_here"]
+    ):
+        said = gettext("The stored key was for the old address and is forgotten: enter the one for the new address.")
+        messages.warning(request, said)
+    messages.success(request, gettext("“%(name)s” is saved.") % {"name": row.name})
+    return redirect("language-models")
+
+
+@require_POST
+@admin_page
+def try_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Make one check of a model and show what is known of it so far; the page asks for the next one.
+
+    `stored`: the id of a saved model, or `default` for the one of the environment; without it, the form's values, not saved.
+    """
+    _require(request, "change")
+    check = request.POST.get("check", "answers")
+    if check not in CHECKS:
+        raise InvalidInput(gettext("There is no such check."))
+    stored, is_allowed_here = request.POST.get("stored", ""), bool(request.POST.get("allow_here"))
+    context: dict[str, Any] = {}
+    try:
+        if stored:
+            served = _stored(stored)
+        else:
+            row = entered(request, LanguageModel, partial(ModelForm, by=principal))
+            if is_allowed_here:
+                permit_here(principal, row)
+            served = served_by(row)
+        record(principal, Action.MODEL_TESTED, detail={"address": served.base_url, "check": check})
+        context["found"] = keep_findings(served, check, asyncio.run(try_check(served, check)))
+        context["next"] = next_check(check)
+    except ModelError as error:
+        sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
+        refusal = refusal_in(error)
+        context = {"problem": refusal} if refusal else {"problem": sentence, "detail": str(error)}
+    except CopilotError as error:
+        context = {"problem": str(error)}
+    return render(request, "agent/language_models/_works.html", context)
+
+
+def _stored(name: str) -> ServedModel:
+    """Return a saved model by its id, or that of the environment. Raises NotFound, ModelMisconfigured."""
+    if name == FROM_SETTINGS and (ours := model_of_settings()):
+        return ours
+    row = LanguageModel.objects.filter(pk=name).first() if name.isdecimal() else None
+    if row is None:
+        raise NotFound(gettext("There is no such page, or you may not see it."))
+    return served_by(row)

@@ -1,0 +1,192 @@
+"""A language model on this machine is asked where a superuser allowed its exact host and port, and nothing else goes there."""
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from agent.local_models import local_address, permit_here, policy_of
+from agent.mcp_client.services import check_place
+from agent.models import LanguageModel, McpService, WebSearchProvider
+from agent.providers.base import ModelMisconfigured
+from agent.providers.configured import connect, served_by
+from agent.service_keys import save_language_model, save_web_search
+from agent.web.hosts import host_rules
+from agent.web_request import Code, NotRead, request
+from audit.actions import Action
+from audit.models import Entry
+from authz.claim_admin import SignInForm
+from authz.issuer_check import fault_of
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, PermissionDenied
+from copilot_site.lib.outgoing import AddressRefused, checked, parsed_url, services
+from knowledge.embedding.trial import dimensions_at
+from knowledge.models import Webhook
+from knowledge.sources.http import Client
+from knowledge.webhooks.setting_up import save_webhook
+from tests.contract.test_outgoing_clients import http_server
+from tests.factories import make_user
+from tests.modelserver import Step, says, serving
+
+pytestmark = pytest.mark.django_db
+DEFAULT = ("private", "public", "local-models")
+
+
+@pytest.fixture(autouse=True)
+def _as_it_comes(settings: Any) -> None:
+    settings.OUTGOING_ALLOW = DEFAULT
+
+
+@pytest.fixture
+def root() -> Principal:
+    return Principal.of(make_user("root", is_superuser=True))
+
+
+def allowed(by: Principal, url: str) -> LanguageModel:
+    return saved(by, LanguageModel(name="local", base_url=url, model="m"))
+
+
+def saved(by: Principal, row: LanguageModel) -> LanguageModel:
+    save_language_model(by, row, is_allowed_here=True)
+    return LanguageModel.objects.get(pk=row.pk)
+
+
+@async_to_sync
+async def reply_of(row: LanguageModel) -> str:
+    model = connect(served_by(row))
+    try:
+        return "".join([delta.text async for delta in model.stream([{"role": "user", "content": "Say: ok"}])])
+    finally:
+        await model.aclose()
+
+
+def test_a_superuser_allows_one_host_and_port_and_the_log_has_it(root: Principal) -> None:
+    with serving(says("Here.")) as server:
+        row = LanguageModel(name="local", base_url=server.base_url, model="m")
+        with pytest.raises(AddressRefused, match="may not connect to itself"):
+            save_language_model(root, row)
+        assert reply_of(allowed(root, server.base_url)) == "Here."
+    entry = Entry.objects.get(action=Action.LOCAL_MODEL_ALLOWED)
+    assert (entry.actor_name, entry.detail) == ("root", {"address": local_address(server.base_url)})
+
+
+def test_nobody_else_allows_it(root: Principal) -> None:
+    with pytest.raises(PermissionDenied):
+        allowed(Principal.of(make_user("sam")), "http://localhost:11434/v1")
+    assert not LanguageModel.objects.exists()
+    assert not Entry.objects.filter(action=Action.LOCAL_MODEL_ALLOWED).exists()
+
+
+@pytest.mark.parametrize("other", ["localhost", "127.0.0.2", "another port", "another address stored"])
+def test_the_permission_is_for_this_address_alone(root: Principal, other: str) -> None:
+    with serving() as server:
+        row = allowed(root, server.base_url)
+        host, port = parsed_url(row.base_url)
+        moved = {
+            "another port": f"http://{host}:1/v1",
+            "another address stored": f"http://localhost:{port}/v1",
+        }.get(other, f"http://{other}:{port}/v1")
+        if other == "another address stored":
+            LanguageModel.objects.filter(pk=row.pk).update(base_url=moved)  # past every form and service
+            row.refresh_from_db()
+        else:
+            row.base_url = moved
+            with pytest.raises(AddressRefused):
+                save_language_model(root, row)
+        with pytest.raises(ModelMisconfigured):
+            reply_of(row)
+        assert server.requests == []
+
+
+def test_the_operator_forbids_it_also_afterwards(root: Principal, settings: Any) -> None:
+    with serving() as server:
+        row = allowed(root, server.base_url)
+        settings.OUTGOING_ALLOW = ("private", "public")
+        with pytest.raises(AddressRefused, match="COPILOT_OUTGOING_ALLOW"):
+            permit_here(root, LanguageModel(base_url="http://127.0.0.1:1/v1"))
+        with pytest.raises(ModelMisconfigured):
+            reply_of(row)
+        assert server.requests == []
+
+
+@pytest.mark.parametrize("own", ["web", "database", "valkey", "usual"])
+def test_our_own_ports_are_never_allowed(
+    root: Principal, settings: Any, monkeypatch: pytest.MonkeyPatch, own: str
+) -> None:
+    settings.WEB_PORT = 8123
+    settings.REDIS_URL = "redis://:secret@127.0.0.1:8125/0"
+    monkeypatch.setitem(settings.DATABASES["default"], "PORT", "8124")
+    port = {"web": 8123, "database": 8124, "valkey": 8125, "usual": 5432}[own]
+    for host in ("127.0.0.1", "127.0.0.2", "[::1]", "localhost", "LOCALHOST.", "0.0.0.0", "[::]"):
+        row = LanguageModel(name=host, base_url=f"http://{host}:{port}/v1", model="m")
+        with pytest.raises(AddressRefused):
+            saved(root, row)
+        row.local_address = (
+            f"{host.lower().rstrip('.')}:{port}"  # as if it had been allowed before the port became ours
+        )
+        assert policy_of(row) == services()
+
+
+def test_a_name_that_leads_to_this_machine_is_not_it(root: Principal, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *rest, **more: real("127.0.0.1" if "rebound" in str(host) else host, *rest, **more),
+    )
+    with serving() as server:
+        allowed(root, server.base_url)
+        for name in ("rebound.example", "rebound.localhost"):
+            row = LanguageModel(name=name, base_url=server.base_url.replace("127.0.0.1", name), model="m")
+            permit_here(root, row)
+            assert row.local_address == ""
+            row.local_address = f"{name}:{parsed_url(row.base_url)[1]}"
+            with pytest.raises(ModelMisconfigured):
+                reply_of(row)
+        assert server.requests == []
+
+
+def test_localhost_that_leads_elsewhere_is_not_this_machine(root: Principal, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = allowed(root, "http://localhost:11434/v1")
+    real = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda _host, *rest, **more: real("169.254.169.254", *rest, **more))
+    with pytest.raises(ModelMisconfigured):
+        reply_of(row)
+
+
+def test_an_allowed_model_leads_nowhere_else(root: Principal) -> None:
+    with http_server() as elsewhere, serving(Step(status=307, headers={"Location": elsewhere.url})) as server:
+        with pytest.raises(ModelMisconfigured, match="307"):
+            reply_of(allowed(root, server.base_url))
+        assert elsewhere.requests == []
+
+
+def _sign_in(url: str) -> None:
+    assert fault_of(url).startswith("127.0.0.1 (127.0.0.1) is not connected to")
+    form = SignInForm({"server_url": url})
+    raise AddressRefused(str(form.errors["server_url"]))
+
+
+KINDS: dict[str, Callable[[str], object]] = {
+    "web fetch": lambda url: request("GET", url, host_rules().policy("127.0.0.1"), most_bytes=100),
+    "web search": lambda url: save_web_search(None, WebSearchProvider(name="x", kind="searxng", base_url=url)),
+    "source": lambda url: Client(url).get(url),
+    "webhook": lambda url: save_webhook(None, Webhook(name="x", url=url, events=["document.published"]), site=""),
+    "MCP": lambda url: check_place(McpService(name="x", url=url)),
+    "OIDC": _sign_in,
+    "data source": lambda url: checked(*parsed_url(url), services()),
+    "embedder": lambda url: dimensions_at(url, model="m"),
+    "another model": lambda url: save_language_model(None, LanguageModel(name="x", base_url=url, model="m")),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_opens_nothing_but_this_model(root: Principal, kind: str) -> None:
+    with http_server() as server:
+        allowed(root, f"{server.url}/v1")
+        with pytest.raises((InvalidInput, NotRead)) as refused:
+            KINDS[kind](f"{server.url}/v1")
+        assert server.requests == []
+        assert isinstance(refused.value, AddressRefused) or refused.value.code is Code.REFUSED
