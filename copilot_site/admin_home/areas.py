@@ -1,7 +1,7 @@
 """The areas of the administration in the rail, and the pages in each. A new page is one more line of AREAS."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
@@ -47,13 +47,14 @@ class Area:
 
 @dataclass(frozen=True)
 class Link:
-    """A line of the rail. more: the further pages of the area that a person is in."""
+    """A line of the rail. more: the further pages of the area that a person is in. is_expert: leads to all tables."""
 
     name: str
     url: str
     is_current: bool
     icon: str = ""
     more: tuple["Link", ...] = ()
+    is_expert: bool = False
 
 
 def _skilled(user: User) -> bool:
@@ -157,13 +158,13 @@ AREAS: tuple[Area, ...] = (
 
 
 def with_areas(each_context: Callable[[HttpRequest], dict[str, Any]]) -> Callable[[HttpRequest], dict[str, Any]]:
-    """Add the rail's areas to what every page of the administration knows."""
+    """Add the rail's areas, and the link to the page that this one belongs to, to the context of every page."""
 
     @wraps(each_context)
     def context(request: HttpRequest) -> dict[str, Any]:
         found = each_context(request)
         if found["has_permission"]:
-            found["areas"] = _areas(request, found["available_apps"])
+            found["areas"], found["here"] = _areas(request, _tables(found["available_apps"]))
         return found
 
     return context
@@ -175,24 +176,20 @@ def open_pages(request: HttpRequest) -> Iterator[tuple[str, str]]:
     yield from ((str(door.name), url) for area in AREAS for door, url in _open(request, area, tables))
 
 
-def _areas(request: HttpRequest, apps: Iterable[Mapping[str, Any]]) -> list[Link]:
-    """Return the areas with a page open to this person; the current one, with its further pages."""
-    match, tables = request.resolver_match, _tables(apps)
-    here = (match.url_name if match else "") or ""
-    found = []
+def _areas(request: HttpRequest, tables: set[str]) -> tuple[list[Link], Link]:
+    """Return the areas with a page open to this person, and the current page; a table without a page is the experts'."""
+    match = request.resolver_match
+    name = (match.url_name if match else "") or ""
+    found, here = [], None
     for area in AREAS:
-        links = [Link(str(door.name), url, door.holds(here)) for door, url in _open(request, area, tables)]
+        links = [Link(str(door.name), url, door.holds(name)) for door, url in _open(request, area, tables)]
         if links:
-            first, further = links[0], tuple(links[1:])
-            is_in = any(link.is_current for link in links)
-            found.append(Link(first.name, first.url, first.is_current, area.icon, further if is_in else ()))
-    return found if any(link.is_current or link.more for link in found) else _in_expert(found)
-
-
-def _in_expert(links: list[Link]) -> list[Link]:
-    """Make the last area the current one: a table that has no page of its own is one of the experts'."""
-    *others, last = links
-    return [*others, Link(last.name, last.url, is_current=True, icon=last.icon)]
+            inside = next((link for link in links if link.is_current), None)
+            here = here or inside
+            found.append(replace(links[0], icon=area.icon, more=tuple(links[1:]) if inside else ()))
+    if here is None:
+        here = found[-1] = replace(found[-1], is_current=True, is_expert=True)
+    return found, here
 
 
 def _tables(apps: Iterable[Mapping[str, Any]]) -> set[str]:

@@ -14,7 +14,7 @@ from agent.oversight.statistics import DAYS, ENDING_WORDS, costs, days_of_questi
 from authz.admin_pages import admin_page, show
 from authz.governing import may_oversee
 from authz.principal import Principal
-from copilot_site.admin_home.lights import Level, lights
+from copilot_site.admin_home.lights import lights
 from copilot_site.admin_home.log import log_home
 from copilot_site.admin_home.waiting import waiting_for
 from copilot_site.lib.errors import PermissionDenied
@@ -58,7 +58,7 @@ def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBas
     if not principal.is_superuser:
         raise PermissionDenied(_("Only an administrator of the system sees how its parts are doing."))
     found = lights(again=request.GET.get("again") == "1")
-    context = {"lights": found, "is_well": all(light.level in (Level.WELL, Level.OFF) for light in found)}
+    context = {"lights": found, "is_well": not any(light.is_urgent for light in found)}
     return render(request, "admin/_lights.html", context)
 
 
