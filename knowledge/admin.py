@@ -60,7 +60,13 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     )
     list_select_related = ("org_unit",)
     search_fields = ("name",)
-    fields = ("name", "description", "org_unit", "is_approval_wanted", "is_hidden_text_indexed", "recognition")
+    fieldsets = (
+        (None, {"fields": ("name", "description", "org_unit")}),
+        (
+            _("Advanced"),
+            {"fields": ("is_approval_wanted", "is_hidden_text_indexed", "recognition"), "classes": ("collapse",)},
+        ),
+    )
 
     @admin.display(description=_("knowledge graph"))
     def graph_page(self, base: KnowledgeBase) -> str:
