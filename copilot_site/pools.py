@@ -24,7 +24,7 @@ mfa_view_recovery_codes mfa_generate_recovery_codes tokens token-revoke set_lang
 rights-change rights-why access-requests access-request-decide people person membership ingestion ingestion-again my-requests
 ask-for-access see-as-choose see-as answers replay ratings evaluations evaluation evaluation-runs evaluate-answer skills
 skill mcp-disconnect explore-save saved-query-share saved-query-delete check-sql source-connection source-layer source-draft
-source-table server-connections authz.admin_pages.on_site admin:index admin:login admin:logout
+source-table server-connections roles data-sources search-settings expert authz.admin_pages.on_site admin:index admin:login admin:logout
 admin:password_change_done admin:autocomplete admin:jsi18n admin:view_on_site admin:django.views.generic.base.RedirectView
 admin:authz_serviceaccount_token admin:audit_entry_run admin:audit_entry_export admin:app_list
 admin:django.contrib.admin.sites.AdminSite.catch_all_view api:knowledge-bases api:knowledge-base api:folders api:folder

@@ -76,8 +76,8 @@ ADMINISTRATORS = (
     Place("layer-table", "/admin/business/datasource/", (SOURCE, LAYER, r"/layer/table/")),
     Place("connection", "/admin/business/datasource/", (SOURCE, r"/connection/$")),
     Place("base", "/admin/knowledge/knowledgebase/", (r"/admin/knowledge/knowledgebase/[^/]+/change/",)),
-    Place("graph-of-base", "/admin/knowledge/knowledgebase/", (r"^/admin/graph/[^/]+/$",)),
-    Place("passages-of-base", "/admin/knowledge/knowledgebase/", (r"^/admin/passages/[^/]+/$",)),
+    Place("graph-of-base", "/admin/search/", (r"^/admin/graph/[^/]+/$",)),
+    Place("passages-of-base", "/admin/search/", (r"^/admin/passages/[^/]+/$",)),
     Place("assistant", "/admin/agent/agentprofile/", (r"/admin/agent/agentprofile/[^/]+/change/",)),
 )  # fmt: skip
 

@@ -77,6 +77,7 @@ def _table(name: str) -> str:
     return f"admin:{name}_changelist"
 
 
+PEOPLE = "person membership auth_user_add auth_user_change authz_orgunit_add authz_orgunit_change"
 RIGHTS = "rights-several rights-place rights-change rights-why rights-matrix"
 DATA = "check-sql source-connection source-layer source-draft source-table business_datasource_add business_datasource_change"
 BASES = "graph-of-base fields-of-base passages-of-base"
@@ -86,7 +87,11 @@ AREAS: tuple[Area, ...] = (
     Area(
         "people",
         (
-            Door(_("People and units"), "people", also="person membership auth_user_add auth_user_change"),
+            Door(
+                _("People and units"),
+                "people",
+                also=PEOPLE,
+            ),
             Door(_("Company sign-in"), _table("socialaccount_socialapp")),
             Door(_("Company directory"), _table("authz_directoryaccount")),
             Door(_("Groups of the company"), _table("authz_claimmapping")),
