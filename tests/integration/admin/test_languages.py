@@ -84,7 +84,9 @@ def test_a_filter_is_called_as_what_it_filters_by(client: Client) -> None:
 
 
 def test_what_is_hidden_for_readers_of_screens_alone_is_translated(client: Client) -> None:
-    page = client.get(reverse("admin:auth_user_changelist")).content.decode()
+    person = make_user("reader")
+    person.groups.add(create_unit(None, name="Sales").group)
+    page = client.get(reverse("person", args=[person.pk])).content.decode()
     hidden = re.findall(r'visually-hidden[^>]*>\s*([^<]+?)\s*<|<th[^>]*class="[^"]*hidden[^"]*"[^>]*>([^<]+)<', page)
     said = {first or second for first, second in hidden}
     assert said
