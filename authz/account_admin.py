@@ -20,14 +20,19 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from authz import roles, units
-from authz.accounts import change_account, create_account, delete_account, password_was_set, set_permissions
-from authz.admin_pages import SuperusersOnly
+from authz.accounts import (
+    change_account,
+    checked_permissions,
+    create_account,
+    delete_account,
+    password_was_set,
+    set_permissions,
+)
+from authz.admin_pages import OnOwnPage, SuperusersOnly
 from authz.forms import clean_name
 from authz.models import OrgUnit, Role
 from authz.principal import Principal
 from authz.units import join
-
-UNASKED = ("account", "admin", "contenttypes", "guardian", "sessions")  # apps whose permissions nothing checks
 
 for model in (User, Group):
     admin.site.unregister(model)  # Django's pages change memberships and record nothing
@@ -48,8 +53,10 @@ class NewPersonForm(AdminUserCreationForm[User]):
 
 
 @admin.register(User)
-class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
+class AccountAdmin(OnOwnPage[User], SuperusersOnly[User], UserAdmin[User]):
     """Accounts: who may sign in, and with which powers over the system."""
+
+    own_page = "people"
 
     filter_horizontal = ("user_permissions",)
     list_filter = ("is_staff", "is_superuser", "is_active")
@@ -62,11 +69,9 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
         (_("Belongs to"), {"fields": ("groups",)}),
     )
     fieldsets = (
-        (None, {"fields": ("username", "password")}),
-        (_("Personal info"), {"fields": ("first_name", "last_name", "email")}),
-        (_("Permissions"), {"fields": ("is_active", "is_staff", "is_superuser", "user_permissions")}),
-        (_("Belongs to"), {"fields": ("memberships",)}),
-        (_("Important dates"), {"fields": ("last_login", "date_joined")}),
+        (None, {"fields": ("username", "first_name", "last_name", "email", "password", "memberships")}),
+        (_("Permissions"), {"fields": ("is_active", "is_staff", "is_superuser")}),
+        (_("Advanced"), {"fields": ("user_permissions", "last_login", "date_joined"), "classes": ("collapse",)}),
     )
 
     @admin.display(description=_("groups, units and roles"))
@@ -102,10 +107,9 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
         """Offer only permissions that something checks."""
-        field: Any = super().formfield_for_manytomany(db_field, request, **kwargs)
-        if db_field.name == "user_permissions" and field is not None:
-            field.queryset = field.queryset.exclude(content_type__app_label__in=UNASKED)
-        return field
+        if db_field.name == "user_permissions":
+            kwargs["queryset"] = checked_permissions()
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         delete_account(Principal.of(request.user), obj)
@@ -121,8 +125,13 @@ class AccountAdmin(SuperusersOnly[User], UserAdmin[User]):
 
 
 @admin.register(Group)
-class PlainGroupAdmin(SuperusersOnly[Group], GroupAdmin):
-    """Groups, and the admin pages their members may use. Units and roles are renamed and deleted on their own pages."""
+class PlainGroupAdmin(OnOwnPage[Group], SuperusersOnly[Group], GroupAdmin):
+    """Groups that are neither unit nor role, opened from the page of roles alone: no list leads to Django's table of groups."""
+
+    own_page = "roles"
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
         return ("name",) if obj and _carries_something(obj) else ()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
@@ -17,6 +18,8 @@ from authz.models import ServiceAccount
 from authz.names import require_usable
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
+
+UNASKED = ("account", "admin", "contenttypes", "guardian", "sessions")  # apps whose permissions nothing checks
 
 
 @transaction.atomic
@@ -56,6 +59,11 @@ def delete_account(by: Principal, user: User) -> None:
 
 
 @transaction.atomic
+def checked_permissions() -> QuerySet[Permission]:
+    """Return the permissions that something checks, with their kinds of rows."""
+    return Permission.objects.exclude(content_type__app_label__in=UNASKED).select_related("content_type")
+
+
 def set_permissions(by: Principal, holder: User | Group, permissions: Iterable[Permission]) -> None:
     """Set which pages of the admin somebody may use, such as the audit log; none gives a right on documents."""
     _govern(by)

@@ -6,6 +6,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from django.apps import apps
 from django.contrib import admin, messages
+from django.contrib.admin.options import IS_POPUP_VAR
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -98,23 +99,36 @@ class FromOutside:
         return found
 
 
+class OnOwnPage(admin.ModelAdmin[M]):
+    """Rows that a page of ours lists: who saves or deletes one goes back there. own_page: its route."""
+
+    own_page = ""
+
+    def _response_post_save(self, request: HttpRequest, obj: M) -> HttpResponse:
+        return redirect(self.own_page)
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
+        answer: HttpResponse = super().response_delete(request, obj_display, obj_id)
+        return answer if IS_POPUP_VAR in request.POST else redirect(self.own_page)
+
+
 class SuperusersOnly(admin.ModelAdmin[M]):
     """Rows that superusers change, one at a time and through services, whose errors are shown instead of saving."""
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(request.user.is_active and request.user.is_superuser)
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.has_module_permission(request)
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return self.has_module_permission(request)
+        return self.has_view_permission(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.has_module_permission(request)
+        return self.has_view_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.has_module_permission(request)
+        return self.has_view_permission(request)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         return {}  # each is deleted on its own page, where a service can refuse

@@ -5,13 +5,14 @@ from typing import Any, TypeVar
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import FilteredSelectMultiple
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from authz.admin_pages import SuperusersOnly
+from authz.accounts import checked_permissions, set_permissions
+from authz.admin_pages import OnOwnPage, SuperusersOnly
 from authz.models import OrgUnit, Role, UnitKind
 from authz.principal import Principal
 from authz.roles import create_role, delete_role
@@ -36,7 +37,7 @@ class MembersForm(forms.ModelForm[Any]):
             self.fields["members"].initial = self.instance.group.user_set.all()
 
 
-class CarriedByGroupAdmin(SuperusersOnly[M]):
+class CarriedByGroupAdmin(OnOwnPage[M], SuperusersOnly[M]):
     """The shared part of units and roles: their members by name."""
 
     form = MembersForm
@@ -64,6 +65,8 @@ class CarriedByGroupAdmin(SuperusersOnly[M]):
 class OrgUnitAdmin(CarriedByGroupAdmin[OrgUnit]):
     """Departments and projects; their members count as members of every unit above."""
 
+    own_page = "people"
+
     list_display = ("name", "kind", "parent", "members_count")
     fields = ("name", "kind", "parent", "members")
 
@@ -86,11 +89,33 @@ class OrgUnitAdmin(CarriedByGroupAdmin[OrgUnit]):
         delete_unit(Principal.of(request.user), obj)
 
 
+class RoleForm(MembersForm):
+    """A role with its members, and the pages of the administration that it opens."""
+
+    permissions = forms.ModelMultipleChoiceField(
+        Permission.objects.none(),
+        required=False,
+        label=capfirst(_("permissions")),
+        widget=FilteredSelectMultiple(_("permissions"), is_stacked=False),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["permissions"].queryset = checked_permissions()  # type: ignore[attr-defined]
+        if self.instance.pk:
+            self.fields["permissions"].initial = self.instance.group.permissions.all()
+
+
 @admin.register(Role)
 class RoleAdmin(CarriedByGroupAdmin[Role]):
     """Roles: functions of people, in any unit."""
 
-    fields = ("name", "members")
+    form = RoleForm
+    own_page = "roles"
+    fieldsets = (
+        (None, {"fields": ("name", "members")}),
+        (_("Opens in the administration"), {"fields": ("permissions",), "classes": ("collapse",)}),
+    )
 
     def save_model(self, request: HttpRequest, obj: Role, form: Any, change: bool) -> None:
         by = Principal.of(request.user)
@@ -101,6 +126,7 @@ class RoleAdmin(CarriedByGroupAdmin[Role]):
         else:
             _renamed(by, obj, form)
         self.set_members(by, obj, form.cleaned_data["members"])
+        set_permissions(by, obj.group, form.cleaned_data["permissions"])
 
     def delete_model(self, request: HttpRequest, obj: Role) -> None:
         delete_role(Principal.of(request.user), obj)

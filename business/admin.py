@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from authz.admin import GuardedModelAdmin
+from authz.admin_pages import OnOwnPage
 from authz.governing import governed
 from authz.permissions import Right
 from authz.principal import Principal
@@ -172,7 +173,8 @@ class SourceGrantInline(admin.TabularInline[SourceGrant, DataSource]):
 
 
 @admin.register(DataSource)
-class DataSourceAdmin(GuardedModelAdmin[DataSource]):
+class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
+    own_page = "data-sources"
     form = DataSourceForm
     list_display = ("name", "database", "is_active", "changed_at")
     search_fields = ("name",)
@@ -201,16 +203,20 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return [name for name in FIELDS if name not in ("is_active", *LIMITS)] if obj and obj.is_embedded else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: DataSource | None = None) -> Any:
-        """Collapse the YAML, which imports an existing layer: drafts are edited table by table."""
+        """Collapse the limits, and the YAML, which imports an existing layer: drafts are edited table by table."""
         names = list(self.get_fields(request, obj))
         if "password" in names and "username" in names:
             names.remove("password")
             names.insert(names.index("username") + 1, "password")
-        if "layer_yaml" not in names:
-            return [(None, {"fields": names})]
-        names.remove("layer_yaml")
-        yaml = (_("Semantic layer as YAML"), {"fields": ["layer_yaml"], "classes": ["collapse"]})
-        return [(None, {"fields": names}), yaml]
+        folded = [name for name in names if name in LIMITS], [name for name in names if name == "layer_yaml"]
+        shown = [name for name in names if name not in {*folded[0], *folded[1]}]
+        titles = _("Limits"), _("Semantic layer as YAML")
+        parts = [
+            (title, {"fields": each, "classes": ["collapse"]})
+            for title, each in zip(titles, folded, strict=True)
+            if each
+        ]
+        return [(None, {"fields": shown}), *parts]
 
     def get_inlines(self, request: HttpRequest, obj: DataSource | None) -> Any:
         return self.inlines if obj and self._keeps(request, obj) else ()

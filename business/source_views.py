@@ -18,7 +18,7 @@ from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.governing import governed, require_oversight
 from authz.principal import Principal
-from business.connection_rights import managed_source, seen_sources
+from business.connection_rights import managed_source, may_connect, seen_sources
 from business.layer_drafts import draft_of, start
 from business.models import DataSource
 from business.semantic_layer.yaml_io import written
@@ -32,6 +32,24 @@ from knowledge.governance.parameters import holder_names, user_named
 LAYER_BYTES = 10_000_000  # 300 tables of 30 columns, with words in both languages, are 3 MB
 TABLES_AS_TEXT = 30  # a larger layer is too much for one field of a form
 PAGE_SIZE = 50
+
+
+@require_safe
+@admin_page
+def source_list(request: HttpRequest, by: Principal) -> HttpResponseBase:
+    """List the data sources this person looks after, with their state; `?q=` searches names. Raises NotFound without any."""
+    seen, may = seen_sources(by, request.user), may_connect(request.user)
+    if not may and not seen.exists():
+        raise NotFound(_("There is no data source that you manage."))
+    asked = request.GET.get("q", "").strip()
+    rows = seen.filter(name__icontains=asked).order_by("name").defer("encrypted_password")
+    context = {
+        "title": _("Data sources"),
+        "asked": asked,
+        "rows": [(row, len(row.semantic_layer.semantic_models)) for row in rows],
+        "may_connect": may,
+    }
+    return show(request, "admin/business/sources.html", context)
 
 
 class CheckForm(forms.Form):

@@ -10,6 +10,7 @@ urlpatterns = [
     path("data/saved/<uuid:saved_id>/", explore.opened_again, name="saved-query"),
     path("data/saved/<uuid:saved_id>/share/", explore.share, name="saved-query-share"),
     path("data/saved/<uuid:saved_id>/delete/", explore.delete, name="saved-query-delete"),
+    path("admin/data-sources/", source_views.source_list, name="data-sources"),
     path("admin/data-sources/try/", try_views.try_source, name="source-try"),
     path("admin/data-sources/check/", source_views.check_sql, name="check-sql"),
     path("admin/data-sources/<uuid:source_id>/connection/", source_views.connection, name="source-connection"),

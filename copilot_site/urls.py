@@ -11,10 +11,10 @@ from authz.admin_pages import on_site, staff_only, with_ids_only
 from authz.scim.views import Scim
 from authz.views import SignIn
 from copilot_site import health
+from copilot_site.admin_home.areas import open_pages, with_areas
 from copilot_site.admin_home.connections import connections
-from copilot_site.admin_home.doors import open_pages
 from copilot_site.admin_home.slow_work import slow_work
-from copilot_site.admin_home.views import system_health, with_numbers
+from copilot_site.admin_home.views import expert, system_health, with_numbers
 from copilot_site.admin_words import AdminWords
 from copilot_site.metrics import metrics
 from demo.hints import login_hints, sample_questions
@@ -26,6 +26,7 @@ admin.site.password_change = lambda *_args: redirect("password")  # type: ignore
 admin.site.password_change_done = lambda *_args: redirect("password")  # type: ignore[method-assign, assignment]
 admin.site.i18n_javascript = AdminWords.as_view(packages=["django.contrib.admin"])  # type: ignore[method-assign, assignment]
 
+admin.site.each_context = with_areas(admin.site.each_context)  # type: ignore[method-assign, assignment]
 admin.site.index = with_numbers(admin.site.index)  # type: ignore[method-assign, assignment]
 admin.ModelAdmin.get_changeform_initial_data = with_ids_only(  # type: ignore[method-assign]
     admin.ModelAdmin.get_changeform_initial_data
@@ -53,6 +54,7 @@ urlpatterns = [
     path("", include("business.urls")),
     path("admin/health/", system_health, name="system-health"),
     path("admin/slow-work/", slow_work, name="slow-work"),
+    path("admin/expert/", expert, name="expert"),
     path("admin/connections/", connections, name="server-connections"),
     path("admin/r/<path:content_type_id>/<path:object_id>/", on_site),
     path("admin/", admin.site.urls),

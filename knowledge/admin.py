@@ -46,33 +46,16 @@ class WithRights(GuardedModelAdmin[M]):
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     kind = "base"
-    list_display = (
-        "name",
-        "description",
-        "org_unit",
-        "is_hidden_text_indexed",
-        "recognition",
-        "graph_page",
-        "fields_page",
-        "passages_page",
-        "rights",
-        "created_at",
-    )
+    list_display = ("name", "org_unit", "rights", "created_at")
     list_select_related = ("org_unit",)
     search_fields = ("name",)
-    fields = ("name", "description", "org_unit", "is_approval_wanted", "is_hidden_text_indexed", "recognition")
-
-    @admin.display(description=_("knowledge graph"))
-    def graph_page(self, base: KnowledgeBase) -> str:
-        return format_html('<a href="{}">{}</a>', reverse("graph-of-base", args=[base.pk]), base.get_graph_display())
-
-    @admin.display(description=_("fields of documents"))
-    def fields_page(self, base: KnowledgeBase) -> str:
-        return format_html('<a href="{}">{}</a>', reverse("fields-of-base", args=[base.pk]), _("fields"))
-
-    @admin.display(description=_("passages"))
-    def passages_page(self, base: KnowledgeBase) -> str:
-        return format_html('<a href="{}">{}</a>', reverse("passages-of-base", args=[base.pk]), _("passages"))
+    fieldsets = (
+        (None, {"fields": ("name", "description", "org_unit")}),
+        (
+            _("Advanced"),
+            {"fields": ("is_approval_wanted", "is_hidden_text_indexed", "recognition"), "classes": ("collapse",)},
+        ),
+    )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser

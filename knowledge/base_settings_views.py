@@ -1,5 +1,7 @@
-"""Pages for the settings of a base: how its documents are cut into passages, and which fields documents have."""
+"""Pages for the settings of search: all bases, how documents are cut into passages, and which fields documents have."""
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -12,11 +14,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from authz.admin_pages import admin_page, show
 from authz.checks import get_visible
-from authz.governing import get_governed
+from authz.governing import get_governed, governed
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
@@ -37,6 +39,40 @@ from knowledge.services.passages import (
 
 OFFERED = 200  # documents to look at, the latest
 SHOWN = 40  # passages of a preview
+
+
+@dataclass(frozen=True)
+class BaseLine:
+    """A base with its settings for search. target: tokens of a passage. fields: of its documents. left: documents still to cut."""
+
+    base: KnowledgeBase
+    target: int
+    fields: int
+    left: int
+
+
+@require_safe
+@admin_page
+def search_settings(request: HttpRequest, by: Principal) -> HttpResponseBase:
+    """Show how each base that this person governs is searched; to superusers also the models in use."""
+    bases = governed(KnowledgeBase, by).order_by("name")
+    kept = DocumentField.unscoped.filter(knowledge_base__in=bases).values_list("knowledge_base_id", flat=True)
+    fields = Counter(kept)
+    models = {
+        "embedder": settings.EMBEDDER,
+        "embedder_model": settings.EMBEDDER_OPTIONS["model"],
+        "reranker": settings.RERANKER,
+        "reranker_model": settings.RERANKER_MODEL,
+    }
+    context = {
+        "title": _("Search settings"),
+        "rows": [
+            BaseLine(base, base.chunk_tokens or settings.CHUNK_TOKENS, fields[base.pk], versions_to_cut(base).count())
+            for base in bases
+        ],
+        "models": models if by.is_superuser else None,
+    }
+    return show(request, "admin/search_settings.html", context)
 
 
 class PassagesForm(forms.Form):

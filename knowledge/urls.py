@@ -25,6 +25,7 @@ urlpatterns = [
     path("documents/<uuid:document_id>/", views.document, name="document"),
     path("documents/<uuid:document_id>/graph/", graph_views.of_document, name="document-graph"),
     path("graph/<uuid:entity_id>/", graph_views.of_entity, name="graph-entity"),
+    path("admin/search/", base_settings_views.search_settings, name="search-settings"),
     path("admin/fields/<uuid:base_id>/", base_settings_views.fields_of_base, name="fields-of-base"),
     path("admin/passages/<uuid:base_id>/", base_settings_views.passages_of_base, name="passages-of-base"),
     path("admin/graph/<uuid:base_id>/", graph_admin.graph_of_base, name="graph-of-base"),

@@ -49,11 +49,11 @@ ADMINISTRATORS = (
         Place("-".join(address.strip("/").split("/")[1:]) or "home", address)
         for address in (
             "/admin/", "/admin/rights/", "/admin/people/", "/admin/rights/requests/", "/admin/ingestion/", "/admin/see-as/",
-            "/admin/answers/", "/admin/ratings/", "/admin/shown/", "/admin/gaps/", "/admin/privacy/", "/admin/connections/",
-            "/admin/evaluations/", "/admin/skills/",
+             "/admin/answers/", "/admin/ratings/", "/admin/shown/", "/admin/gaps/", "/admin/privacy/", "/admin/connections/", "/admin/roles/",
+             "/admin/search/", "/admin/data-sources/", "/admin/expert/", "/admin/evaluations/", "/admin/skills/",
             "/admin/sources/", "/admin/sources/new/web/", "/admin/sources/new/git/", "/admin/data-sources/check/",
             "/admin/audit/entry/", "/admin/audit/entry/export/", "/admin/audit/checkpoint/", "/admin/audit/hold/add/",
-            "/admin/auth/user/", "/admin/auth/user/add/", "/admin/auth/group/", "/admin/authz/orgunit/", "/admin/authz/orgunit/add/",
+            "/admin/auth/user/", "/admin/auth/user/add/", "/admin/authz/orgunit/", "/admin/authz/orgunit/add/",
             "/admin/authz/role/", "/admin/authz/serviceaccount/add/", "/admin/authz/claimmapping/", "/admin/mfa/authenticator/",
             "/admin/language-models/", "/admin/language-models/add/", "/admin/agent/agentprofile/",
             "/admin/agent/agentprofile/add/", "/admin/agent/mcpservice/", "/admin/agent/mcpservice/add/",
@@ -78,8 +78,8 @@ ADMINISTRATORS = (
     Place("layer-table", "/admin/business/datasource/", (SOURCE, LAYER, r"/layer/table/")),
     Place("connection", "/admin/business/datasource/", (SOURCE, r"/connection/$")),
     Place("base", "/admin/knowledge/knowledgebase/", (r"/admin/knowledge/knowledgebase/[^/]+/change/",)),
-    Place("graph-of-base", "/admin/knowledge/knowledgebase/", (r"^/admin/graph/[^/]+/$",)),
-    Place("passages-of-base", "/admin/knowledge/knowledgebase/", (r"^/admin/passages/[^/]+/$",)),
+    Place("graph-of-base", "/admin/search/", (r"^/admin/graph/[^/]+/$",)),
+    Place("passages-of-base", "/admin/search/", (r"^/admin/passages/[^/]+/$",)),
     Place("assistant", "/admin/agent/agentprofile/", (r"/admin/agent/agentprofile/[^/]+/change/",)),
 )  # fmt: skip
 

@@ -115,7 +115,10 @@ class AgentProfileAdmin(SettingsAdmin):
         ),
         (
             _("How far it goes"),
-            {"fields": ("most_steps", "most_tool_calls", "most_tokens", "most_seconds", "most_cost")},
+            {
+                "fields": ("most_steps", "most_tool_calls", "most_tokens", "most_seconds", "most_cost"),
+                "classes": ("collapse",),
+            },
         ),
     )
 

@@ -92,6 +92,16 @@ class McpServiceAdmin(admin.ModelAdmin[McpService]):
     empty_sentence = _("No service is connected. Add one, and assistants may use its tools.")
     list_display = ("name", "transport", "url", "is_enabled", "read_at")
     actions = ("read_again",)
+    fieldsets = (
+        (None, {"fields": ("name", "transport", "url", "secret", "is_enabled", "allowed_tools", "unasked_tools")}),
+        (
+            _("Advanced"),
+            {
+                "fields": ("header_name", "oauth_grant", "oauth_issuer", "oauth_client_id", "oauth_scope"),
+                "classes": ("collapse",),
+            },
+        ),
+    )
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         more = {"callback": site_address(request) + reverse("mcp-callback")}

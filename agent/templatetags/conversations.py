@@ -18,7 +18,6 @@ from agent.conversations.sessions import found_sessions
 from agent.models import Session
 from agent.runs.report import NAMES
 from authz.principal import Principal
-from business.connection_rights import seen_sources
 from business.templatetags.results import script
 
 register = template.Library()
@@ -80,10 +79,3 @@ def plain(quoted: str) -> str:
 
 
 register.filter(script)
-
-
-@register.simple_tag
-def governs_data(request: HttpRequest) -> bool:
-    """Return whether this person has a data source to manage; True for a superuser, who can create the first."""
-    principal = Principal.of(request.user)
-    return principal.is_superuser or seen_sources(principal, request.user).exists()

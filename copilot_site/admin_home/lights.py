@@ -58,6 +58,10 @@ class Light:
     findings: tuple[CheckResult, ...]
 
     @property
+    def is_urgent(self) -> bool:
+        return self.level in (Level.CHECK, Level.FAILED)
+
+    @property
     def faults(self) -> list[CheckResult]:
         return [finding for finding in self.findings if not finding.ok]
 
@@ -75,7 +79,7 @@ AREAS: tuple[Area, ...] = (
     Area("index", _("Search index"), (doctor.index, doctor.readings), "ingestion"),
     Area("language-models", _("Language models"), (doctor.language_models,), "language-models",
          is_set_up=lambda: bool(model_names())),
-    Area("data-sources", _("Data sources"), (doctor.data_sources,), "admin:business_datasource_changelist"),
+    Area("data-sources", _("Data sources"), (doctor.data_sources,), "data-sources"),
     Area("sign-in", _("Company sign-in"), (company_sign_ins, company_directory), "admin:socialaccount_socialapp_changelist"),
     Area("audit", _("Signing key of the audit log"), (doctor.audit_key, doctor.audit_role), "admin:audit_checkpoint_changelist"),
 )  # fmt: skip

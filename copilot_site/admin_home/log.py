@@ -18,7 +18,7 @@ DAYS = 7
 LISTED: tuple[tuple[Promise, str, tuple[str, ...]], ...] = (  # name, field, its values
     (_("Refused"), "outcome", (Outcome.DENY,)),
     (_("Failed"), "outcome", (Outcome.ERROR,)),
-    (_("Looked through another's eyes"), "action", (Action.ACCESS_PREVIEWED, Action.ANSWER_REPLAYED)),
+    (_("Viewed as someone else"), "action", (Action.ACCESS_PREVIEWED, Action.ANSWER_REPLAYED)),
     (_("Rights given or taken"), "action", (Action.GRANT_GIVEN, Action.GRANT_REVOKED)),
     (_("Exports of the log"), "action", (Action.AUDIT_EXPORTED,)),
 )

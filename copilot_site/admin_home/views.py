@@ -4,17 +4,17 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.contrib import admin
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from agent.oversight.statistics import DAYS, ENDING_WORDS, costs, days_of_questions, speed
-from authz.admin_pages import admin_page
+from authz.admin_pages import admin_page, show
 from authz.governing import may_oversee
 from authz.principal import Principal
-from copilot_site.admin_home.doors import doors
-from copilot_site.admin_home.lights import Level, lights
+from copilot_site.admin_home.lights import lights
 from copilot_site.admin_home.log import log_home
 from copilot_site.admin_home.waiting import waiting_for
 from copilot_site.lib.errors import PermissionDenied
@@ -33,12 +33,11 @@ def with_numbers(index: Callable[..., HttpResponseBase]) -> Callable[..., HttpRe
 
 def _numbers(request: HttpRequest) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "title": _("Administration"),
+        "title": _("Overview"),
         "waiting": waiting_for(request.user),
         "ingestion": health(Principal.of(request.user)),
         "is_keeper": request.user.is_superuser,
         "days_shown": DAYS,
-        "doors": doors(request),
     }
     if may_oversee(request.user):
         found |= {"days": days_of_questions(), "endings": list(ENDING_WORDS.items()), "speed": speed()}
@@ -59,5 +58,12 @@ def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBas
     if not principal.is_superuser:
         raise PermissionDenied(_("Only an administrator of the system sees how its parts are doing."))
     found = lights(again=request.GET.get("again") == "1")
-    context = {"lights": found, "is_well": all(light.level in (Level.WELL, Level.OFF) for light in found)}
+    context = {"lights": found, "is_well": not any(light.is_urgent for light in found)}
     return render(request, "admin/_lights.html", context)
+
+
+@require_safe
+@admin_page
+def expert(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
+    """List every table of Django's admin that this person may use."""
+    return show(request, "admin/expert.html", {"title": _("Expert"), "app_list": admin.site.get_app_list(request)})

@@ -20,7 +20,7 @@ from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.decision_reasons import Place, Rulebook
 from authz.explain import Explanation, explain
-from authz.models import OrgUnit, Role
+from authz.models import OrgUnit
 from authz.people import Person
 from authz.permissions import Right
 from authz.principal import Principal
@@ -59,7 +59,6 @@ def people_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
         "page": Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page")),
         "asked": asked,
         "units": unit_tree(),
-        "roles": Role.objects.select_related("group"),
     }
     return show(request, "admin/rights/people.html", context)
 

@@ -52,7 +52,7 @@ def sources(request: HttpRequest, by: Principal) -> HttpResponseBase:
     runs = newest_runs(rows)
     load()
     context = {
-        "title": _("Sources of documents"),
+        "title": _("Sources"),
         "rows": [(row, kind_of(row.kind).label, runs.get(row.pk)) for row in rows],
         "kinds": [(name, each.label, each.about) for name in connectors.names() for each in [connectors.get(name)]]
         if may

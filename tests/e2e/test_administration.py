@@ -24,6 +24,7 @@ MADE = (
     Place("set", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$",)),
     Place("case", "/admin/evaluations/", (r"/admin/evaluations/[^/]+/$", r"/admin/evaluations/[^/]+/\?case=")),
 )
+MOST_HIGH = 1200  # pixels of the first page: one and a half screens
 # Of its widgets: a name on an element that may bear none, a combobox without one, and the boxes that delete rows of an inline.
 DJANGO_S_OWN = ("help-tooltip", "select2", "thead > tr > .original", "-DELETE")
 
@@ -104,6 +105,10 @@ def test_no_page_of_the_administration_has_a_fault(
         assert answer is not None
         wide = page.evaluate("document.documentElement.scrollWidth")
         faults += [f"{address}: {wide} px wide"] if wide > width else []
+        if address == "/admin/" and width == 1280:
+            page.wait_for_selector("#health[aria-busy=false]")
+            high = page.evaluate("document.documentElement.scrollHeight")
+            faults += [f"{address}: {high} px high"] if high > MOST_HIGH else []
         faults += [] if answer.ok else [f"{address}: status {answer.status}"]
     assert faults == []  # before axe, which breaks the policy itself
     unusable: list[str] = []

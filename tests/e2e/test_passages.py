@@ -34,8 +34,8 @@ def base(system: System, page: Page, tmp_path: Path) -> None:
 def test_passages_are_looked_at_saved_and_cut(system: System, page: Page) -> None:
     before = int(page.locator("#passages-title .count").inner_text())
     document = page.url
-    page.goto(f"{system.url}/admin/knowledge/knowledgebase/")
-    page.locator("tr", has_text="House rules").get_by_role("link", name="passages").click()
+    page.goto(f"{system.url}/admin/search/")
+    page.locator("tr", has_text="House rules").get_by_role("link", name="tokens").click()
     settings = page.url
     target, most = (page.get_by_label(name) for name in ("passage should have", "passage has at most"))
     target.fill("60")

@@ -1,0 +1,223 @@
+"""The areas of the administration in the rail, and the pages in each. A new page is one more line of AREAS."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from authz.governing import may_oversee
+from authz.principal import Principal
+from business.connection_rights import may_connect as may_connect_data
+from business.connection_rights import seen_sources as seen_data
+from knowledge.sources.services import may_connect, seen_sources
+
+
+@dataclass(frozen=True)
+class Door:
+    """A page. route: its name, or a table of the admin by its app and model; people who may see that table are led there.
+
+    may: who is led to a page of ours. also: names of the pages below it, which it is current for.
+    """
+
+    name: Promise
+    route: str
+    may: Callable[[User], bool] = lambda _user: True
+    also: str = ""
+
+    def holds(self, url_name: str) -> bool:
+        """Return whether a page is this one or below it."""
+        table = self.route.partition(":")[2].removesuffix("changelist")
+        return url_name in {self.route, *self.also.split()} or bool(table and url_name.startswith(table))
+
+
+@dataclass(frozen=True)
+class Area:
+    """Pages that belong together, under the name of the first that is open to a person."""
+
+    icon: str
+    doors: tuple[Door, ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A line of the rail. more: the further pages of the area that a person is in. is_expert: leads to all tables."""
+
+    name: str
+    url: str
+    is_current: bool
+    icon: str = ""
+    more: tuple["Link", ...] = ()
+    is_expert: bool = False
+
+
+def _skilled(user: User) -> bool:
+    return user.has_perm("agent.add_skill") or user.has_perm("agent.review_skill")
+
+
+def _has_sources(user: User) -> bool:
+    return may_connect(user) or seen_sources(Principal.of(user), user).exists()
+
+
+def _has_data(user: User) -> bool:
+    return may_connect_data(user) or seen_data(Principal.of(user), user).exists()
+
+
+def _sees_models(user: User) -> bool:
+    return user.has_perm("agent.view_languagemodel")
+
+
+def _reads_the_log(user: User) -> bool:
+    return user.has_perm("audit.view_entry")
+
+
+def _is_superuser(user: User) -> bool:
+    return user.is_superuser
+
+
+def _table(name: str) -> str:
+    return f"admin:{name}_changelist"
+
+
+PEOPLE = "person membership auth_user_add auth_user_change authz_orgunit_add authz_orgunit_change"
+RIGHTS = "rights-several rights-place rights-change rights-why rights-matrix"
+DATA = "check-sql source-connection source-layer source-draft source-table business_datasource_add business_datasource_change"
+BASES = "graph-of-base fields-of-base passages-of-base"
+
+AREAS: tuple[Area, ...] = (
+    Area("home", (Door(_("Overview"), "admin:index", also="index"),)),
+    Area(
+        "people",
+        (
+            Door(
+                _("People and units"),
+                "people",
+                also=PEOPLE,
+            ),
+            Door(_("Company sign-in"), _table("socialaccount_socialapp")),
+            Door(_("Company directory"), _table("authz_directoryaccount")),
+            Door(_("Groups of the company"), _table("authz_claimmapping")),
+            Door(_("Accounts of programs"), _table("authz_serviceaccount")),
+        ),
+    ),
+    Area("badge", (Door(_("Roles"), "roles", _is_superuser, "authz_role_add authz_role_change"),)),
+    Area(
+        "lock",
+        (
+            Door(_("Folders and rights"), "rights-tree", also=RIGHTS),
+            Door(_("Access requests"), "access-requests"),
+            Door(_("See as"), "see-as-choose", may_oversee, "see-as"),
+        ),
+    ),
+    Area(
+        "model",
+        (
+            Door(_("Language models"), "language-models", _sees_models, "language-model language-model-add"),
+            Door(_("Use of models"), _table("agent_dayofuse")),
+        ),
+    ),
+    Area(
+        "assistant",
+        (
+            Door(_("Assistants"), _table("agent_agentprofile")),
+            Door(_("Skills"), "skills", _skilled, "skill"),
+            Door(_("Services with tools"), _table("agent_mcpservice")),
+            Door(_("Search of the web"), _table("agent_websearchprovider")),
+            Door(_("Bots in chat platforms"), _table("agent_chatbot")),
+        ),
+    ),
+    Area("database", (Door(_("Data sources"), "data-sources", _has_data, DATA),)),
+    Area(
+        "source",
+        (
+            Door(_("Sources"), "sources-of-documents", _has_sources, "source-of-documents source-of-documents-new"),
+            Door(_("Knowledge bases"), _table("knowledge_knowledgebase")),
+            Door(_("Ingestion"), "ingestion"),
+            Door(_("Trash"), "trash"),
+            Door(_("Webhooks"), _table("knowledge_webhook")),
+        ),
+    ),
+    Area(
+        "search",
+        (
+            Door(_("Search settings"), "search-settings", also=BASES),
+            Door(_("Connections of the server"), "server-connections", _is_superuser),
+            Door(_("What takes long"), "slow-work", _is_superuser),
+        ),
+    ),
+    Area(
+        "quality",
+        (
+            Door(_("Answers"), "answers", may_oversee, "replay"),
+            Door(_("Ratings"), "ratings", may_oversee),
+            Door(_("Questions without a good answer"), "gaps", may_oversee),
+            Door(_("Evaluation"), "evaluations", may_oversee, "evaluation evaluation-runs"),
+        ),
+    ),
+    Area(
+        "log",
+        (
+            Door(_("Audit log"), _table("audit_entry")),
+            Door(_("Who was shown this"), "shown", _reads_the_log),
+            Door(_("Privacy"), "privacy", _is_superuser),
+            Door(_("Legal holds"), _table("audit_hold")),
+        ),
+    ),
+    Area("tools", (Door(_("Expert"), "expert"),)),
+)
+
+
+def with_areas(each_context: Callable[[HttpRequest], dict[str, Any]]) -> Callable[[HttpRequest], dict[str, Any]]:
+    """Add the rail's areas, and the link to the page that this one belongs to, to the context of every page."""
+
+    @wraps(each_context)
+    def context(request: HttpRequest) -> dict[str, Any]:
+        found = each_context(request)
+        if found["has_permission"]:
+            found["areas"], found["here"] = _areas(request, _tables(found["available_apps"]))
+        return found
+
+    return context
+
+
+def open_pages(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """Return (name, address) of every page open to this person."""
+    tables = _tables(admin.site.get_app_list(request))
+    yield from ((str(door.name), url) for area in AREAS for door, url in _open(request, area, tables))
+
+
+def _areas(request: HttpRequest, tables: set[str]) -> tuple[list[Link], Link]:
+    """Return the areas with a page open to this person, and the current page; a table without a page is the experts'."""
+    match = request.resolver_match
+    name = (match.url_name if match else "") or ""
+    found, here = [], None
+    for area in AREAS:
+        links = [Link(str(door.name), url, door.holds(name)) for door, url in _open(request, area, tables)]
+        if links:
+            inside = next((link for link in links if link.is_current), None)
+            here = here or inside
+            found.append(replace(links[0], icon=area.icon, more=tuple(links[1:]) if inside else ()))
+    if here is None:
+        here = found[-1] = replace(found[-1], is_current=True, is_expert=True)
+    return found, here
+
+
+def _tables(apps: Iterable[Mapping[str, Any]]) -> set[str]:
+    return {model["admin_url"] for app in apps for model in app["models"]}
+
+
+def _open(request: HttpRequest, area: Area, tables: set[str]) -> Iterator[tuple[Door, str]]:
+    for door in area.doors:
+        try:
+            url = reverse(door.route)
+        except NoReverseMatch:  # of a part of the agent that was removed
+            continue
+        is_table = door.route.endswith("_changelist")
+        if url in tables if is_table else door.may(request.user):  # type: ignore[arg-type]
+            yield door, url

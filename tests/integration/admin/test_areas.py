@@ -1,0 +1,128 @@
+"""The rail of the administration: who is led where, and that every page of it is in the rail."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.urls import reverse
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.roles import create_role
+from copilot_site.admin_home.areas import open_pages
+from tests.factories import make_base, make_user
+from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
+from tests.sharing import Share
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def shared_world(share: Share) -> Callable[[], World]:
+    return share(World)
+
+
+@pytest.fixture
+def world(shared_world: Callable[[], World], db: None) -> World:
+    return shared_world()
+
+
+def led_to(person: User) -> dict[str, str]:
+    """Name → address of each page that the rail and the palette lead this person to."""
+    return dict(open_pages(client_of(person).get(reverse("expert")).wsgi_request))
+
+
+def test_each_is_led_to_exactly_the_pages_that_are_open_to_them(world: World) -> None:
+    everybody = {
+        "Overview",
+        "People and units",
+        "Folders and rights",
+        "Access requests",
+        "Ingestion",
+        "Trash",
+        "Search settings",
+        "Expert",
+    }
+    overseen = {"See as", "Answers", "Ratings", "What should be written next", "Evaluation"}
+    assert led_to(staff("sam")).keys() == everybody
+    assert led_to(make_overseer()).keys() == everybody | overseen
+    assert led_to(world.boss).keys() == everybody | {"Knowledge bases"}
+    assert led_to(world.root).keys() == everybody | overseen | {
+        "Knowledge bases", "Roles", "Company sign-in", "Company directory", "Groups of the company", "Accounts of programs",
+        "Language models", "Use of models", "Assistants", "Skills", "Services with tools", "Search of the web", "Bots in chat platforms",
+        "Data sources", "Sources", "Webhooks", "Connections of the server", "Audit log", "Legal holds",
+    }  # fmt: skip
+
+
+def test_nobody_is_led_to_a_page_that_refuses_them(world: World) -> None:
+    for person in (world.boss, make_overseer()):
+        client, ways = client_of(person), led_to(person).values()
+        assert {way: client.get(way).status_code for way in ways} == dict.fromkeys(ways, 200)
+
+
+def test_a_page_below_another_is_in_its_area_and_a_table_without_a_page_is_the_experts(world: World) -> None:
+    client = client_of(world.root)
+
+    def current(name: str, *args: object) -> list[str]:
+        areas = client.get(reverse(name, args=args)).context["areas"]
+        return [link.name for area in areas for link in (area, *area.more) if link.is_current]
+
+    assert current("admin:index") == ["Overview"]
+    assert current("person", world.anna.pk) == ["People and units"]
+    assert current("admin:auth_user_change", world.anna.pk) == ["People and units"]
+    assert current("admin:socialaccount_socialapp_add") == ["Company sign-in"]
+    assert current("admin:authz_role_add") == ["Roles"]
+    assert current("admin:knowledge_document_changelist") == ["Expert"]
+
+
+def test_a_form_has_one_button_that_saves(world: World) -> None:
+    page = client_of(world.root).get(reverse("admin:auth_user_change", args=[world.anna.pk])).content.decode()
+    assert page.count('type="submit" value=') == 1
+    assert 'name="_save"' in page
+
+
+def test_no_list_leads_to_the_table_of_groups(world: World) -> None:
+    client, table = client_of(world.root), reverse("admin:auth_group_changelist")
+    for name in ("expert", "roles", "people", "admin:index"):
+        assert f'href="{table}"' not in client.get(reverse(name)).content.decode()
+    plain = Group.objects.create(name="Choir")
+    assert reverse("admin:auth_group_change", args=[plain.pk]) in client.get(reverse("roles")).content.decode()
+
+
+def test_a_role_opens_pages_of_the_administration_and_its_page_shows_which(world: World) -> None:
+    role = create_role(None, name="Examiners")
+    opened = Permission.objects.get(codename="view_entry", content_type__app_label="audit")
+    form = {"name": "Examiners", "members": [world.anna.pk], "permissions": [opened.pk]}
+    client = client_of(world.root)
+    answer = client.post(reverse("admin:authz_role_change", args=[role.pk]), form)
+    assert answer["Location"] == reverse("roles")
+    assert set(role.group.permissions.all()) == {opened}
+    assert Entry.objects.filter(action=Action.GROUP_CHANGED, detail__permissions__0__contains="view_entry").exists()
+    shown = {
+        (line.name, line.people, line.opens) for line in client.get(reverse("roles"), {"q": "examin"}).context["roles"]
+    }
+    assert shown == {("Examiners", 1, ("Audit entry",))}
+
+
+@pytest.mark.parametrize(("name", "statuses"), [("roles", (200, 403, 403)), ("data-sources", (200, 404, 404))])
+def test_only_people_who_manage_something_open_its_list(world: World, name: str, statuses: tuple[int, ...]) -> None:
+    people = (world.root, world.boss, staff("sam"))
+    assert tuple(client_of(person).get(reverse(name)).status_code for person in people) == statuses
+
+
+def test_search_settings_show_the_bases_that_a_person_manages(world: World) -> None:
+    def bases(person: User) -> set[str]:
+        return {line.base.name for line in client_of(person).get(reverse("search-settings")).context["rows"]}
+
+    make_base("Sales")
+    assert bases(staff("sam")) == set()
+    assert bases(world.boss) == {"Handbook"}
+    assert bases(world.root) == {"Handbook", "Sales"}
+    assert "Models" not in text_of(client_of(world.boss).get(reverse("search-settings")))
+
+
+def test_a_person_is_listed_with_their_state(world: World) -> None:
+    make_user("otto", is_active=False)
+    listed = text_of(client_of(world.root).get(reverse("people"), {"q": "otto"}))
+    assert "Disabled" in listed
+    assert "anna" not in listed
