@@ -25,7 +25,8 @@ rights-change rights-why access-requests access-request-decide people person mem
 ask-for-access see-as-choose see-as answers replay ratings evaluations evaluation evaluation-runs evaluate-answer skills
 skill language-models language-model-add language-model mcp-disconnect explore-save saved-query-share saved-query-delete check-sql
 source-connection source-layer source-draft
-source-table server-connections slow-work roles data-sources search-settings expert authz.admin_pages.on_site admin:index admin:login admin:logout
+source-table server-connections slow-work roles data-sources search-settings expert
+authz.admin_pages.on_site admin:index admin:login admin:logout
 admin:password_change_done admin:autocomplete admin:jsi18n admin:view_on_site admin:django.views.generic.base.RedirectView
 admin:authz_serviceaccount_token admin:audit_entry_run admin:audit_entry_export admin:app_list
 admin:django.contrib.admin.sites.AdminSite.catch_all_view api:knowledge-bases api:knowledge-base api:folders api:folder

@@ -49,8 +49,8 @@ ADMINISTRATORS = (
         Place("-".join(address.strip("/").split("/")[1:]) or "home", address)
         for address in (
             "/admin/", "/admin/rights/", "/admin/people/", "/admin/rights/requests/", "/admin/ingestion/", "/admin/see-as/",
-             "/admin/answers/", "/admin/ratings/", "/admin/shown/", "/admin/gaps/", "/admin/privacy/", "/admin/connections/", "/admin/roles/",
-             "/admin/search/", "/admin/data-sources/", "/admin/expert/", "/admin/evaluations/", "/admin/skills/",
+             "/admin/answers/", "/admin/ratings/", "/admin/shown/", "/admin/gaps/", "/admin/privacy/", "/admin/connections/",
+             "/admin/roles/", "/admin/search/", "/admin/data-sources/", "/admin/expert/", "/admin/evaluations/", "/admin/skills/",
             "/admin/sources/", "/admin/sources/new/web/", "/admin/sources/new/git/", "/admin/data-sources/check/",
             "/admin/audit/entry/", "/admin/audit/entry/export/", "/admin/audit/checkpoint/", "/admin/audit/hold/add/",
             "/admin/auth/user/", "/admin/auth/user/add/", "/admin/authz/orgunit/", "/admin/authz/orgunit/add/",
