@@ -26,7 +26,8 @@ from business.guard.refusal import SqlRefused
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import describe, sentence
+from business.logical_query.titles import titled
+from business.logical_query.wording import sentence
 from business.postgres_session import SourceUnavailable
 from business.presentation.export import export_name, exported_rows
 from business.presentation.query import query_shown
@@ -63,7 +64,7 @@ class Asking:
     def run(self) -> QueryShown:
         """Run the query. Raises Inexpressible, and what `run_query` raises."""
         statement = self.compiled()
-        meaning = describe(self.query, self.opened.catalog, self.language, self.opened.today)
+        meaning = titled(self.query, self.opened.catalog, self.language, self.opened.today, sql=statement)
         result = async_to_sync(run_query)(self.principal, self.opened, statement)
         return query_shown(
             result,

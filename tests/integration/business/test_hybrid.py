@@ -30,7 +30,7 @@ def company(demo: DataSource) -> None:
 
 
 def test_the_environments_that_the_rules_name_are_counted_in_the_table(company: None) -> None:
-    for question, counted in ((ZH, "3（环境数量）"), (EN, "3 (number of environment records)")):
+    for question, counted in ((ZH, "共 3 个环境"), (EN, "3 environments")):
         events = asked(Principal.named("chen"), question)
         row = stored(events)
         assert "prod-cn" in words(events)

@@ -63,7 +63,7 @@ def test_the_page_shows_value_table_chart_meaning_and_sql(demo: DataSource) -> N
     assert "<canvas" in page
     assert 'data-type="bar"' in page
     assert '<details class="result-sql">' in page
-    assert "Only rows of your org units" in page
+    assert '<p class="result-note" lang="en">in the rows of ' in page
     assert "public.customer" in page
     assert "table.csv" in page
     assert "Correct the answer" not in page
@@ -76,7 +76,8 @@ def test_the_page_shows_value_table_chart_meaning_and_sql(demo: DataSource) -> N
 def test_the_value_stands_alone_before_everything_else(demo: DataSource) -> None:
     message = answered("上个月新增了多少客户？")
     page = page_of(message)
-    assert re.match(r"\d+（客户数量），", message.sentences[0]["text"])
+    assert re.match(r"共 \d+ 个客户（新增：", message.sentences[0]["text"])
+    assert re.search(r'共 <strong class="figure">\d+</strong> 个客户（新增：', page)
     assert "result-table" not in page
     assert " to " in page  # the page's language, whatever the question's
 
@@ -202,7 +203,8 @@ def test_rest_and_socket_carry_the_result(demo: DataSource) -> None:
     result = answer["queries"][0]["result"]
     assert result["table"]["rows"] == json.loads(reference.result.model_dump_json())["table"]["rows"]
     assert (result["chart"]["type"], result["tables"]) == ("bar", ["public.customer"])
-    assert result["meaning"]["headline"] == message.sentences[0]["text"]
+    told = result["meaning"]
+    assert f"{told['headline']}\n{told['note']}" == message.sentences[0]["text"]
 
 
 def test_the_file_is_recorded_and_says_when_it_is_a_part(demo: DataSource) -> None:
@@ -363,7 +365,7 @@ def test_the_question_of_an_answer_can_be_changed_in_the_form(demo: DataSource) 
     page = page_of(answered("How many customers are there in Germany?"))
     (address,) = re.findall(r'<a class="button" href="(/data/[^"]*)#result">', page)
     form = signed_in("emma").get(unescape(address)).content.decode()
-    assert "number of customer records, country = Germany" in form
+    assert "number of customers, country = Germany" in form
 
 
 def test_a_question_that_is_not_read_leads_to_the_form_with_what_was_understood(demo: DataSource) -> None:
@@ -372,4 +374,4 @@ def test_a_question_that_is_not_read_leads_to_the_form_with_what_was_understood(
     assert "These words mean nothing in the data: happy." in message.notice
     (address,) = re.findall(r'<a class="button" href="(/data/[^"]*)">', page_of(message))
     form = signed_in("emma").get(unescape(address)).content.decode()
-    assert "number of customer records, country = Germany" in form
+    assert "number of customers, country = Germany" in form

@@ -24,7 +24,7 @@ def said(name: str, text: str, question: str) -> tuple[str, str]:
     [
         ("List the status", "closed, open[1]"),
         ("status of order 2", "closed[1]"),
-        ("How many closed?", "1 (number of status file records)[1]"),
+        ("How many closed?", "1 status file (closed)[1]"),
     ],
 )
 def test_a_file_that_is_named_like_a_column_does_not_hide_it(question: str, answer: str) -> None:
