@@ -122,8 +122,8 @@ class _Statement:
         now = [self._made(metric, places) for metric in self.query.metrics]
         if is_single_percentage(self.query):
             single = self.query.metrics[0]
-            own = single.model_copy(update={"over": None, "percent": False})
-            now += [places[leaf] for leaf in (own, single.over) if leaf is not None]
+            top = single.model_copy(update={"over": None, "percent": False})
+            now += [places[leaf] for leaf in (top, single.over) if leaf is not None]
         comparison = self.query.comparison
         if comparison is None:
             return [_Column(sql, name) for sql, name in zip(now, names, strict=True)]

@@ -15,7 +15,7 @@ from business.semantic_layer.model import SemanticModel
 
 _WORDS = {
     "en": {
-        "by": "{0} by {1}", "within": "{0} in each {1}", "of": "{0} ({1})", "in": "{0}, {1}", "shares": "{} with shares",
+        "by": "{0} by {1}", "within": "{0} in each {1}", "of": "{0} ({1})", "in": "{0}, {1}", "shares": "{}, with shares",
         "top": "{1} with the {3} {2}", "tops": "{0} {1} with the {3} {2}", "and": " and ", "or": " or ", "also": "; ", "not": "not {}",
         "different": "different {}", "since": "since {}", "until": "until {}", "to": "{} to {}", "timed": "{}: {}",
         "running": "{} is not over yet", "filter": "{}: {}", "are": "{{0}} of {0} are {1}", "have": "{{0}} of {0} have the {2} {1}",

@@ -264,7 +264,7 @@ class _Writer:
         if len(rows) <= FEW_ROWS and len(columns) == 1:
             return [self._name(n, 0) for n in range(len(rows))], self.shown.units[0]
         if len(rows) <= FEW_ROWS and len(columns) == 2 and all(map(self._is_named, rows)):
-            return [f"{self._name(n, 0)} {self._name(n, 1)}" for n in range(len(rows))], self.shown.units[1]
+            return [self._form("of", self._name(n, 0), self._name(n, 1)) for n in range(len(rows))], self.shown.units[1]
         if len(rows) == 1 and len(columns) <= FEW_COLUMNS:
             units = zip(self.shown.labels, self.shown.units, strict=True)
             return [f"{label} {self._name(0, n)} {unit}".rstrip() for n, (label, unit) in enumerate(units)], ""
