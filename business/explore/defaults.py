@@ -35,13 +35,13 @@ def subjects(opened: OpenSource, units: Collection[str]) -> list[Subject]:
 def _subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -> Subject:
     name, language = label_of(model), get_language() or "en"
     things = name if language.startswith("zh") else plural(name)
-    numbers = [(label_of(each), f"{model.name}.{each.name}") for each in model.measures][:MOST_NUMBERS]
+    numbers = [(_capital(label_of(each)), f"{model.name}.{each.name}") for each in model.measures][:MOST_NUMBERS]
     shown = [*numbers, (_("Count"), model.name)]
     found = [(label, with_defaults(opened, units, Fields(metrics=(code,)))) for label, code in shown]
     addresses = [(label, explore_url(opened.source.name, fields)) for label, fields in found]
     listed = explore_url(opened.source.name, Fields(metrics=(f"{LIST}{model.name}",)))
     more = [*addresses, (_("List"), listed)]
-    return Subject(things[:1].upper() + things[1:], model.description.said(language), addresses[0][1], more)
+    return Subject(_capital(things), model.description.said(language), addresses[0][1], more)
 
 
 def with_defaults(opened: OpenSource, units: Collection[str], fields: Fields) -> Fields:
@@ -80,3 +80,7 @@ def kept(opened: OpenSource, units: Collection[str], fields: Fields, *, is_first
 
 def _offered(choices: Choices) -> Iterator[str]:
     return (each.value for _label, group in choices.breakdowns for each in group)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -13,7 +13,7 @@ page.addEventListener("change", (event) => {
 });
 
 page.addEventListener("submit", (event) => {
-  if (!event.target.matches("[data-explore]")) return;
+  if (!event.submitter?.name || !event.target.matches("[data-explore]")) return; // the main button loads its page
   event.preventDefault();
   show(event.target, event.submitter);
 });

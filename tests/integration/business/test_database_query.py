@@ -55,7 +55,9 @@ def test_the_answer_begins_with_the_value_and_shows_its_meaning(demo: DataSource
     result = called.result
     (finding,) = result.findings
     value = result.data["rows"][0][0]
-    said = f"共 {value} 个客户（新增：\\d{{4}} 年 \\d+ 月）\n产品组 Product、销售与产品部 Sales & Product 可见的数据内\n"
+    said = (
+        f"共 {value} 个客户（新增：\\d{{4}} 年 \\d+ 月）\n产品组 Product、销售与产品部 Sales & Product 可见的数据内\n"
+    )
     assert re.match(rf"{said}数值：{value}（客户数量）\n\n条件：时间：\d{{4}}-\d\d-01 至 \d{{4}}", finding.item.text)
     assert "口径：客户：签过至少一份合同的公司" in finding.item.text
     assert finding.item.type == "sql_result"
@@ -86,7 +88,10 @@ def test_every_number_says_whose_rows_were_counted(demo: DataSource) -> None:
     ("question", "told"),
     [
         ("revenue this year", r"Revenue, \d{4}: [\d,.]+ CNY\n(\d{4} is not over yet · )?order status: paid or open"),
-        ("revenue in the last two quarters", r"Revenue, (Q\d \d{4}|\d{4}-\d\d-01 to .+): [\d,.]+ CNY\norder status: paid or open"),
+        (
+            "revenue in the last two quarters",
+            r"Revenue, (Q\d \d{4}|\d{4}-\d\d-01 to .+): [\d,.]+ CNY\norder status: paid or open",
+        ),
         ("list the customers created since 2024", r"\d+ customers \(created since 2024\)\nFirst 50 of \d+ rows"),
         ("revenue by region since 2024", r"Revenue by region since 2024, in CNY: .+\norder status: paid or open"),
         ("how many customers by region", r"Customers by region: (\S.* \(\d+\)(; )?)+"),
@@ -319,4 +324,6 @@ def test_what_names_no_number_of_the_data_and_whom_they_are_closed_to_hear_nothi
 
 
 def test_a_percentage_says_its_unit(demo: DataSource) -> None:
-    assert text_of("emma", "What is the share of cancelled orders?").startswith("7.67 % of orders are cancelled (46 of 600)\n")
+    assert text_of("emma", "What is the share of cancelled orders?").startswith(
+        "7.67 % of orders are cancelled (46 of 600)\n"
+    )

@@ -184,7 +184,9 @@ def test_while_somebody_chooses_what_no_longer_fits_and_what_lacks_its_value_is_
     assert re.search(r'<details class="filter-chip" id="chip0" open>\s*<summary>sale amount more than</summary>', text)
     moved = page(nora, "/data/?metric=region&by=region&by=customer.segment&live=1")
     assert sentence(moved) == "Regions by segment"
-    gone = page(nora, "/data/?metric=sale&field0=region.label&value0=East&field1=sale.is_paid&value1=true&remove=0&live=1")
+    gone = page(
+        nora, "/data/?metric=sale&field0=region.label&value0=East&field1=sale.is_paid&value1=true&remove=0&live=1"
+    )
     assert re.findall(r"<summary>(.*?)</summary>", gone)[0] == "paid is yes"
     assert "region.label" not in re.findall(r'<select id="field0".*?selected', gone, re.DOTALL)[0].split('"')[-3:]
 

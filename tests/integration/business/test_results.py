@@ -91,14 +91,17 @@ def test_the_value_stands_alone_before_everything_else(demo: DataSource) -> None
         ),
         (
             "上季度和本季度的订单数对比",
-            r"订单数量：\d{4} 年第 \d 季度为 [\d,]+ 笔订单；\d{4} 年第 \d 季度（尚未结束）为 [\d,]+ 笔订单；(增加|减少) [\d,]+ 笔订单，[+-][\d,.]+%",
+            r"订单数量：\d{4} 年第 \d 季度为 [\d,]+ 笔订单；\d{4} 年第 \d 季度（尚未结束）为 [\d,]+ 笔订单；(增加|减少) [\d,]+ 笔.+，[+-][\d,.]+%",
         ),
         (
             "今年销售额比去年增长了多少",
             r"销售额：\d{4} 年为 [\d,]+ CNY；\d{4} 年（尚未结束）为 [\d,]+ CNY；(增加|减少) [\d,]+ CNY，[+-][\d,.]+%",
         ),
         ("revenue by year", r"Revenue by year, in CNY: (\d{4} \([\d,]+\); )*\d{4} \([\d,]+\)"),
-        ("top 3 customers by revenue", r"3 customers with the highest revenue, in CNY: (.+ \([\d,]+\); ){2}.+ \([\d,]+\)"),
+        (
+            "top 3 customers by revenue",
+            r"3 customers with the highest revenue, in CNY: (.+ \([\d,]+\); ){2}.+ \([\d,]+\)",
+        ),
     ],
 )
 def test_a_few_values_and_their_change_are_told_in_the_sentence(demo: DataSource, question: str, told: str) -> None:

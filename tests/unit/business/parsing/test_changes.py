@@ -76,8 +76,7 @@ def talk(language: str, *turns: str) -> list[str]:
             {
                 "How many customers are there in Europe?": "number of customers, region = Europe",
                 "and in China?": (
-                    "number of customers, country = China"
-                    " | number of customers, region = Europe, country = China"
+                    "number of customers, country = China | number of customers, region = Europe, country = China"
                 ),
                 "only Germany": "number of customers, region = Europe, country = Germany",
             },
@@ -146,8 +145,7 @@ def talk(language: str, *turns: str) -> list[str]:
                 "revenue in 2025": "revenue, time: 2025-01-01 to 2025-12-31",
                 "units sold?": "units sold, time: 2025-01-01 to 2025-12-31 | units sold",  # of that year, or of all?
                 "and customers?": (
-                    "number of customers, time: 2025-01-01 to 2025-12-31"
-                    " | number of customers, time: … to 2025-12-31"
+                    "number of customers, time: 2025-01-01 to 2025-12-31 | number of customers, time: … to 2025-12-31"
                 ),
             },
         ),

@@ -55,7 +55,7 @@ def meaning(question: str) -> str:
         # absence and presence
         ("Which customers haven't ordered in 2026?", "list of customer, without orders (2026-01-01 to 2026-12-31 (not over yet))"),
         ("没有订单的客户", "list of customer, without orders"),
-        ("customers with orders", "list of customer, with order"),
+        ("customers with orders", "list of customer, with orders"),
         # what a thing has, and the values of a column
         ("What is the list price of KeelDock?", "list of product, name = KeelDock"),
         ("Which countries do customers come from?", "list of customer"),
