@@ -99,6 +99,7 @@ class _Titles(Wording):
             self.meaning(query),
             title=self._title(query),
             thing=self._thing(query),
+            lists=query.rows is not None and query.outcome == "table",
             scope=tuple(self._scope(query)),
             part=self._part(query),
             limit=limit,

@@ -76,8 +76,8 @@ class Meaning:
     without its label. definitions: from the layer. unit: of the single figure asked for; counted: what it counts. by: its
     breakdowns and order. compared: the time asked for and the one it is compared with, if any.
 
-    The rest is for the headline, from `titles`. title: a name for the result, with its scope. thing: what is counted or
-    listed, in singular; scope: its time and conditions. part: a percentage as a sentence with a gap for the number. limit:
+    The rest is for the headline, from `titles`. title: a name for the result, with its scope. thing: what is counted, or
+    listed (lists), in singular; scope: its time and conditions. part: a percentage as a sentence with a gap for the number. limit:
     the most places asked for, cut: whether others with the value of the last place are left out. notes: filters of the
     layer, and that a time is not over.
     """
@@ -92,6 +92,7 @@ class Meaning:
     compared: tuple[str, ...] = ()
     title: str = ""
     thing: str = ""
+    lists: bool = False
     scope: tuple[str, ...] = ()
     part: str = ""
     limit: int | None = None

@@ -123,7 +123,8 @@ class _Writer:
         if change := self._change() if is_whole else "":
             return Headline(change, change, note=note)
         listed = self._listed(title) if is_whole else ""
-        return Headline(listed or title, title, note=note)
+        has_table = len(self.rows) > 1 or len(self.columns) > 1
+        return Headline(listed or title, title if has_table else listed or title, note=note)
 
     def _limits(self) -> list[str]:
         """Return that rows are missing."""
@@ -164,7 +165,7 @@ class _Writer:
             percent = self._form("percent", spoken(row[0]))
             form = self.meaning.part or self._form("part", self.meaning.title)
             return form.format(percent, spoken(row[1]), spoken(row[2])), percent
-        return self._single(row[0]) if len(self.columns) == 1 else ("", "")
+        return self._single(row[0]) if len(self.columns) == 1 and not self.meaning.lists else ("", "")
 
     def _single(self, found: Any) -> tuple[str, str]:
         title = self._title()

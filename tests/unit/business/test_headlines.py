@@ -83,6 +83,7 @@ MANY = [[f"2026-{month:02}", 10 * month] for month in range(1, 12)]
         (REGIONS, ["region", "revenue"], [["Europe", 5], ["Asia", 3]],
          "Revenue by region, September 2026: Europe (5); Asia (3)", "2026 年 9 月各地区销售额：Europe（5）；Asia（3）"),
         (LIST, ["name"], [["A"], ["B"]], "2 customers (Germany): A; B", "共 2 个客户（德国）：A；B"),
+        (LIST, ["id"], [[4711]], "1 customer (Germany): 4,711", "共 1 个客户（德国）：4,711"),
         (LIST, ["name"], [], "No customers (Germany)", "没有客户（德国）"),
         (REGIONS, ["region", "revenue"], [], "Revenue by region, September 2026: nothing found", "2026 年 9 月各地区销售额：没有数据"),
         (LogicalQuery(rows=Rows(model="customer"), outcome="exists"), ["exists", "count"], [[True, 3]],
