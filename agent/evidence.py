@@ -174,5 +174,5 @@ def cited_span(number: int, passage: ShownPassage, score: float, *, start: int =
 
 
 def result_told(finding: Finding) -> str:
-    """Return the result of a query in one line where its table is shown separately, else as it is."""
-    return finding.query.meaning.headline if finding.query else finding.item.text[:RESULT_CHARACTERS]
+    """Return the headline of a query's result with its quiet line where its table is shown separately, else the text."""
+    return finding.query.meaning.said if finding.query else finding.item.text[:RESULT_CHARACTERS]

@@ -16,9 +16,10 @@ from business.data_scope import ALL_DATA, DataScope
 from business.linking.vectors import nearest_sources
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import Meaning, describe
+from business.logical_query.titles import titled
+from business.logical_query.wording import Meaning
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
-from business.parsing.model.free_form import StatementFault, fault_in, told_of
+from business.parsing.model.free_form import StatementFault, conditions_of, fault_in, limit_of, told_of
 from business.parsing.reader.changes import changed
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import parse
@@ -81,7 +82,8 @@ class Asking:
         known = None if question.named_in else await sync_to_async(self.verified)(self.sources, question.text)
         if known is not None and known.sql:
             result = await self.run(known.opened, known.sql)
-            return Answered(known.opened, known.sql, known.meaning(question.language), result)
+            meaning = _written(known.meaning(question.language), known.sql, question.language)
+            return Answered(known.opened, known.sql, meaning, result)
         if known is not None:  # a verified correction precedes reading by words
             why = _("The verified query for this question names days that are not those of today: ask with dates.")
             return Unanswered(((known.opened, Unparseable(why)),))
@@ -105,13 +107,19 @@ class Asking:
         today = opened.today
         with override("zh-hans" if language.startswith("zh") else "en"):
             sql = await sync_to_async(compile_query)(query, opened.catalog, today)
-            meaning = describe(query, opened.catalog, language, today)
+            meaning = titled(query, opened.catalog, language, today, sql=sql)
         return Answered(opened, sql, meaning, await self.run(opened, sql), query)
 
 
 def free_meaning(opened: OpenSource, sql: str, language: str) -> Meaning:
     """Return the meaning of a statement that was not compiled."""
-    return Meaning(definitions=told_of(sql, opened.catalog, language))
+    return _written(Meaning(definitions=told_of(sql, opened.catalog, language)), sql, language)
+
+
+def _written(meaning: Meaning, sql: str, language: str) -> Meaning:
+    """Add what a written statement leaves out of its result."""
+    limit = limit_of(sql)
+    return replace(meaning, notes=conditions_of(sql, language), limit=limit, cut=limit is not None)
 
 
 def fault_of(opened: OpenSource, sql: str) -> StatementFault | None:

@@ -21,11 +21,12 @@ _NOTHING = re.compile(
     r"(?:没有符合条件的数据|没有数值|No row fits|No value)(?:[^（(\n]*[（(](?P<conditions>[^\n]*)[）)])?"
 )
 _PARTIAL = re.compile(r"共\s*([\d,]+)\s*行，显示前\s*([\d,]+)|First\s*([\d,]+)\s*of\s*([\d,]+)\s*rows")
-_SCOPE = re.compile(r"[，,]\s*([^，\n]+?)\s*可见的数据内|, in the rows of ([^\n]+)")
+_SCOPE = re.compile(r"(?:^|[，,·])\s*([^，·\n]+?)\s*可见的数据内|(?:^|, | · )in the rows of ([^\n]+)", re.MULTILINE)
 _DAYS = re.compile(r"(\d{4}-\d\d-\d\d|…)\s*(?:至|to)\s*(\d{4}-\d\d-\d\d|[^\s；;,，）)]+)")
 _COMPARED = re.compile(r"(?P<field>.+?)\s*(?P<sign>[<>]=?|[≤≥≠]|!=|=)\s*(?P<value>.+)")
+_VALUE = re.compile(r"^(?:Value|数值)\s*[:：]\s*", re.MULTILINE)  # before a single value, below the headline
 _SINGLE = re.compile(r"^(?P<value>-?[\d,]+(?:\.\d+)?)\s*(?P<rest>.*)$")
-_CURRENCY = re.compile(r"\d\s*(CNY|EUR|USD|GBP|JPY|HKD)\b")
+_CURRENCY = re.compile(r"(?:\d\s*|[（(])(CNY|EUR|USD|GBP|JPY|HKD)\b")
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ def table_of(text: str) -> EvidenceTable | None:
         partial = _PARTIAL.search(head)
         totals = [int(number.replace(",", "")) for number in partial.groups() if number] if partial else []
         return EvidenceTable(columns, rows, total=max(totals, default=None), **facts)
-    single = _SINGLE.match(head.strip())
+    value = _VALUE.search(head)
+    single = _SINGLE.match(head[value.end() :].split("\n")[0] if value else head.strip())
     if single is None or not (listed or meaning or re.search(r"[（(]", single["rest"])):
         return None
     cell = single["value"]

@@ -20,7 +20,10 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
+from business.logical_query.errors import Inexpressible
+from business.logical_query.titles import titled
 from business.logical_query.wording import Meaning
+from business.pipeline import free_meaning
 from business.presentation.export import export_name, exported_rows
 from business.presentation.query import query_shown
 from business.results.shown_query import QueryShown
@@ -78,11 +81,7 @@ def run_again(principal: Principal, place: Place) -> UUID:
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)
     result = async_to_sync(run_query)(principal, opened, kept.statement, run_id=str(place.message_id))
-    said = kept.meaning
-    meaning = Meaning(
-        said.figure, (*said.window, *said.conditions), said.definitions, said.window, said.unit, said.counted
-    )
-    fresh = _shown(opened, result, kept, statement=kept.statement, meaning=meaning)
+    fresh = _shown(opened, result, kept, statement=kept.statement, meaning=_meaning(opened, kept), is_same=True)
     notice = gettext_noop("The same query, run again with the rights you have now.")
     return _answer(principal, place, source, fresh, notice=notice)
 
@@ -96,13 +95,36 @@ def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
     source, kept = result_at(principal, place)
     opened = open_source(principal, source)
     result = async_to_sync(verify_statement)(principal, opened, question=kept.question, sql=sql)
-    fresh = _shown(opened, result, kept, statement=sql.strip(), meaning=Meaning())
+    fresh = _shown(
+        opened,
+        result,
+        kept,
+        statement=sql.strip(),
+        meaning=free_meaning(opened, sql, language_of(kept.question) or "en"),
+    )
     notice = gettext_noop("Verified by you. From now on this query answers the question for everybody who may run it.")
     return _answer(principal, place, source, fresh, notice=notice)
 
 
+def _meaning(opened: OpenSource, kept: QueryShown) -> Meaning:
+    """Return what a kept statement says, for the days for which it was made."""
+    language = language_of(kept.question) or "en"
+    if kept.logical_query is None or kept.asked_on is None:
+        return free_meaning(opened, kept.statement, language)
+    try:
+        return titled(kept.logical_query, opened.catalog, language, kept.asked_on, sql=kept.statement, now=opened.today)
+    except Inexpressible:  # the layer has changed
+        return free_meaning(opened, kept.statement, language)
+
+
 def _shown(
-    opened: OpenSource, result: QueryResult, kept: QueryShown, *, statement: str, meaning: Meaning
+    opened: OpenSource,
+    result: QueryResult,
+    kept: QueryShown,
+    *,
+    statement: str,
+    meaning: Meaning,
+    is_same: bool = False,
 ) -> QueryShown:
     return query_shown(
         result,
@@ -111,6 +133,8 @@ def _shown(
         statement=statement,
         meaning=meaning,
         language=language_of(kept.question) or "en",
+        logical_query=kept.logical_query if is_same else None,
+        asked_on=kept.asked_on if is_same else None,
     )
 
 
@@ -123,7 +147,7 @@ def _answer(principal: Principal, place: Place, source: str, fresh: QueryShown, 
     session = Session.objects.select_for_update().get(pk=place.session_id)
     last = Tree.of(session.pk).path(place.message_id)[-1]
     question = Message.objects.create(session=session, parent_id=last, role=Role.USER, content=fresh.question)
-    text = fresh.meaning.headline
+    text = fresh.meaning.said
     answer = Message.objects.create(
         session=session,
         parent=question,

@@ -66,7 +66,8 @@ class OfferSerializer(serializers.Serializer[Offer]):
 class MeaningSerializer(serializers.Serializer[Meaning]):
     """What the result says, in words of the question's language."""
 
-    headline = serializers.CharField(help_text="The value, or how many rows there are.")
+    headline = serializers.CharField(help_text="The result in one sentence.")
+    note = serializers.CharField(help_text="What limits it: rows left out, the source's own filters, your org units.")
     figure = serializers.CharField(help_text="What the number is; empty for lists.")
     window = serializers.ListField(child=serializers.CharField(), help_text="The time it is about.")
     time_zone = serializers.CharField(help_text="Whose days that time counts; empty where there is none.")

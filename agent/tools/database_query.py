@@ -178,7 +178,7 @@ def _told(ctx: ToolContext, question: str, answered: Answered, language: str) ->
         language=language,
         logical_query=answered.query,
     )
-    text = report(result, meaning, language, said=kept.meaning.headline, words=kept.table.words)
+    text = report(result, meaning, language, said=kept.meaning.said, words=kept.table.words)
     item = _evidence(opened, result, text)
     rows = result.answer.rows
     columns, cells = (rows.columns, rows.rows) if rows else ((), ())

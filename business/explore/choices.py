@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from business.explore.fields import (
     DATES,
     LIST,
+    VALUELESS,
     Fields,
     FilterFields,
     code_of_period,
@@ -27,6 +28,7 @@ from business.logical_query.comparisons import require_kept
 from business.logical_query.conditions import Conditions
 from business.logical_query.errors import Inexpressible
 from business.logical_query.metrics import model_of_metric
+from business.logical_query.nouns import plural
 from business.logical_query.query import Dimension as By
 from business.logical_query.query import Grain, Metric
 from business.logical_query.source import JoinedTables, carrier_of
@@ -87,9 +89,10 @@ Group = tuple[str, list[Choice]]
 
 @dataclass(frozen=True)
 class FilterRow:
-    """One line of conditions. boxes: values to tick; suggestions: for the field in which others are typed."""
+    """One condition. label: of its field. boxes: values to tick; suggestions: for the field in which others are typed."""
 
     number: int
+    label: str
     chosen: FilterFields
     type: str
     operators: list[Choice]
@@ -101,6 +104,19 @@ class FilterRow:
     def is_typed(self) -> bool:
         """Return whether there is a field for a value beside the boxes."""
         return not self.boxes or bool(self.suggestions) or self.chosen.op not in ("in", "not_in")
+
+    @property
+    def told(self) -> str:
+        """Return the condition in words, for its chip."""
+        names = {each.value: each.label for each in (*self.boxes, *self.suggestions)}
+        op = next((each.label for each in self.operators if each.value == self.chosen.op), "")
+        values = " / ".join(names.get(value, value) for value in self.chosen.values)
+        return " ".join(filter(None, [self.label, op, values]))
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether its value is still to be chosen."""
+        return not self.chosen.values and self.chosen.op not in VALUELESS
 
 
 @dataclass(frozen=True)
@@ -137,7 +153,8 @@ class Choices:
 
     def _metrics_of(self, model: SemanticModel) -> Iterator[Choice]:
         name = label_of(model)
-        yield Choice(model.name, _("number of %(name)s records") % {"name": name}, _described(model))
+        things = name if (get_language() or "en").startswith("zh") else plural(name)
+        yield Choice(model.name, _("number of %(name)s") % {"name": things}, _described(model))
         for measure in model.measures:
             yield Choice(f"{model.name}.{measure.name}", label_of(measure), _described(measure))
         chosen = [each for each in self.fields.metrics if each.partition(":")[2].startswith(f"{model.name}.")]
@@ -149,7 +166,7 @@ class Choices:
             for agg, text in AGGREGATES.items():
                 if (is_quantity and agg in OFFERED_AGGREGATES) or f"{agg}:{code}" in chosen:
                     yield Choice(f"{agg}:{code}", text % {"name": label_of(dimension)}, _described(dimension))
-        yield Choice(f"{LIST}{model.name}", _("list of %(name)s records") % {"name": name}, _described(model))
+        yield Choice(f"{LIST}{model.name}", _("list of %(name)s") % {"name": things}, _described(model))
 
     @property
     def metric_slots(self) -> tuple[str, ...]:
@@ -299,18 +316,20 @@ class Choices:
     def _filter(self, number: int, chosen: FilterFields) -> FilterRow:
         model, dimension = self.catalog.dimensions.get(chosen.field, (None, None))
         if model is None or dimension is None:
-            return FilterRow(number, FilterFields(""), "", [], [], [], "")
+            return FilterRow(number, "", FilterFields(""), "", [], [], [], "")
         ops = [op for op in OPERATORS if op in OF_TYPE[dimension.type] or op == chosen.op]
         words = OPERATORS | (IN_TIME if dimension.type == "time" else {})
-        operators = [Choice(op, str(words[op])) for op in ops]
+        operators, name = [Choice(op, str(words[op])) for op in ops], self._label(model, dimension)
         offered = values_of(model, dimension, self.units)
         if chosen.op not in ("in", "not_in"):
-            return FilterRow(number, chosen, dimension.type, operators, [], offered, next(iter(chosen.values), ""))
+            return FilterRow(
+                number, name, chosen, dimension.type, operators, [], offered, next(iter(chosen.values), "")
+            )
         is_short = len(offered) <= MAX_BOXES
         told = {each.value: each.label for each in offered}
         boxes = list(offered) if is_short else []
         boxes += [Choice(value, told.get(value, value)) for value in chosen.values if not (is_short and value in told)]
-        return FilterRow(number, chosen, dimension.type, operators, boxes, [] if is_short else offered, "")
+        return FilterRow(number, name, chosen, dimension.type, operators, boxes, [] if is_short else offered, "")
 
     @cached_property
     def sorts(self) -> list[Choice]:

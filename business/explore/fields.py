@@ -60,7 +60,8 @@ class Fields:
         """Read the fields from an address or a submitted form."""
         texts: dict[str, Any] = {name: sent.get(name, "").strip() for name in TEXTS}
         flags: dict[str, Any] = {name: bool(sent.get(name)) for name in FLAGS}
-        filters = (_filter_sent(sent, number) for number in range(MAX_FILTERS))
+        removed = sent.get("remove", "")
+        filters = (_filter_sent(sent, number) for number in range(MAX_FILTERS) if str(number) != removed)
         if not texts["when"] and (texts["start"] or texts["end"]):
             texts["when"] = DATES
         return cls(
@@ -103,6 +104,13 @@ class Fields:
     @property
     def numbers(self) -> list[str]:
         return [each for each in self.metrics if not each.startswith(LIST)]
+
+    @property
+    def complete(self) -> "Fields":
+        """Return the fields without conditions that lack their value, while somebody is still choosing."""
+        filters = tuple(each for each in self.filters if each.values or each.op in VALUELESS)
+        is_dated = self.when != DATES or self.start or self.end
+        return replace(self, filters=filters, when=self.when if is_dated else "")
 
     def query(self, catalog: Catalog) -> LogicalQuery:
         """Return the form's query. catalog: gives the types of values. Raises Inexpressible with the fault."""
@@ -247,6 +255,25 @@ def fits(query: LogicalQuery) -> bool:
     is_compared_with_a_time = query.comparison is not None and query.comparison.to == "time"
     is_plain = has_plain_metrics and has_plain_filters and has_plain_ranking
     return is_plain and not has_more and not is_compared_with_a_time
+
+
+def fitting(query: LogicalQuery) -> LogicalQuery:
+    """Return the parts of a query that the form has fields for, to go on from there."""
+    metrics = tuple(Metric(name=m.name, agg=m.agg) for m in query.metrics if not m.until)
+    ranking = query.ranking.model_copy(update={"within": (), "offset": 0}) if query.ranking else None
+    is_plain = query.comparison is None or query.comparison.to != "time"
+    return query.model_copy(
+        update={
+            "metrics": metrics,
+            "filters": tuple(f for f in query.filters if not (f.part or f.than or f.any_of)),
+            "times": query.times[:1],
+            "ranking": ranking,
+            "comparison": query.comparison if is_plain else None,
+            "related": (),
+            "having": (),
+            "outcome": "table",
+        }
+    )
 
 
 def _code_of_metric(metric: Metric) -> str:

@@ -19,6 +19,7 @@ from audit.record import record
 from authz.pages import signed_in
 from authz.principal import Principal
 from business.explore.choices import Choices
+from business.explore.defaults import kept, subjects
 from business.explore.fields import Fields
 from business.explore.links import explore_url
 from business.explore.saved import Saved, delete_query, save_query, saved_queries, saved_query, share_query
@@ -26,7 +27,8 @@ from business.guard.refusal import SqlRefused
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import LogicalQuery
-from business.logical_query.wording import describe, sentence
+from business.logical_query.titles import titled
+from business.logical_query.wording import sentence
 from business.postgres_session import SourceUnavailable
 from business.presentation.export import export_name, exported_rows
 from business.presentation.query import query_shown
@@ -42,6 +44,7 @@ class Asking:
     principal: Principal
     opened: OpenSource
     fields: Fields
+    is_live: bool = False
 
     @property
     def language(self) -> str:
@@ -50,7 +53,8 @@ class Asking:
     @cached_property
     def query(self) -> LogicalQuery:
         """Return the form's query. Raises Inexpressible with what is missing."""
-        return self.fields.query(self.opened.catalog)
+        fields = self.fields.complete if self.is_live else self.fields
+        return fields.query(self.opened.catalog)
 
     def compiled(self) -> str:
         """Return the statement. Raises Inexpressible with the reason."""
@@ -63,7 +67,7 @@ class Asking:
     def run(self) -> QueryShown:
         """Run the query. Raises Inexpressible, and what `run_query` raises."""
         statement = self.compiled()
-        meaning = describe(self.query, self.opened.catalog, self.language, self.opened.today)
+        meaning = titled(self.query, self.opened.catalog, self.language, self.opened.today, sql=statement)
         result = async_to_sync(run_query)(self.principal, self.opened, statement)
         return query_shown(
             result,
@@ -78,8 +82,8 @@ class Asking:
 @require_safe
 @signed_in
 def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """Show the form and its result; without a choice, the form of the only source or database. draft: only the form,
-    with the choices so far.
+    """Show the form and its result; without a choice, the subjects of the only source or database. live: somebody is still
+    choosing, so what does not fit the chosen number any more, or lacks its value, is left out. first: nothing was chosen before.
     """
     name = request.GET.get("source", "")
     sources = open_sources(principal)
@@ -88,8 +92,10 @@ def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
     opened = open_source(principal, name) if name else only
     if opened is None:
         return render(request, "business/explore.html", {"sources": sources})
-    asking = Asking(principal, opened, Fields.read(request.GET))
-    return _page(request, asking, is_draft="draft" in request.GET)
+    fields, is_live, is_first = Fields.read(request.GET), "live" in request.GET, "first" in request.GET
+    if is_live or is_first:
+        fields = kept(opened, principal.org_units, fields, is_first=is_first)
+    return _page(request, Asking(principal, opened, fields, is_live=is_live))
 
 
 @require_safe
@@ -162,15 +168,14 @@ def delete(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpRe
     return redirect(explore_url(source))
 
 
-def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, is_draft: bool = False) -> HttpResponse:
+def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None) -> HttpResponse:
     """Render the whole page, with an error as one sentence above the form."""
-    result, error, sentence, status = None, "", "", HTTPStatus.OK
+    result, error, status = None, "", HTTPStatus.OK
     try:
         if asking.fields != Fields():
-            asking.compiled()
-            result, sentence = (None if is_draft else asking.run()), asking.sentence
+            result = asking.run()
     except Inexpressible as found:
-        error, status = str(found), HTTPStatus.OK if is_draft else HTTPStatus.BAD_REQUEST
+        error, status = str(found), HTTPStatus.OK if asking.is_live else HTTPStatus.BAD_REQUEST
     except NotFound:
         raise
     except CopilotError as found:  # refused by guard or sandbox, or the source is down
@@ -183,8 +188,8 @@ def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, i
         "saved": saved,
         "saved_queries": saved_queries(asking.principal, asking.opened),
         "result": result,
-        "sentence": sentence,
+        "subjects": [] if asking.fields.metrics else subjects(asking.opened, asking.principal.org_units),
         "error": error,
-        "filled": asking.fields.encoded(),
+        "filled": (asking.fields.complete if asking.is_live else asking.fields).encoded(),
     }
     return render(request, "business/explore.html", context, status=status)

@@ -15,7 +15,7 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import number_sql
 from business.logical_query.errors import Inexpressible
 from business.logical_query.listing import first_rows, listing_sql
-from business.logical_query.names import column_of_dimension, columns_of
+from business.logical_query.names import column_of_dimension, columns_of, is_single_percentage
 from business.logical_query.query import Comparison, LogicalQuery, Metric, Ranking, TimeRange
 from business.logical_query.times import compared_with
 
@@ -120,6 +120,10 @@ class _Statement:
         """Return the shown columns of metrics: in a comparison now, before, the difference and it in percent."""
         names = columns_of(self.query)
         now = [self._made(metric, places) for metric in self.query.metrics]
+        if is_single_percentage(self.query):
+            single = self.query.metrics[0]
+            top = single.model_copy(update={"over": None, "percent": False})
+            now += [places[leaf] for leaf in (top, single.over) if leaf is not None]
         comparison = self.query.comparison
         if comparison is None:
             return [_Column(sql, name) for sql, name in zip(now, names, strict=True)]

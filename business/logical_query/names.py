@@ -5,6 +5,7 @@ from collections import Counter
 from business.logical_query.query import Dimension, LogicalQuery, Metric
 
 CHANGE = ("current", "previous", "change", "change_percent")
+PART = ("part", "whole")  # the two numbers of a single percentage
 
 
 def column_of_dimension(dimension: Dimension) -> str:
@@ -15,7 +16,7 @@ def column_of_dimension(dimension: Dimension) -> str:
 
 
 def columns_of(query: LogicalQuery) -> list[str]:
-    """Return the column names of the metrics, in order, four each in a comparison."""
+    """Return the column names of the metrics, in order, four each in a comparison, three of a single percentage."""
     names = [_column(metric) for metric in query.metrics]
     taken = Counter([*names, *map(column_of_dimension, query.dimensions)])
     made, seen = [], Counter[str]()
@@ -24,11 +25,19 @@ def columns_of(query: LogicalQuery) -> list[str]:
         full = metric.name.replace(".", "_") if taken[name] > 1 else name
         full = f"{full}_{seen[name]}" if seen[name] > 1 else full
         made.append(full[:60])
+    if is_single_percentage(query):
+        return [*made, *PART]
     if query.comparison is None:
         return made
     if len(made) == 1:
         return list(CHANGE)
     return [f"{part}_{name}"[:60] for name in made for part in CHANGE]
+
+
+def is_single_percentage(query: LogicalQuery) -> bool:
+    """Return whether a query asks for one percentage, which is shown with its two numbers."""
+    is_alone = len(query.metrics) == 1 and not (query.dimensions or query.comparison) and query.outcome == "table"
+    return is_alone and query.metrics[0].over is not None and query.metrics[0].percent
 
 
 def _column(metric: Metric) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from business.logical_query.catalog import Catalog
+from business.logical_query.nouns import plural
 from business.logical_query.query import (
     Comparison,
     Dimension,
@@ -34,7 +35,7 @@ AGGREGATES = {
 }
 _JOINTS = {
     "en": {
-        "rows": "number of {} records", "ratio": "{} per {}", "percent": "{} as a percentage of {}", "of": "{} ({})",
+        "rows": "number of {}", "ratio": "{} per {}", "percent": "{} as a percentage of {}", "of": "{} ({})",
         "share": "share of {}", "days": "{} days from {} to {}", "compared": "{}, compared",
         "average": "average {} of each {} that has any", "groups": "number of groups by {}", "exists": "whether there are any",
         "list": "list of {}", "time": "time: ", "without": "without {}", "with": "with {}", "or": " or ", "and": ", ",
@@ -74,6 +75,11 @@ class Meaning:
     """figure: the name of the number, "" for lists. conditions: each in words; window: the first of them, on time,
     without its label. definitions: from the layer. unit: of the single figure asked for; counted: what it counts. by: its
     breakdowns and order. compared: the time asked for and the one it is compared with, if any.
+
+    The rest is for the headline, from `titles`. title: a name for the result, with its scope. thing: what is counted, or
+    listed (lists), in singular; scope: its time and conditions. part: a percentage as a sentence with a gap for the number. limit:
+    the most places asked for, cut: whether others with the value of the last place are left out. notes: filters of the
+    layer, and that a time is not over.
     """
 
     figure: str = ""
@@ -84,11 +90,19 @@ class Meaning:
     counted: str = ""
     by: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
+    title: str = ""
+    thing: str = ""
+    lists: bool = False
+    scope: tuple[str, ...] = ()
+    part: str = ""
+    limit: int | None = None
+    cut: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def describe(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> Meaning:
     """Describe a query. language: `en`, or one that begins with `zh`. Raises Inexpressible for unknown names."""
-    return _Teller(catalog, "zh" if language.startswith("zh") else "en", today).meaning(query)
+    return Wording(catalog, "zh" if language.startswith("zh") else "en", today).meaning(query)
 
 
 def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date) -> str:
@@ -123,7 +137,9 @@ def otherwise(named: Named, language: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Teller:
+class Wording:
+    """Words of one language for the parts of a query."""
+
     catalog: Catalog
     language: str
     today: date
@@ -192,7 +208,8 @@ class _Teller:
         if metric.name in self.catalog.measures and metric.agg is None:
             told = label(self.catalog.measures[metric.name][1], self.language)
         elif metric.name in self.catalog.models:
-            told = self._joint("rows", label(self.catalog.models[metric.name], self.language))
+            name = label(self.catalog.models[metric.name], self.language)
+            told = self._joint("rows", name if self.language == "zh" else plural(name))
         elif metric.until:
             agg = AGGREGATES[self.language][metric.agg or "avg"]
             told = self._joint("days", agg, self._field(metric.name), self._field(metric.until))
@@ -261,6 +278,7 @@ class _Teller:
 
     def _related(self, related: Related) -> str:
         name = label(self.catalog.model(related.model), self.language)
+        name = name if self.language == "zh" else plural(name)
         if related.metric is not None:
             own = self._narrowed(self._leaf(related.metric), related)
             sign = (

@@ -2,7 +2,7 @@
 
 from django.utils.translation import get_language
 
-from business.presentation.summary import first_of, rows_told
+from business.presentation.headline import first_of, rows_told
 from business.results.shown_query import QueryShown
 
 

@@ -12,11 +12,12 @@ from django.utils.translation import override
 
 from business.execute import StatementResult
 from business.logical_query.names import CHANGE
+from business.logical_query.nouns import plural
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import AGGREGATES, Meaning, label
 from business.postgres_session import Rows
+from business.presentation.headline import Shown, headline
 from business.presentation.report import plain
-from business.presentation.summary import headline, rows_told
 from business.results.cells import is_number, is_year
 from business.results.shown_query import ChartSpec, QueryShown, ResultTable, TableReach
 from business.results.shown_query import Meaning as ShownMeaning
@@ -39,8 +40,9 @@ def query_shown(
     meaning: Meaning,
     language: str,
     logical_query: LogicalQuery | None = None,
+    asked_on: date | None = None,
 ) -> QueryShown:
-    """Return what an answer keeps. opened: the source as the query used it."""
+    """Return what an answer keeps. opened: the source as the query used it. asked_on: today, if None."""
     answer = result.answer
     rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
     columns = _columns(rows, _asked(opened, answer.tables), meaning, language)
@@ -55,6 +57,7 @@ def query_shown(
         meaning=_meaning_shown(answer, rows, columns, reach, opened=opened, meaning=meaning, language=language),
         table=_table_shown(answer, rows, columns, language),
         logical_query=logical_query,
+        asked_on=asked_on or opened.today,
         chart=None if answer.total is not None or rows.is_truncated else chart_of(rows.columns, rows.rows),
     )
 
@@ -86,20 +89,14 @@ def _meaning_shown(
     meaning: Meaning,
     language: str,
 ) -> ShownMeaning:
-    is_chinese = language.startswith("zh")
-    said = headline(
-        rows,
-        answer.total,
-        meaning,
-        is_chinese=is_chinese,
-        labels=columns.labels,
-        units=columns.units,
-        words=columns.words,
-        counted=rows_told(reach, is_chinese=is_chinese),
-    )
+    shown = Shown(rows, answer.total, columns.labels, columns.units, columns.words, language.startswith("zh"))
+    said = headline(shown, meaning, reach)
     units = tuple(sorted({unit for table in reach for unit in table.units or ()}))
     return ShownMeaning(
-        headline=said,
+        headline=said.text,
+        title=said.title,
+        value=said.value,
+        note=said.note,
         figure=meaning.figure,
         unit=meaning.unit,
         counted=meaning.counted,
@@ -221,7 +218,7 @@ def _labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tupl
     key = "zh" if language.startswith("zh") else "en"
     said = Said(set, {name: {word} for name, word in _DERIVED[key].items()})
     for model in layer.semantic_models:
-        rows = f"{label(model, key)}数量" if key == "zh" else f"number of {label(model, key)} records"
+        rows = f"{label(model, key)}数量" if key == "zh" else f"number of {plural(label(model, key))}"
         said[f"count_{model.name}"].add(rows)
     for name, named, agg in _meant(layer):
         made = f"{AGGREGATES[key][agg]}{'' if key == 'zh' else ' '}" if agg else ""

@@ -7,22 +7,38 @@ from typing import Any
 
 from business.logical_query.wording import Meaning
 from business.postgres_session import Rows
-from business.results.cells import Words, told_row
+from business.results.cells import Words, is_number, told, told_row
 from business.run_query import QueryResult
 
 TABLE_ROWS = 20  # in the text of an answer; the page shows all that came
 
 
 def report(result: QueryResult, meaning: Meaning, language: str, *, said: str, words: Sequence[Words] = ()) -> str:
-    """Return sentences and a Markdown table. said: the headline. words: as `told_row`."""
+    """Return sentences and a Markdown table. said: headline and note. words: as `told_row`."""
     rows = result.answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
     is_chinese = language.startswith("zh")
-    parts = [said]
+    parts = ["\n".join(filter(None, [said, _fact(rows, meaning, is_chinese=is_chinese)]))]
     if len(rows.rows) > 1 or len(rows.columns) > 1:
         parts.append(markdown_table(rows.columns, rows.rows[:TABLE_ROWS], words))
     parts += [_line("条件" if is_chinese else "Conditions", meaning.conditions, is_chinese=is_chinese)]
     parts += [_line("口径" if is_chinese else "Definitions", meaning.definitions, is_chinese=is_chinese)]
     return "\n\n".join(filter(None, parts))
+
+
+def _fact(rows: Rows, meaning: Meaning, *, is_chinese: bool) -> str:
+    """Return a single value, or its absence, in the form that `agent.attribution.tables` reads; "" for tables."""
+    figure = (f"（{meaning.figure}）" if is_chinese else f" ({meaning.figure})") if meaning.figure else ""
+    listed = ("；" if is_chinese else "; ").join(meaning.conditions)
+    listed = (f"（{listed}）" if is_chinese else f" ({listed})") if listed else ""
+    if not rows.rows:
+        return f"没有符合条件的数据{listed}。" if is_chinese else f"No row fits{listed}."
+    if (len(rows.rows), len(rows.columns)) != (1, 1):
+        return ""
+    value = rows.rows[0][0]
+    if value is None:
+        return f"没有数值{figure}{listed}。" if is_chinese else f"No value{figure}{listed}."
+    unit = f" {meaning.unit}" if meaning.unit and is_number(value) else ""
+    return f"{'数值：' if is_chinese else 'Value: '}{told(rows.columns[0], value, {})}{unit}{figure}"
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], words: Sequence[Words] = ()) -> str:

@@ -1,6 +1,7 @@
 """The result of a query on a data source, as an answer keeps and shows it."""
 
 from collections.abc import Iterable
+from datetime import date
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -37,10 +38,15 @@ class ChartSpec(Value):
 class Meaning(Value):
     """What a result says, in words of the question's language. window, conditions: as asked. units: org units filtered for the person.
 
+    headline: the sentence; title: the same above a table, without listed values; value: the part of it to stress; note: what limits
+    it (`presentation.headline`).
     time_zone: whose days the window counts; "" where there is none. unit, counted: of the figure, as `logical_query.wording` has them.
     """
 
     headline: str = ""
+    title: str = ""
+    value: str = ""
+    note: str = ""
     figure: str = ""
     unit: str = ""
     counted: str = ""
@@ -49,6 +55,11 @@ class Meaning(Value):
     conditions: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """Return headline and note, as every channel says them."""
+        return f"{self.headline}\n{self.note}" if self.note else self.headline
 
 
 class ResultTable(Value):
@@ -84,7 +95,8 @@ def _are_numbers(column: str, values: Iterable[Any]) -> bool:
 class QueryShown(Value):
     """A query that ran. statement: as it was written; sql: what the guard made of it and what ran. sha256: of columns and rows.
 
-    logical_query: what it was compiled from; None for a statement that somebody wrote.
+    logical_query: what it was compiled from; None for a statement that somebody wrote. asked_on: the day for which its times
+    were computed.
     """
 
     query_id: str
@@ -97,6 +109,7 @@ class QueryShown(Value):
     table: ResultTable = ResultTable()
     chart: ChartSpec | None = None
     logical_query: LogicalQuery | None = None
+    asked_on: date | None = None
 
     @property
     def evidence_id(self) -> str:

@@ -83,7 +83,7 @@ function token(name) {
   return colour;
 }
 
-function watch(root) {
+export function watch(root) {
   for (const canvas of root.querySelectorAll("canvas[data-chart]")) seen.observe(canvas);
 }
 

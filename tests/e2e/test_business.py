@@ -18,7 +18,8 @@ LAST_MONTH = "上个月新增了多少客户？"
 def test_an_employee_gets_number_table_chart_file_and_sql(system: System, page: Page) -> None:
     _sign_in(page, system, "emma")
     number = _ask(page, LAST_MONTH)
-    expect(number.locator(".answer-text")).to_contain_text("（客户数量）")
+    expect(number.locator(".answer-text")).to_contain_text("个客户（新增：")
+    number.get_by_text("Details").click()
     expect(number.locator(".result-meaning")).to_contain_text(" to ")
     answer = _ask(page, BY_REGION, place=1)
     result = answer.locator(".result")

@@ -2,6 +2,8 @@
 
 import pytest
 from django.contrib.sessions.models import Session
+from collections.abc import Callable
+
 from playwright.sync_api import Page, expect
 
 from tests.e2e.talking import QUESTION, RULES, SLOWLY_S, ask, send, settled, sign_in, talking
@@ -41,11 +43,12 @@ def test_it_is_said_of_every_request_and_nothing_that_was_written_is_lost(page: 
         ask(page, QUESTION)
         Session.objects.all().delete()
         bar = page.locator(".signed-out")
-        for request in (
+        requests: tuple[Callable[[], object], ...] = (
             page.locator("button.cite").first.click,
             page.locator(".rate button").first.click,
             lambda: page.keyboard.press("Control+k"),
-        ):
+        )
+        for request in requests:
             request()
             expect(bar).to_have_text(SAID)
             bar.evaluate("bar => bar.remove()")

@@ -9,9 +9,7 @@ import nh3
 from django.template.loader import render_to_string
 from django.utils.html import strip_tags
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, override
 from markdown_it import MarkdownIt
 
 from agent.cited_answer import code_indent
@@ -19,7 +17,6 @@ from agent.conversations.presentation.chips import Chip, chips_after
 from agent.conversations.presentation.markdown_tables import tables_in
 from agent.conversations.presentation.message import ShownMessage, ShownSentence
 from agent.passages.answer import NAME
-from knowledge.text.language import language_of
 
 OURS: Final = frozenset({"", NAME, "database", "calculate"})  # providers that write no Markdown
 _MARKDOWN = (
@@ -55,7 +52,7 @@ def as_html(message: ShownMessage) -> SafeString:
     parts = list(chips_after(message, message.around.sources))
     is_written = message.provider not in OURS
     written = _with_contents(_read(_written(parts)), message) if is_written else ""
-    body = written or _lines(_told(parts, _above_tables(message)))
+    body = written or _stressed(_lines(_told(parts, message.headlines)), message)
     chips = ["".join(map(_drawn, each)) for _sentence, each in parts]
     unchecked = f'</span> <span class="unchecked-mark">{html.escape(_("(not checked against the source)"))}</span>'
     outside = f' <span class="outside-mark">{html.escape(_("(from outside)"))}</span>'
@@ -64,7 +61,7 @@ def as_html(message: ShownMessage) -> SafeString:
 
 
 def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
-    """Return the text with placeholders for its chips: each sentence after its gap. above: from `_above_tables`."""
+    """Return the text with placeholders for its chips: each sentence after its gap. above: other texts for sentences."""
     pieces = (
         f"{sentence.gap or ' '}{_marked(above.get(sentence.text, sentence.text), place, part)}"
         for place, part in enumerate(parts)
@@ -111,17 +108,15 @@ def _marked(text: str, place: int, part: Part) -> str:
     return f"{said}{_CHIPS[0]}{place}{_CHIPS[1]}" if chips else said
 
 
-def _above_tables(message: ShownMessage) -> dict[str, str]:
-    """Return the line above the table of each result with several rows of figures, by the result's headline."""
-    results = [query.result for query in message.queries if query.result and query.result.meaning.figure]
-    told = {}
-    for result in results:
-        figure, count = result.meaning.figure, len(result.table.rows)
-        if count > 1:
-            with override("zh-hans" if language_of(figure) == "zh" else "en"):
-                said = ngettext("%(figure)s: %(count)d row", "%(figure)s: %(count)d rows", count)
-                told[result.meaning.headline] = capfirst(said % {"figure": figure, "count": count})
-    return told
+def _stressed(body: str, message: ShownMessage) -> str:
+    """Stress the number of an answer that is one value: at the end of the sentence, or its first one."""
+    value = html.escape(message.value)
+    places = list(re.finditer(rf"(?<![\w.,]){re.escape(value)}(?!\w)", body)) if value else []
+    if not places:
+        return body
+    at_end = [each for each in places if body[each.end() : each.end() + 1] in (_CHIPS[0], "<")]
+    start, end = (at_end or places)[0].span()
+    return f'{body[:start]}<strong class="figure">{value}</strong>{body[end:]}'
 
 
 def _read(text: str) -> str:

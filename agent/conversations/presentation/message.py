@@ -1,6 +1,6 @@
 """A message as a person may see it now."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import takewhile
 from urllib.parse import urlencode
@@ -275,13 +275,20 @@ class ShownMessage:
         """Return the results and our own words above them, for an answer of passages with results."""
         numbers = {query.number for query in self.queries}
         rest = self.sentences[len(self.opening) :]
-        return [each for each in rest if not each.is_masked and (not each.citations or numbers & set(each.citations))]
+        shown = [each for each in rest if not each.is_masked and (not each.citations or numbers & set(each.citations))]
+        return [replace(each, text=self.headlines.get(each.text, each.text)) for each in shown]
 
     @property
-    def is_value(self) -> bool:
-        """Return whether the whole answer is one value of a data source."""
-        tables = [query.result.table for query in self.queries if query.result]
-        return self.provider == "database" and [[len(row) for row in table.rows] for table in tables] == [[1]]
+    def headlines(self) -> dict[str, str]:
+        """Return by the text of each result's sentence what stands above its table; its note stands below."""
+        results = [query.result.meaning for query in self.queries if query.result]
+        return {meaning.said: meaning.title or meaning.headline for meaning in results}
+
+    @property
+    def value(self) -> str:
+        """Return the number of an answer that is one value of a data source; "" for other answers."""
+        values = [query.result.meaning.value for query in self.queries if query.result]
+        return values[0] if self.provider == "database" and len(values) == 1 else ""
 
     @property
     def is_legible(self) -> bool:

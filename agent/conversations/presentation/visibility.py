@@ -27,6 +27,7 @@ from agent.passages.excerpts import excerpt_of
 from agent.tool_names import EXECUTE_SKILL_SCRIPT
 from agent.verified_match import standing_on
 from authz.principal import Principal
+from business.explore.fields import Fields, fitting
 from business.explore.links import explore_url
 from business.logical_query.query import LogicalQuery
 from business.results.shown_query import QueryShown
@@ -185,7 +186,8 @@ def _explore_of(row: Message) -> str:
     if not form or (row.stop_reason == StopReason.OK and not _output_of(row).get("kind")):
         return ""
     query = LogicalQuery.model_validate(form["query"]) if form.get("query") else None
-    return explore_url(form["source"], query) or explore_url(form["source"])
+    filled = explore_url(form["source"], Fields.of(fitting(query))) if query else ""
+    return f"{filled}&live=1" if filled else explore_url(form["source"])
 
 
 def _output_of(row: Message) -> Mapping[str, Any]:

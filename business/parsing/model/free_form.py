@@ -15,6 +15,7 @@ from business.parsing.model.definitions import definitions_of, differences
 from business.parsing.model.selects import Select, parsed, select_in
 from business.semantic_layer.model import Dimension, SemanticModel
 
+MAX_TOLD = 160  # characters of conditions
 _TOGETHER = 2  # a pair of joined tables
 
 
@@ -64,6 +65,26 @@ def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
     told = definitions_of(sql, catalog, language, _repeated(selects))
     with override("zh-hans" if language.startswith("zh") else "en"):
         return (*told, *_doubts(selects))
+
+
+def limit_of(sql: str) -> int | None:
+    """Return the most rows that a statement lets through, whatever their values; None for all."""
+    tree = parsed(sql)
+    limit = tree.args.get("limit") if tree is not None else None
+    number = limit.expression if isinstance(limit, exp.Limit) else None
+    return int(number.this) if isinstance(number, exp.Literal) and number.is_int else None
+
+
+def conditions_of(sql: str, language: str) -> tuple[str, ...]:
+    """Return the conditions of a statement as it writes them, for the note below its headline."""
+    tree = parsed(sql)
+    parts = [each.sql(dialect="postgres") for each in tree.find_all(exp.Where, exp.Having)] if tree else []
+    told = " ".join(" ".join(dict.fromkeys(parts)).split())
+    if not told:
+        return ()
+    if len(told) > MAX_TOLD:
+        return ("按 SQL 中的条件筛选",) if language.startswith("zh") else ("filtered as the SQL says",)
+    return (told,)
 
 
 def _selects(tree: exp.Expr, catalog: Catalog) -> list["_Checked"]:

@@ -189,4 +189,4 @@ def test_it_opens_nothing_but_this_model(root: Principal, kind: str) -> None:
         with pytest.raises((InvalidInput, NotRead)) as refused:
             KINDS[kind](f"{server.url}/v1")
         assert server.requests == []
-        assert isinstance(refused.value, AddressRefused) or refused.value.code is Code.REFUSED
+        assert isinstance(refused.value, AddressRefused) or getattr(refused.value, "code", None) is Code.REFUSED

@@ -70,7 +70,8 @@ def rows(text: str) -> list[list[str]]:
 
 
 def sentence(text: str) -> str:
-    (told,) = re.findall(r'<h2 class="explore-sentence">(.*?)</h2>', text)
+    """The headline of the result."""
+    (told,) = re.findall(r'<h2 class="explore-headline"[^>]*>(.*?)</h2>', text)
     return str(told)
 
 

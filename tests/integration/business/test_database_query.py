@@ -47,7 +47,7 @@ def test_each_sees_their_own_unit_s_rows(demo: DataSource) -> None:
     assert environments == {"emma": [[0]], "chen": [[5]]}
 
 
-THEIRS = "in the rows of 产品组 Product, 销售与产品部 Sales & Product"
+THEIRS = "\nin the rows of 产品组 Product, 销售与产品部 Sales & Product"
 
 
 def test_the_answer_begins_with_the_value_and_shows_its_meaning(demo: DataSource) -> None:
@@ -55,11 +55,10 @@ def test_the_answer_begins_with_the_value_and_shows_its_meaning(demo: DataSource
     result = called.result
     (finding,) = result.findings
     value = result.data["rows"][0][0]
-    days = r"\d{4}-\d\d-01 至 \d{4}-\d\d-\d\d"
-    whose = "产品组 Product、销售与产品部 Sales & Product 可见的数据内"
-    assert re.match(f"{value}（客户数量），({days})，{whose}\n\n条件：时间：\\1\n", finding.item.text), (
-        finding.item.text
+    said = (
+        f"共 {value} 个客户（新增：\\d{{4}} 年 \\d+ 月）\n产品组 Product、销售与产品部 Sales & Product 可见的数据内\n"
     )
+    assert re.match(rf"{said}数值：{value}（客户数量）\n\n条件：时间：\d{{4}}-\d\d-01 至 \d{{4}}", finding.item.text)
     assert "口径：客户：签过至少一份合同的公司" in finding.item.text
     assert finding.item.type == "sql_result"
     assert finding.item.evidence_id.startswith(f"sql:{result.data['query_id']}:rowset:")
@@ -71,46 +70,51 @@ def test_the_answer_begins_with_the_value_and_shows_its_meaning(demo: DataSource
 
 def text_of(username: str, question: str) -> str:
     (finding,) = ask(username, question).result.findings
-    return finding.item.text.split("\n")[0]
+    assert finding.query is not None
+    return finding.query.meaning.said
 
 
 def test_every_number_says_whose_rows_were_counted(demo: DataSource) -> None:
-    assert text_of("chen", "有多少客户？") == "0（客户数量），工程部 Engineering 可见的数据内"
-    assert (
-        text_of("chen", "how many orders are there") == "0 (number of order records), in the rows of 工程部 Engineering"
-    )
-    assert text_of("chen", "list all customers") == "No row fits, in the rows of 工程部 Engineering."
-    assert text_of("chen", "有哪些客户") == "没有符合条件的数据，工程部 Engineering 可见的数据内。"
-    assert text_of("emma", "how many orders are there") == f"600 (number of order records), {THEIRS}"
+    theirs, ours = "\n工程部 Engineering 可见的数据内", "\nin the rows of 工程部 Engineering"
+    assert text_of("chen", "有多少客户？") == f"共 0 个客户{theirs}"
+    assert text_of("chen", "how many orders are there") == f"0 orders{ours}"
+    assert text_of("chen", "list all customers") == f"No customers{ours}"
+    assert text_of("chen", "有哪些客户") == f"没有客户{theirs}"
+    assert text_of("emma", "how many orders are there") == f"600 orders{THEIRS}"
     assert "in the rows" not in text_of("chen", "how many products cost more than 9000000")  # everybody's
 
 
 @pytest.mark.parametrize(
     ("question", "told"),
     [
-        ("revenue this year", r"[\d,.]+ CNY \(revenue\), \d{4}-01-01 to \d{4}-12-31( \(not over yet\))?"),
-        ("revenue in the last two quarters", r"[\d,.]+ CNY \(revenue\), \d{4}-\d\d-01 to \d{4}-\d\d-3[01]"),
-        ("list the customers created since 2024", r"First 50 of \d+ rows, 2024-01-01 to now"),
-        ("revenue by region since 2024", r".+ CNY \(revenue\), 2024-01-01 to now"),
-        ("how many customers by region", r"(\S.*: \d+(; )?)+ \(number of customer records\)"),
+        ("revenue this year", r"Revenue, \d{4}: [\d,.]+ CNY\n(\d{4} is not over yet · )?order status: paid or open"),
+        (
+            "revenue in the last two quarters",
+            r"Revenue, (Q\d \d{4}|\d{4}-\d\d-01 to .+): [\d,.]+ CNY\norder status: paid or open",
+        ),
+        ("list the customers created since 2024", r"\d+ customers \(created since 2024\)\nFirst 50 of \d+ rows"),
+        ("revenue by region since 2024", r"Revenue by region since 2024, in CNY: .+\norder status: paid or open"),
+        ("how many customers by region", r"Customers by region: (\S.* \(\d+\)(; )?)+"),
     ],
 )
 def test_every_number_says_which_days_it_stands_for(demo: DataSource, question: str, told: str) -> None:
-    assert re.fullmatch(rf"{told}, {THEIRS}\.?", text_of("emma", question)), text_of("emma", question)
+    between = "" if told.endswith("+") else " · "
+    assert re.fullmatch(rf"{told}({between}|\n){THEIRS.strip()}", text_of("emma", question)), text_of("emma", question)
 
 
 def test_a_sum_of_nothing_is_said_in_words(demo: DataSource) -> None:
-    told = text_of("emma", "units sold of KeelGate in 2023")
-    assert told.startswith("No value (units sold): no row fits that has one ("), told
-    assert "2023" in told
-    assert text_of("chen", "今年的销售额是多少").startswith("没有数值（销售额）：没有符合条件且有值的数据（")
+    assert text_of("emma", "units sold of KeelGate in 2023").startswith("Units sold (KeelGate), 2023: no value\n")
+    assert re.match(r"\d{4} 年销售额：无数值\n", text_of("chen", "今年的销售额是多少"))
 
 
 def test_a_number_has_the_unit_that_the_layer_names(demo: DataSource) -> None:
-    assert re.fullmatch(rf"[\d,.]+ CNY \(revenue\), {THEIRS}", text_of("emma", "revenue"))
-    assert re.match(r"[\d,.]+ CNY（销售额），", text_of("emma", "今年的销售额是多少"))
-    assert re.fullmatch(rf"[\d,.]+ CNY \(average order amount\), {THEIRS}", text_of("emma", "average order amount"))
-    assert re.fullmatch(rf"[\d,.]+ \(units sold\), {THEIRS}", text_of("emma", "units sold"))
+    for question, told in (
+        ("revenue", r"Revenue: [\d,.]+ CNY"),
+        ("今年的销售额是多少", r"\d{4} 年销售额：[\d,.]+ CNY"),
+        ("average order amount", r"Average order amount: [\d,.]+ CNY"),
+        ("units sold", r"Units sold: [\d,.]+"),
+    ):
+        assert re.fullmatch(told, text_of("emma", question).split("\n")[0])
     (finding,) = ask("emma", "revenue by region").result.findings
     assert finding.query is not None
     assert finding.query.table.labels == ("region", "revenue (CNY)")
@@ -119,12 +123,13 @@ def test_a_number_has_the_unit_that_the_layer_names(demo: DataSource) -> None:
 def test_more_rows_than_are_shown_are_counted_by_the_database(demo: DataSource) -> None:
     result = ask("emma", "list all customers").result
     assert (result.data["row_count"], result.data["total"], result.data["has_more"]) == (50, 96, True)
-    assert "First 50 of 96 rows, in the rows of 产品组 Product" in result.output
+    assert "96 customers\nFirst 50 of 96 rows · in the rows of 产品组 Product" in result.output
 
 
 def test_an_empty_result_names_the_condition(demo: DataSource) -> None:
     result = ask("emma", "list the customers in Europe created after 2090").result
-    assert "No row fits (time: 2091-01-01 to now; region = Europe), in the rows of 产品组 Product" in result.output
+    assert "No customers (created since 2091; Europe)\nin the rows of 产品组 Product" in result.output
+    assert "No row fits (time: 2091-01-01 to now; region = Europe)." in result.output
 
 
 def test_a_question_it_cannot_read_is_handed_to_the_model_with_the_tables_of_this_person(demo: DataSource) -> None:
@@ -176,7 +181,7 @@ def test_a_conversation_answers_with_the_value_and_cites_the_query(demo: DataSou
     """Without a language model: routed by its words, read word for word, answered from the query's evidence."""
     events = asked(Principal.named("emma"), "上个月新增了多少客户？")
     message = stored(events)
-    assert "（客户数量）" in words(events)
+    assert re.match(r"共 \d+ 个客户（新增：", words(events))
     assert (message.stop_reason, message.provider) == (StopReason.OK, "database")
     state = message.state
     (item,) = state["evidence_items"]
@@ -223,8 +228,8 @@ def test_a_question_of_several_meanings_is_asked_back_and_the_chosen_one_is_answ
     assert row.stop_reason == StopReason.NEED_CLARIFY
     choices = row.state["plan"]["clarifying_questions"]
     assert choices == [
-        "number of employee records, employment status = active",
-        "number of project records, project status = active",
+        "number of employees, employment status = active",
+        "number of projects, project status = active",
     ]
     for choice, table in zip(choices, ("employee", "project"), strict=True):
         session = create_session(emma)
@@ -256,7 +261,7 @@ def test_a_question_for_an_amount_is_not_answered_with_names(demo: DataSource) -
 
 
 HOW_MANY = "How many customers are there by region?"
-REGIONS = "East China: 12; Europe: 48; North China: 12; South China: 12; Southwest China: 12"
+REGIONS = "Customers by region: East China (12); Europe (48); North China (12); South China (12); Southwest China (12)"
 
 
 @pytest.mark.parametrize(
@@ -276,9 +281,8 @@ def test_a_wrong_sentence_of_a_model_leaves_the_right_table(demo: DataSource, wr
         events = asked(Principal.named("zhao"), HOW_MANY)
     message = stored(events)
     assert message.stop_reason == StopReason.OK
-    assert [
-        sorted(s["text"].partition(" (")[0].partition(", in the rows")[0].split("; ")) for s in message.sentences
-    ] == [sorted(text.split("; ")) for text in said]
+    sentences = [sentence["text"].split("\n")[0] for sentence in message.sentences]
+    assert [sorted(re.split("[:;] ", each)) for each in sentences] == [sorted(re.split("[:;] ", each)) for each in said]
     assert words(events) == message.content
     assert len(QueryShown.model_validate(message.queries.get().result).table.rows) == 5
 
@@ -320,4 +324,6 @@ def test_what_names_no_number_of_the_data_and_whom_they_are_closed_to_hear_nothi
 
 
 def test_a_percentage_says_its_unit(demo: DataSource) -> None:
-    assert text_of("emma", "What is the share of cancelled orders?").startswith("7.67 % (number of order records")
+    assert text_of("emma", "What is the share of cancelled orders?").startswith(
+        "7.67 % of orders are cancelled (46 of 600)\n"
+    )

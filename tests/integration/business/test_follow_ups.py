@@ -63,11 +63,11 @@ def test_no_turn_of_dialogs_written_by_others_gets_a_wrong_number(demo: DataSour
     [
         ("zhao", "今年的销售额是多少？", "华东呢？", "销售额，时间：2026-01-01 至 2026-12-31（尚未结束），地区 = 华东"),
         ("zhao", "How many customers do we have in Norway?", "and for last year?",
-         "number of customer records, time: 2025-01-01 to 2025-12-31, country = Norway"),
+         "number of customers, time: 2025-01-01 to 2025-12-31, country = Norway"),
         ("zhao", "How many customers are there in Germany and Norway?", "What about China?",
-         "number of customer records, country = China"),
+         "number of customers, country = China"),
         ("emma", "软件类产品有哪些？", "最贵的是哪个？", "产品列表，前 1，按标价，类别 = 软件"),
-        ("zhao", "How many customers are there by industry?", "as a share", "share of number of customer records, by industry"),
+        ("zhao", "How many customers are there by industry?", "as a share", "share of number of customers, by industry"),
     ],
 )  # fmt: skip
 def test_one_part_of_the_query_is_changed_and_the_answer_says_what_it_stands_for(

@@ -30,7 +30,7 @@ def company(demo: DataSource) -> None:
 
 
 def test_the_environments_that_the_rules_name_are_counted_in_the_table(company: None) -> None:
-    for question, counted in ((ZH, "3（环境数量）"), (EN, "3 (number of environment records)")):
+    for question, counted in ((ZH, "共 3 个环境"), (EN, "3 environments")):
         events = asked(Principal.named("chen"), question)
         row = stored(events)
         assert "prod-cn" in words(events)
@@ -58,14 +58,14 @@ def test_the_environments_that_the_rules_name_are_counted_in_the_table(company: 
 @pytest.mark.parametrize(
     ("question", "counted"),
     [
-        (ZH, "3（环境数量）"),
-        ("按照部署文档的说明，目前支持哪些环境？其中有多少正在使用？", "3（环境数量）"),
-        ("根据部署规范，目前支持哪些环境，它们有几个已停用？", "1（环境数量）"),
-        ("根据部署规范，目前支持哪些环境？列出其中正在使用的环境", "prod-cn、prod-eu、staging"),
-        ("Which environments do the deployment rules support, and how many of them are in use?", "3 (number of"),
+        (ZH, "共 3 个环境"),
+        ("按照部署文档的说明，目前支持哪些环境？其中有多少正在使用？", "共 3 个环境"),
+        ("根据部署规范，目前支持哪些环境，它们有几个已停用？", "共 1 个环境"),
+        ("根据部署规范，目前支持哪些环境？列出其中正在使用的环境", "prod-cn；prod-eu；staging"),
+        ("Which environments do the deployment rules support, and how many of them are in use?", "3 environments"),
         (
             "According to the deployment documentation, which environments are supported? How many of these are retired?",
-            "1 (number of",
+            "1 environment (",
         ),
     ],
 )

@@ -58,9 +58,9 @@ def talk(language: str, *turns: str) -> list[str]:
         (
             "en",
             {
-                "How many customers are there by industry?": "number of customer records, by industry",
-                "as a share": "share of number of customer records, by industry",
-                "no, I meant countries": "share of number of customer records, by country",
+                "How many customers are there by industry?": "number of customers, by industry",
+                "as a share": "share of number of customers, by industry",
+                "no, I meant countries": "share of number of customers, by country",
             },
         ),
         ("zh", {"欧洲有多少客户？": "客户数量，地区 = 欧洲", "华东呢？": "客户数量，地区 = 华东"}),
@@ -74,12 +74,11 @@ def talk(language: str, *turns: str) -> list[str]:
         (
             "en",
             {
-                "How many customers are there in Europe?": "number of customer records, region = Europe",
+                "How many customers are there in Europe?": "number of customers, region = Europe",
                 "and in China?": (
-                    "number of customer records, country = China"
-                    " | number of customer records, region = Europe, country = China"
+                    "number of customers, country = China | number of customers, region = Europe, country = China"
                 ),
-                "only Germany": "number of customer records, region = Europe, country = Germany",
+                "only Germany": "number of customers, region = Europe, country = Germany",
             },
         ),
         (
@@ -126,7 +125,7 @@ def talk(language: str, *turns: str) -> list[str]:
             {
                 "Which projects are active?": "list of project, project status = active",
                 "and which are on hold?": "list of project, project status = paused",
-                "how many are there?": "number of project records, project status = paused",
+                "how many are there?": "number of projects, project status = paused",
             },
         ),
         (
@@ -146,8 +145,7 @@ def talk(language: str, *turns: str) -> list[str]:
                 "revenue in 2025": "revenue, time: 2025-01-01 to 2025-12-31",
                 "units sold?": "units sold, time: 2025-01-01 to 2025-12-31 | units sold",  # of that year, or of all?
                 "and customers?": (
-                    "number of customer records, time: 2025-01-01 to 2025-12-31"
-                    " | number of customer records, time: … to 2025-12-31"
+                    "number of customers, time: 2025-01-01 to 2025-12-31 | number of customers, time: … to 2025-12-31"
                 ),
             },
         ),
@@ -172,7 +170,7 @@ def talk(language: str, *turns: str) -> list[str]:
             "en",
             {
                 "revenue last month": "revenue, time: 2026-10-01 to 2026-10-31",
-                "How many customers are there?": "number of customer records",  # a topic of its own leaves nothing behind
+                "How many customers are there?": "number of customers",  # a topic of its own leaves nothing behind
             },
         ),
     ],

@@ -1,0 +1,86 @@
+"""Choose what nobody has chosen: subjects to begin with, the first chart of a number, and what still fits a changed number."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from business.explore.choices import Choices
+from business.explore.fields import LIST, Fields, label_of
+from business.explore.links import explore_url
+from business.logical_query.nouns import plural
+from business.semantic_layer.model import SemanticModel
+from business.sources import OpenSource
+
+RECENT = "month:12:rolling"  # the time of a first chart
+MOST_NUMBERS = 3  # further numbers on a card
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A table as a card. address: of its first chart; more: names and addresses of other numbers, and of its list."""
+
+    name: str
+    help: str
+    address: str
+    more: list[tuple[str, str]]
+
+
+def subjects(opened: OpenSource, units: Collection[str]) -> list[Subject]:
+    """Return the tables that this person may ask, to begin with one of them."""
+    return [_subject(opened, units, model) for model in opened.layer.semantic_models]
+
+
+def _subject(opened: OpenSource, units: Collection[str], model: SemanticModel) -> Subject:
+    name, language = label_of(model), get_language() or "en"
+    things = name if language.startswith("zh") else plural(name)
+    numbers = [(_capital(label_of(each)), f"{model.name}.{each.name}") for each in model.measures][:MOST_NUMBERS]
+    shown = [*numbers, (_("Count"), model.name)]
+    found = [(label, with_defaults(opened, units, Fields(metrics=(code,)))) for label, code in shown]
+    addresses = [(label, explore_url(opened.source.name, fields)) for label, fields in found]
+    listed = explore_url(opened.source.name, Fields(metrics=(f"{LIST}{model.name}",)))
+    more = [*addresses, (_("List"), listed)]
+    return Subject(_capital(things), model.description.said(language), addresses[0][1], more)
+
+
+def with_defaults(opened: OpenSource, units: Collection[str], fields: Fields) -> Fields:
+    """Return a number by month of the last year where it has a time, else by its first kind; a list as it is."""
+    choices = Choices(opened.catalog, units, fields, opened.today)
+    if fields.listed or not choices.base:
+        return fields
+    if choices.own_time and "@month" in set(_offered(choices)):
+        return replace(fields, breakdowns=("@month",), when=fields.when or RECENT)
+    model = opened.catalog.models[choices.base]
+    kinds = (f"{model.name}.{each.name}" for each in model.dimensions if each.values and not each.is_name)
+    return replace(fields, breakdowns=tuple(kinds)[:1])
+
+
+def kept(opened: OpenSource, units: Collection[str], fields: Fields, *, is_first: bool) -> Fields:
+    """Return the choices that fit the chosen number; with a first chart where none fits. is_first: nothing was chosen before."""
+    choices = Choices(opened.catalog, units, fields, opened.today)
+    if not choices.base:
+        return fields
+    offered, fields_offered = (
+        set(_offered(choices)),
+        {each.value for _label, group in choices.filterable for each in group},
+    )
+    breakdowns = tuple(each for each in fields.breakdowns if each in offered)
+    filters = tuple(each for each in fields.filters if each.field in fields_offered)
+    fitting = replace(fields, breakdowns=breakdowns, filters=filters)
+    if fitting != fields:
+        fitting = replace(fitting, sort="", time="")
+    if fitting.listed:
+        return replace(fitting, share=False, compare="", metrics=(f"{LIST}{fitting.listed}",))
+    if not choices.times:
+        fitting = replace(fitting, when="", start="", end="", compare="")
+    is_lost = bool(fields.breakdowns) and not breakdowns
+    return with_defaults(opened, units, fitting) if is_first or is_lost else fitting
+
+
+def _offered(choices: Choices) -> Iterator[str]:
+    return (each.value for _label, group in choices.breakdowns for each in group)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

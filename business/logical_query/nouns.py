@@ -1,0 +1,43 @@
+"""Count things in words: English plurals, Chinese measure words."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+NOUNS = Path(__file__).parent / "nouns.yaml"
+
+
+@cache
+def _nouns() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(NOUNS.read_text(encoding="utf-8"))
+    return found
+
+
+def plural(thing: str) -> str:
+    """Return an English label's plural: customer → customers, company → companies; one ending in s is a plural."""
+    before, space, last = thing.rpartition(" ")
+    irregular = _nouns()["plurals"].get(last.lower())
+    if irregular:
+        return f"{before}{space}{irregular}"
+    if last.endswith("y") and last[-2:-1] not in "aeiou":
+        return f"{thing[:-1]}ies"
+    if last.endswith(("sh", "ch", "x", "ss", "us")):
+        return f"{thing}es"
+    return thing if last.endswith("s") else f"{thing}s"
+
+
+def measure_word(thing: str) -> str:
+    """Return the Chinese measure word of a noun, by its longest known end: 订单 → 笔, 订单明细 → 条."""
+    words: dict[str, list[str]] = _nouns()["measure_words"]
+    ends = [(len(end), word) for word, ends in words.items() for end in ends if thing.endswith(end)]
+    return max(ends, default=(0, "个"))[1]
+
+
+def counted(number: str, thing: str, *, is_chinese: bool) -> str:
+    """Return a number of things: 96 customers, 96 个客户."""
+    if is_chinese:
+        space = " " if thing[:1].isascii() else ""
+        return f"{number} {measure_word(thing)}{space}{thing}"
+    return f"{number} {thing if number == '1' else plural(thing)}"

@@ -1,0 +1,289 @@
+"""The headline of a result: one sentence that a person would write, and a quiet line with what limits it.
+
+Headline and note together state the period, every condition, the layer's own filters and whose rows were read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from business.logical_query.names import CHANGE, PART
+from business.logical_query.nouns import counted
+from business.logical_query.wording import Meaning
+from business.postgres_session import Rows
+from business.results.cells import Words, is_number, is_year, spoken, told
+from business.results.shown_query import TableReach
+
+FEW_ROWS = 5  # rows of a name and a value, listed in the sentence
+FEW_COLUMNS = 6  # of a single row
+MAX_CHARACTERS = 300  # of the listed values; for more the table reads better
+TITLE_COLUMNS = 3  # of a statement without a title
+_UNNAMED = ("count", "?column?")
+_FORMS = {
+    "en": {
+        "colon": ": ", "semicolon": "; ", "comma": ", ", "and": " and ", "of": "{} ({})", "unit": "{}, in {}", "total": "{}",
+        "percent": "{} %",
+        "none": "No {}", "no_rows": "No data", "nothing": "{}: nothing found", "null": "{}: no value", "yes": "Yes: {}",
+        "part": "{}: {{0}} ({{1}} of {{2}})", "more": "more", "less": "less", "fewer": "fewer", "same": "no change", "by": "{} by {}",
+        "tied": "{}: {} (tied)", "each": "{}: {} (tied, {} each)", "many": "{}: {} tied", "many_each": "{}: {} tied ({} each)",
+        "versus": "{}: {}", "against": "{} – {}", "last": "{} ({}, as the last place is shared)",
+        "cut": "limited to {}; others may have the same value", "first": "First {1} of {0:,} rows", "whose": "in the rows of {}",
+        "nobody": "as you are in no org unit whose rows you may see", "rest": "{}, …", "long": "First {} rows; the rest is too long",
+    },
+    "zh": {
+        "colon": "：", "semicolon": "；", "comma": "、", "and": "和", "of": "{}（{}）", "unit": "{}，单位 {}", "total": "共 {}",
+        "percent": "{}%",
+        "none": "没有{}", "no_rows": "没有数据", "nothing": "{}：没有数据", "null": "{}：无数值", "yes": "有，共 {}",
+        "part": "{}：{{0}}（{{2}} 中的 {{1}}）", "more": "增加", "less": "减少", "fewer": "减少", "same": "没有变化", "by": "{}（按{}）",
+        "tied": "{}：{}（并列）", "each": "{}：{}（并列，均为 {}）", "many": "{}：{} 项并列", "many_each": "{}：{} 项并列（均为 {}）",
+        "versus": "{}为 {}", "against": "{}：{}", "last": "{}（末位并列，共 {} 项）",
+        "cut": "最多取 {} 项，可能还有数值相同的", "first": "共 {:,} 行，显示前 {} 行", "whose": "{} 可见的数据内",
+        "nobody": "您不属于任何部门，看不到任何一行", "rest": "{}等", "long": "显示前 {} 行，其余过长",
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Headline:
+    """text: the sentence. title: the sentence above a shown table, without listed values. value: the part of the sentence to
+    stress, "" for tables. note: the quiet line.
+    """
+
+    text: str
+    title: str
+    value: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A result in one language. labels, units, words: of its columns. total: of rows, where these are the first of more."""
+
+    rows: Rows
+    total: int | None
+    labels: Sequence[str]
+    units: Sequence[str]
+    words: Sequence[Words]
+    is_chinese: bool
+
+
+def headline(shown: Shown, meaning: Meaning, reach: Sequence[TableReach]) -> Headline:
+    """Return the headline of a result. reach: what of the tables this person may see."""
+    return _Writer(shown, meaning).headline(reach)
+
+
+def first_of(shown: int, total: int, *, is_chinese: bool) -> str:
+    """Return for a truncated result of how many rows these are the first."""
+    return _FORMS["zh" if is_chinese else "en"]["first"].format(total, shown)
+
+
+def rows_told(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
+    """Return whose rows a result may cover; "" where no table has org units."""
+    forms = _FORMS["zh" if is_chinese else "en"]
+    filtered = [table.units for table in reach if table.units is not None]
+    units = sorted({unit for each in filtered for unit in each})
+    if not units:
+        return forms["nobody"] if filtered else ""
+    return forms["whose"].format(forms["comma"].join(units))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    shown: Shown
+    meaning: Meaning
+
+    @property
+    def rows(self) -> Sequence[Sequence[Any]]:
+        return self.shown.rows.rows
+
+    @property
+    def columns(self) -> Sequence[str]:
+        return self.shown.rows.columns
+
+    def _form(self, name: str, *parts: object) -> str:
+        form = _FORMS["zh" if self.shown.is_chinese else "en"][name]
+        return form.format(*parts) if parts else form
+
+    def headline(self, reach: Sequence[TableReach]) -> Headline:
+        note = " · ".join(
+            filter(None, [*self._limits(), *self.meaning.notes, rows_told(reach, is_chinese=self.shown.is_chinese)])
+        )
+        if not self.rows:
+            text = self._nothing()
+            return Headline(text, text, note=note)
+        text, value = self._value()
+        if text:
+            return Headline(text, text, value, note)
+        title = self._titled()
+        if self.meaning.limit == 1 and len(self.rows) > 1:
+            title = self._tied(title)
+            return Headline(title, title, note=note)
+        is_whole = self.shown.total is None and not self.shown.rows.is_truncated
+        if change := self._change() if is_whole else "":
+            return Headline(change, change, note=note)
+        listed = self._listed(title) if is_whole else ""
+        has_table = len(self.rows) > 1 or len(self.columns) > 1
+        return Headline(listed or title, title if has_table else listed or title, note=note)
+
+    def _limits(self) -> list[str]:
+        """Return that rows are missing."""
+        shown, limit = self.shown, self.meaning.limit
+        told = [first_of(len(self.rows), shown.total, is_chinese=shown.is_chinese)] if shown.total is not None else []
+        if shown.rows.is_truncated and shown.total is None:
+            told.append(self._form("long", len(self.rows)))
+        return told + ([self._form("cut", limit)] if self.meaning.cut and limit == len(self.rows) else [])
+
+    def _scoped(self, said: str) -> str:
+        return self._form("of", said, self._form("semicolon").join(self.meaning.scope)) if self.meaning.scope else said
+
+    def _counted(self, number: Any) -> str:
+        return counted(spoken(number), self.meaning.thing, is_chinese=self.shown.is_chinese)
+
+    # --- no rows, one value ---
+
+    def _nothing(self) -> str:
+        if not self.meaning.title:
+            return self._form("no_rows")
+        if self.meaning.thing:
+            things = (
+                self.meaning.thing
+                if self.shown.is_chinese
+                else counted("", self.meaning.thing, is_chinese=False).strip()
+            )
+            return self._scoped(self._form("none", things))
+        return self._form("nothing", self.meaning.title)
+
+    def _value(self) -> tuple[str, str]:
+        """Return the sentence of one value, and the value; "" for other results."""
+        if len(self.rows) != 1:
+            return "", ""
+        row = self.rows[0]
+        if self.columns == ("exists", "count"):
+            return (self._scoped(self._form("yes", self._counted(row[1]))) if row[0] else self._nothing()), ""
+        if self.columns == ("share", *PART) and None not in row:
+            percent = self._form("percent", spoken(row[0]))
+            form = self.meaning.part or self._form("part", self.meaning.title)
+            return form.format(percent, spoken(row[1]), spoken(row[2])), percent
+        return self._single(row[0]) if len(self.columns) == 1 and not self.meaning.lists else ("", "")
+
+    def _single(self, found: Any) -> tuple[str, str]:
+        title = self._title()
+        if found is None:
+            return self._form("null", title) if title else spoken(found), ""
+        if self.meaning.thing and is_number(found) and not self.meaning.unit:
+            return self._scoped(self._form("total", self._counted(found))), spoken(found)
+        value = f"{self._name(0, 0)} {self._unit_of_one()}".rstrip()
+        return (f"{title}{self._form('colon')}{value}" if title else value), value
+
+    def _unit_of_one(self) -> str:
+        """Return the unit of the one value: its column's, or that of the figure asked for."""
+        if self.columns[0] == "share":
+            return "%"
+        return self.shown.units[0] or (self.meaning.unit if is_number(self.rows[0][0]) else "")
+
+    def _change(self) -> str:
+        """Return two times with a figure each, and what changed; "" for other results."""
+        rows = self.rows
+        if self.columns == CHANGE and len(rows) == 1:
+            values = (self.shown.labels[1], rows[0][1]), (self.shown.labels[0], rows[0][0])
+        elif len(self.columns) == 2 and self.columns[0] == "period" and len(rows) == 2:
+            values = (self._name(0, 0), rows[0][1]), (self._name(1, 0), rows[1][1])
+        else:
+            return ""
+        parts = [self._form("versus", name, self._of_figure(found)) for name, found in values]
+        (_, old), (_, new) = values
+        if is_number(old) and is_number(new):
+            parts.append(self._changed(Decimal(str(old)), Decimal(str(new))))
+        return self._form("against", self._title(), self._form("semicolon").join(parts))
+
+    def _of_figure(self, found: Any) -> str:
+        if found is None or self.meaning.unit or not self.meaning.counted:
+            return f"{spoken(found)} {self.meaning.unit if found is not None else ''}".rstrip()
+        return counted(spoken(found), self.meaning.counted, is_chinese=self.shown.is_chinese)
+
+    def _changed(self, before: Decimal, now: Decimal) -> str:
+        by = now - before
+        if not by:
+            return self._form("same")
+        size, way = (
+            self._of_figure(abs(by)),
+            self._form("more" if by > 0 else "fewer" if self.meaning.counted else "less"),
+        )
+        percent = self._form("percent", f"{100 * by / before:+,.1f}") if before > 0 else ""
+        said = f"{way} {size}" if self.shown.is_chinese else f"{size} {way}"
+        return ("，" if self.shown.is_chinese else ", ").join(filter(None, [said, percent]))
+
+    # --- tables ---
+
+    def _title(self) -> str:
+        """Return the query's title; of a statement without one, its columns."""
+        if self.meaning.title:
+            return self.meaning.title
+        labels = [name.replace("_", " ") for name in self.shown.labels]
+        figures = [name for place, name in enumerate(labels) if self._is_figure(place)]
+        names = [name for name in labels if name not in figures]
+        if self.columns[0] in _UNNAMED and len(self.columns) == 1:
+            return ""
+        if figures and 0 < len(names) < TITLE_COLUMNS:
+            said = self._form("by", self._few(figures), self._few(names))
+        else:
+            said = self._few(labels)
+        return said[:1].upper() + said[1:]
+
+    def _few(self, names: Sequence[str]) -> str:
+        """Return the first names in one phrase."""
+        if len(names) > TITLE_COLUMNS:
+            return self._form("rest", self._form("comma").join(names[:TITLE_COLUMNS]))
+        return self._form("and").join(filter(None, [self._form("comma").join(names[:-1]), names[-1]]))
+
+    def _is_figure(self, place: int) -> bool:
+        values = [row[place] for row in self.rows if row[place] is not None]
+        return bool(values) and all(is_number(value) and not is_year(self.columns[place], value) for value in values)
+
+    def _titled(self) -> str:
+        """Return the sentence above the table: the title, the number of things in a list, and that a place is shared."""
+        meaning, found = self.meaning, len(self.rows)
+        if meaning.thing and meaning.limit is None and not (self.shown.rows.is_truncated and self.shown.total is None):
+            return self._scoped(self._form("total", self._counted(self.shown.total or found)))
+        title = self._title()
+        if meaning.limit and found > meaning.limit and meaning.limit > 1:
+            return self._form("last", title, spoken(self.shown.total or found))
+        return title
+
+    def _listed(self, title: str) -> str:
+        """Return a title with its values, where they are few; "" else."""
+        values, unit = self._values()
+        if not values or sum(map(len, values)) > MAX_CHARACTERS:
+            return ""
+        title = self._form("unit", title, unit) if unit else title
+        return f"{title}{self._form('colon')}{self._form('semicolon').join(values)}"
+
+    def _values(self) -> tuple[list[str], str]:
+        """Return a few rows in words, and their common unit."""
+        columns, rows = self.columns, self.rows
+        if len(rows) <= FEW_ROWS and len(columns) == 1:
+            return [self._name(n, 0) for n in range(len(rows))], self.shown.units[0]
+        if len(rows) <= FEW_ROWS and len(columns) == 2 and all(map(self._is_named, rows)):
+            return [self._form("of", self._name(n, 0), self._name(n, 1)) for n in range(len(rows))], self.shown.units[1]
+        if len(rows) == 1 and len(columns) <= FEW_COLUMNS:
+            units = zip(self.shown.labels, self.shown.units, strict=True)
+            return [f"{label} {self._name(0, n)} {unit}".rstrip() for n, (label, unit) in enumerate(units)], ""
+        return [], ""
+
+    def _tied(self, title: str) -> str:
+        """Return that several things share the one place asked for: by name, or how many."""
+        names = self._form("comma").join(self._name(n, 0) for n in range(len(self.rows)))
+        is_many = len(self.rows) > FEW_ROWS or len(names) > MAX_CHARACTERS or self.shown.total is not None
+        told = spoken(self.shown.total or len(self.rows)) if is_many else names
+        if len(self.columns) != 2 or len({row[1] for row in self.rows}) > 1:
+            return self._form("many" if is_many else "tied", title, told)
+        value = f"{self._name(0, 1)} {self.shown.units[1]}".rstrip()
+        return self._form("many_each" if is_many else "each", title, told, value)
+
+    def _name(self, row: int, column: int) -> str:
+        return told(self.columns[column], self.rows[row][column], self.shown.words[column])
+
+    def _is_named(self, row: Sequence[Any]) -> bool:
+        name, figure = row
+        return is_number(figure) and (not is_number(name) or is_year(self.columns[0], name))
