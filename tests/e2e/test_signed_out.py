@@ -1,9 +1,9 @@
 """The session ends while the chat is open: it is said in a sentence with the way back, and nothing waits for an answer any more."""
 
-import pytest
-from django.contrib.sessions.models import Session
 from collections.abc import Callable
 
+import pytest
+from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from tests.e2e.talking import QUESTION, RULES, SLOWLY_S, ask, send, settled, sign_in, talking
