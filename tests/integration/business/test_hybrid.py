@@ -115,13 +115,12 @@ def test_both_parts_stand_under_their_own_heading(company: None) -> None:
     row = stored(events)
     documents, _, data = words(events).partition("\n\n")
     assert documents.splitlines()[:2] == ["From your documents", "Best match (not verified):"]
-    heading, counted = data.splitlines()
-    assert heading == "From the business data"
-    assert counted.startswith("5 ")
+    heading, counted, whose = data.splitlines()
+    assert (heading, counted) == ("From the business data", "5 environments (in use)")
     references = [event for event in events if isinstance(event, References)][-1]
     passages = len(references.knowledge_references)
     assert [ref.number for ref in references.query_references] == [passages + 1]
-    assert counted.endswith(f"[{passages + 1}]")
+    assert whose == f"in the rows of 工程部 Engineering[{passages + 1}]"
     assert (row.stop_reason, row.state["plan"]["route"]) == (StopReason.OK, "HYBRID")
     assert row.state["output"]["kind"] == "passages"
 
