@@ -251,7 +251,7 @@ def test_the_list_shows_each_source_with_its_last_run(root: User, handbook: Path
     read(source)
     page = client_of(root).get("/admin/sources/").content.decode()
     assert page.count(f"/admin/sources/{source.pk}/") == 1
-    assert "done ·" in page
+    assert "done</span> ·" in page
     assert "/admin/sources/new/git/" in page
     assert "Git repository" in page
     assert "Folder or mounted share" in client_of(root).get(f"/admin/sources/{source.pk}/").content.decode()
