@@ -42,7 +42,8 @@ api:copilot_site.api.NoSuchAddress openai-models openai-model openai-chat openai
 # Work on whole files, many rows or many texts, questions to data sources, and whatever waits for another server.
 TRANSFERS: Final = """
 folder-upload folder-delete document-replace version-restore versions-compare document-download page-image picture
-trash-erase documents-several search-test conversation-export made-file gaps model-try profile-try web-search-try
+trash-erase documents-several search-test conversation-export made-file gaps shown palette-passages
+model-try profile-try web-search-try
 verified-answers-export verified-answers-import
 chat-bot-try mcp-connect mcp-callback query-run-again explore explore-table saved-query source-try
 source-layer-file sign-in-try rights-matrix rights-export system-health api:folder-documents
