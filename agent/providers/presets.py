@@ -1,8 +1,8 @@
-"""Where services of language models are, as their own documentation says it; a form starts with these values.
+"""List the addresses of services of language models; a form starts with these values.
 
-Read on 2026-11-29: docs.ollama.com (openai-compatibility, context-length), docs.vllm.ai (serving/openai_compatible_server), llama.cpp's
-tools/server/README, platform.openai.com, learn.microsoft.com (Azure OpenAI v1 API), api-docs.deepseek.com, help.aliyun.com/model-studio,
-docs.bigmodel.cn, platform.kimi.com, docs.mistral.ai, openrouter.ai/docs. Names of models change often: they are suggested, never filled in.
+Read on 2026-11-29. Confirmed in the service's own documentation: Ollama, vLLM, Qwen (Alibaba Model Studio), Zhipu, OpenRouter; in copies of
+it: Azure OpenAI, DeepSeek. OpenAI, Mistral, llama.cpp, Moonshot and most context sizes come from other pages. Names of models change often:
+they are suggested, never filled in.
 """
 
 from dataclasses import dataclass
