@@ -79,6 +79,7 @@ shortcuts.addEventListener("click", (event) => {
   if (event.target === shortcuts) shortcuts.close();
 });
 dialog.addEventListener("close", () => {
+  if (dialog.open) return; // the event comes later: it was opened again meanwhile
   clearTimeout(timer);
   fragments.stop();
   passages.stop();

@@ -148,7 +148,7 @@ def test_an_assistant_with_openings_shows_them_and_nothing_else(system: System, 
     page.fill("#id_username", "emma")
     page.fill("#id_password", load_company().password)
     page.locator("main form button[type=submit]").first.click()
-    expect(page.get_by_role("heading", name="Changed lately")).to_be_visible()
+    expect(page.get_by_text("Recently updated")).to_be_visible()
     page.get_by_label("Assistant").select_option(label="人事助手 HR assistant")
     expect(page.locator(".assistant .suggestion").first).to_be_visible()
     expect(page.locator("#start > .start-lines")).to_be_hidden()

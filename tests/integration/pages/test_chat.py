@@ -142,7 +142,7 @@ def test_a_document_and_its_folder_are_asked_about_from_their_pages(house: House
         begun = plain(reader.post(reverse("conversation-new"), {kind: str(row.pk)}, follow=True).content)
         assert f'data-kind="{kind}" data-id="{row.pk}"' in begun
         assert "For example" not in begun  # what is suggested is about everything
-        assert "Changed lately" not in begun
+        assert "Recently updated" not in begun
     before = Session.objects.count()
     passer_by = client_of(make_user("passer-by"))
     for given in ({"document": str(house.document.pk)}, {"folder": str(house.folder.pk)}, {"document": "x"}):
