@@ -53,4 +53,4 @@ class Migration(migrations.Migration):
         ("knowledge", "0003_graph_by_form_alone"),
     ]
 
-    operations = [migrations.RunSQL(statement) for statement in (SEARCHES, ANSWERS, SHARES)]
+    operations = [migrations.RunSQL(statement, migrations.RunSQL.noop) for statement in (SEARCHES, ANSWERS, SHARES)]

@@ -15,6 +15,7 @@ from authz.checks import door, equalise_timing, missing
 from authz.permissions import Right
 from authz.principal import Principal
 from business.models import DataSource
+from copilot_site.lib.errors import CopilotError
 from knowledge.models import Document
 
 
@@ -33,7 +34,15 @@ def verified_questions(principal: Principal, *, most: int = 12) -> list[str]:
     """Return the questions to which a verified answer can be shown to this person now, the latest first."""
     usable = VerifiedAnswer.objects.visible_to(principal).filter(still_valid(), flag="").order_by("-verified_at", "id")
     rows = usable.select_related("source").prefetch_related(WITH_SOURCES)[:most]
-    return [row.question for row in rows if not fault_of(row)]
+    return [row.question for row in rows if _is_sound(row)]
+
+
+def _is_sound(row: VerifiedAnswer) -> bool:
+    """Return whether nothing an answer stands on has changed; False where its data source cannot be read."""
+    try:
+        return not fault_of(row)
+    except CopilotError:
+        return False
 
 
 def _listed(rows: QuerySet[VerifiedAnswer]) -> QuerySet[VerifiedAnswer]:

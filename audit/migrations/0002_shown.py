@@ -55,5 +55,5 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['document_id', '-at'], name='audit_shown_document_idx'), models.Index(fields=['person_id', '-at'], name='audit_shown_person_idx')],
             },
         ),
-        migrations.RunSQL(FILL),
+        migrations.RunSQL(FILL, migrations.RunSQL.noop),
     ]

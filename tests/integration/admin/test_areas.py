@@ -43,11 +43,14 @@ def test_each_is_led_to_exactly_the_pages_that_are_open_to_them(world: World) ->
         "Search settings",
         "Expert",
     }
-    overseen = {"See as", "Answers", "Ratings", "What should be written next", "Evaluation"}
+    overseen = {"See as", "Answers", "Ratings", "Questions without a good answer", "Evaluation"}
     assert led_to(staff("sam")).keys() == everybody
     assert led_to(make_overseer()).keys() == everybody | overseen
     assert led_to(world.boss).keys() == everybody | {"Knowledge bases"}
     assert led_to(world.root).keys() == everybody | overseen | {
+        "Who was shown this",
+        "Privacy",
+        "What takes long",
         "Knowledge bases", "Roles", "Company sign-in", "Company directory", "Groups of the company", "Accounts of programs",
         "Language models", "Use of models", "Assistants", "Skills", "Services with tools", "Search of the web", "Bots in chat platforms",
         "Data sources", "Sources", "Webhooks", "Connections of the server", "Audit log", "Legal holds",

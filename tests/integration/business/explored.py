@@ -49,7 +49,7 @@ semantic_models:
 def page(user: User, address: str, *, status: int = 200, language: str = "en") -> str:
     answer = client_of(user).get(address, headers={"accept-language": language})
     assert answer.status_code == status, answer.content.decode()[-3000:]
-    return html.unescape(answer.content.decode())
+    return html.unescape(answer.content.decode().replace(answer["X-Request-ID"], "the number of the request"))
 
 
 def options(text: str, name: str) -> set[str]:

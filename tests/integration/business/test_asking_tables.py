@@ -240,7 +240,7 @@ def test_a_spreadsheet_is_a_table_for_whoever_reads_it(nora: User, sheet: Docume
     }
     assert open_to(nora, DataScope((CUSTOMER, table), of().documents, base_ids=(make_base().pk,))) == {"shop.customer"}
     told = asked_of(nora, "金额合计是多少？", table)
-    assert words(told).startswith("2,700")
+    assert words(told).startswith("总金额：2,700")
 
 
 def test_an_assistant_that_stays_in_its_bases_asks_data_as_before(nora: User) -> None:

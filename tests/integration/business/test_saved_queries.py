@@ -25,7 +25,7 @@ def test_a_question_is_kept_opened_shared_and_deleted(nora: User, described: Dat
     )
     text = page(nora, address)
     assert "<h1>Last month</h1>" in text
-    assert "revenue" in sentence(text)
+    assert "Revenue" in sentence(text)
     other = make_user("nils", groups=[nora.groups.get()])
     assert page(other, address, status=404)
     assert client_of(other).post(f"{address}delete/").status_code == 404

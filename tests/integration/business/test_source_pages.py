@@ -187,7 +187,7 @@ def test_a_right_says_what_it_reaches(source: DataSource, root: User) -> None:
 
 
 def test_whoever_looks_after_a_source_finds_it_in_the_navigation_and_no_other_staff(root: User, steward: User) -> None:
-    address = 'href="/admin/business/datasource/"'
+    address = 'href="/admin/data-sources/"'
     for person, is_told in ((root, True), (steward, True), (staff("clerk"), False)):
         page = client_of(person).get("/admin/rights/requests/").content.decode()
         assert (address in page) is is_told

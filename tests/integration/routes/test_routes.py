@@ -52,7 +52,7 @@ def test_auditors_see_rights_and_the_audit_log_and_read_no_document_and_no_answe
         assert route.path.startswith(AUDITED), f"{route}: to audit is no grant, and not to oversee"
 
 
-AUDITED = ("admin/rights/", "admin/audit/", "api/v1/rights/", "api/v1/explain", "api/v1/audit/")
+AUDITED = ("admin/rights/", "admin/audit/", "admin/shown/", "api/v1/rights/", "api/v1/explain", "api/v1/audit/")
 # One person's: nobody else's rights reach it.
 OWN = ("chat/", "tokens/", "data/", "api/v1/sessions", "api/v1/tokens", "api/v1/knowledge-chat/", "api/v1/agent-chat/")
 
