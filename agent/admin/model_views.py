@@ -25,7 +25,7 @@ from agent.providers.trial import CHECKS, findings_of, keep_findings, next_check
 from agent.service_keys import delete_language_model, save_language_model
 from audit.actions import Action
 from audit.record import record
-from authz.admin_pages import admin_page
+from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
 from copilot_site.lib.outgoing_http import refusal_in
@@ -56,7 +56,7 @@ def model_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
         "is_default": not any(row.is_default for row in rows),
         "presets": PRESETS,
     }
-    return render(request, "agent/language_models/list.html", context)
+    return show(request, "agent/language_models/list.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -65,7 +65,7 @@ def add_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Show the presets; with `?preset=` the form that starts with its values. A POST adds the model."""
     _require(request, "add")
     if "preset" not in request.GET:
-        return render(request, "agent/language_models/add.html", {"presets": PRESETS})
+        return show(request, "agent/language_models/add.html", {"presets": PRESETS})
     preset = preset_of(request.GET["preset"])
     has_none = model_of_settings() is None and not LanguageModel.objects.exists()
     row = LanguageModel(is_default=has_none)
@@ -73,7 +73,7 @@ def add_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         return _saved(request, principal, form)
     title = gettext("Add %(name)s") % {"name": preset.name} if preset is not OTHER else gettext("Add a model")
-    return render(request, "agent/language_models/form.html", {"form": form, "preset": preset, "title": title})
+    return show(request, "agent/language_models/form.html", {"form": form, "preset": preset, "title": title})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -94,7 +94,7 @@ def edit_model(request: HttpRequest, principal: Principal, model_id: int) -> Htt
     if request.method == "POST" and form.is_valid():
         return _saved(request, principal, form)
     context = {"form": form, "title": name, "row": row, "may_delete": may_delete, "found": found}
-    return render(request, "agent/language_models/form.html", context)
+    return show(request, "agent/language_models/form.html", context)
 
 
 def _require(request: HttpRequest, right: str) -> None:

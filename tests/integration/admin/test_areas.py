@@ -75,6 +75,7 @@ def test_a_page_below_another_is_in_its_area_and_a_table_without_a_page_is_the_e
     assert current("admin:auth_user_change", world.anna.pk) == ["People and units"]
     assert current("admin:socialaccount_socialapp_add") == ["Company sign-in"]
     assert current("admin:authz_role_add") == ["Roles"]
+    assert current("language-model-add") == ["Language models"]
     assert current("admin:knowledge_document_changelist") == ["Expert"]
 
 
