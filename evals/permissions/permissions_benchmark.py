@@ -1,5 +1,6 @@
 """`manage.py benchmark permissions`: count what people are shown that they may not see, and what they should find and do not."""
 
+import logging
 import random
 import re
 from argparse import ArgumentParser
@@ -52,12 +53,14 @@ class PermissionsBenchmark:
     def run(self, options: Mapping[str, Any]) -> Report:
         world = make_permissions_world(options["documents"], options["seed"])
         ours = Copilot()
+        logging.disable(logging.WARNING)  # each request has a line
         try:
             found = [
                 measure(system, world, options["questions"], options["revocations"], options["seed"])
                 for system in (ours, FetchThenFilter(ours))
             ]
         finally:
+            logging.disable(logging.NOTSET)
             ours.close()
         return _report(found, options)
 
