@@ -1,4 +1,4 @@
-"""What `/metrics` counts of runs: how they ended, how long they took, what models cost, and what became of sentences."""
+"""Count runs for `/metrics`: their ends, durations, cost of models, and the verdicts on sentences."""
 
 from typing import TYPE_CHECKING
 

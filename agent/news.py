@@ -1,4 +1,4 @@
-"""What is new for a person: the dot in the rail, and the lines of the start page and the account menu."""
+"""News for a person: the dot in the rail, and the lines of the start page and the account menu."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

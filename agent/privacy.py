@@ -1,4 +1,4 @@
-"""What people can rely on: which questions are listed without a name, and that they learn who looked at their conversations."""
+"""Keep the promises to people: which questions are listed without a name, and that they learn who looked at their conversations."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What entries name by id, in words: titles of documents as of now, or as their removal recorded them."""
+"""Look up the titles of documents that entries name by id: as of now, or as their removal recorded them."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping

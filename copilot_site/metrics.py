@@ -64,7 +64,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class _Site:
-    """What Prometheus' library calls a registry: something to collect from."""
+    """A registry for Prometheus' library: it collects the metrics of the site."""
 
     def collect(self) -> Iterator[Metric]:
         gauges = {name: GaugeMetricFamily(name, about, labels=labels) for name, (about, labels) in GAUGES.items()}

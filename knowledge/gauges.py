@@ -1,4 +1,4 @@
-"""What `/metrics` shows of documents: waiting and failed versions, and how long ago each source was read."""
+"""Read the gauges of documents for `/metrics`: waiting and failed versions, and the last reading of each source."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What earlier entries showed and do not name: documents behind passages of searches, and behind shared and replayed answers."""
+"""Index the documents that earlier entries showed without naming them: of searches, and of shared and replayed answers."""
 
 from django.db import migrations
 

@@ -11,7 +11,7 @@ LONGEST_DELAY = 180  # days
 
 
 class PrivacySettings(models.Model):
-    """What administrators may learn about questions; one row, or none for the defaults.
+    """Settings of privacy for questions; one row, or none for the defaults.
 
     lists_every_question: whether lists of unanswered questions show those of fewer than three people that nobody
     shared. told_after_days: how long after a look at a conversation its owner is told.

@@ -42,7 +42,7 @@ UNANSWERED = ended_as("nothing") | DECLINED
 
 
 class Signal(models.TextChoices):
-    """What a person did because the first source was not the right one."""
+    """Signs that the first source was not the right one."""
 
     RATED_DOWN = "rated_down", _("did not help")
     OPENED_LOWER = "opened_lower", _("a lower source was opened")

@@ -1,4 +1,4 @@
-"""Who was shown a document: what can be chosen, and the lines of the page and of its file. No text of a document."""
+"""List who was shown a document: subjects to choose, lines of the page and of its file. Holds no text of a document."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -152,7 +152,7 @@ def lines(rows: QuerySet[Shown] | Sequence[Shown], *, may_replay: bool) -> Itera
 
 @dataclass(frozen=True)
 class _Beside:
-    """What lines show beside the index. channels: by run; replays: the runs that this reader may replay."""
+    """Facts of the lines that the index lacks. channels: by run; replays: the runs that this reader may replay."""
 
     entries: Mapping[int, Entry]
     titles: Mapping[UUID, str]

@@ -38,7 +38,7 @@ def _day(label: Any) -> forms.DateField:
 
 
 class ShownForm(forms.Form):
-    """What was shown, when and how. of: the chosen subject's key, which counts while `q` is its name. An invalid value filters nothing."""
+    """Filters of the page. of: the chosen subject's key, which counts while `q` is its name. An invalid value filters nothing."""
 
     q = forms.CharField(label=gettext_lazy("Document, folder or person"), required=False)
     of = forms.CharField(required=False, widget=forms.HiddenInput)
