@@ -55,7 +55,7 @@ def require_tables(principal: Principal, names: Sequence[TableName]) -> None:
     missing = next((each for each in names if each not in found), None)
     if missing is not None:
         raise NotFound(
-            _("There is no table %(table)s of a data source %(source)s that you may ask.")
+            _("There is no table %(table)s in a data source %(source)s that you can ask.")
             % {"table": missing.table, "source": missing.source}
         )
 

@@ -35,7 +35,7 @@ COLUMNS = {
 STATUSES = {
     "en": {
         ParseStatus.PENDING: "waiting",
-        ParseStatus.PROCESSING: "in work",
+        ParseStatus.PROCESSING: "in progress",
         ParseStatus.COMPLETED: "ready",
         ParseStatus.FAILED: "failed",
     },

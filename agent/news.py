@@ -44,7 +44,7 @@ def news_of(request: HttpRequest) -> list[News]:
 
 
 def _waiting(count: int) -> str:
-    said = ngettext("One request for access waits for you", "%(n)s requests for access wait for you", count)
+    said = ngettext("One access request is waiting for you", "%(n)s access requests are waiting for you", count)
     return said % {"n": count}
 
 

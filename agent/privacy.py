@@ -29,9 +29,9 @@ def change_privacy(principal: Principal, *, reason: str, **fields: bool | int) -
     Raises PermissionDenied (no superuser) and InvalidInput (no reason).
     """
     if not principal.is_superuser:
-        raise PermissionDenied(_("Only administrators of the system change privacy settings."))
+        raise PermissionDenied(_("Only system administrators change privacy settings."))
     if not reason.strip():
-        raise InvalidInput(_("Give the reason: the number of the case or the file."))
+        raise InvalidInput(_("Give the reason: a case or file number."))
     row = privacy_settings()
     before = {name: getattr(row, name) for name in fields}
     for name, value in fields.items():

@@ -167,7 +167,7 @@ async def pieces(principal: Principal, answer: TextAnswer, *, is_sent: bool) -> 
         answer.error, is_over = str(problem), True
     except RedisError:
         log.exception("text_answer.log_lost", run=str(run.message_id))
-        answer.error = _("Something failed on our side. Ask again in a moment.")
+        answer.error = _("Something went wrong on our side. Ask again in a moment.")
     finally:
         if not is_over:
             with suppress(RedisError):

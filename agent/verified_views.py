@@ -50,7 +50,7 @@ class WordingsForm(forms.Form):
         label=gettext_lazy("Valid until"),
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),
-        help_text=gettext_lazy("Empty: until somebody changes it."),
+        help_text=gettext_lazy("Empty: until someone changes it."),
     )
 
     def lines(self) -> list[str]:
@@ -61,18 +61,18 @@ class AnswerForm(WordingsForm):
     question = _area(gettext_lazy("Question"), rows=2)
     text = _area(gettext_lazy("Answer"), rows=8)
     documents = _area(
-        gettext_lazy("Documents it stands on"),
+        gettext_lazy("Documents it uses"),
         gettext_lazy("Address or number of each document, one per line."),
         required=False,
     )
     data_sources = forms.CharField(
-        label=gettext_lazy("Data sources it stands on"),
+        label=gettext_lazy("Data sources it uses"),
         required=False,
-        help_text=gettext_lazy("Names, with spaces between. Empty: none."),
+        help_text=gettext_lazy("Names separated by spaces. Empty: none."),
     )
     folder = forms.ChoiceField(
         label=gettext_lazy("Folder"),
-        help_text=gettext_lazy("People see the answer who may read this folder and everything it stands on."),
+        help_text=gettext_lazy("People who can read this folder and all of its sources see the answer."),
     )
     field_order = ("question", "wordings", "text", "documents", "data_sources", "folder", "expires_on")
 
@@ -194,7 +194,7 @@ def _decided(request: HttpRequest, principal: Principal, answer_id: UUID, do: st
     except CopilotError as error:
         messages.error(request, str(error))
         return redirect("verified-answer", answer_id)
-    messages.success(request, _("Verified again.") if do == "again" else _("Deleted: it answers nothing any more."))
+    messages.success(request, _("Verified again.") if do == "again" else _("Deleted. It is no longer used in answers."))
     return redirect("verified-answers")
 
 
@@ -214,7 +214,7 @@ def _written(
         except CopilotError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, _("Saved: the question is answered with it from now on."))
+            messages.success(request, _("Saved. It answers the question from now on."))
             return redirect("verified-answers")
     cited = Document.objects.visible_to(principal).filter(pk__in=form.initial.get("documents", "").split())
     return render(
@@ -264,9 +264,11 @@ def _taken(question: str, shown: ShownMessage) -> dict[str, Any]:
 def _text_of(message: ShownMessage) -> str:
     """Return the text of an answer, to be saved. Raises InvalidInput for one that cannot be verified as a text."""
     if message.queries:
-        raise InvalidInput(_("This answer has figures, which change: verify its query instead, with “Correct”."))
+        raise InvalidInput(
+            _("This answer has figures that change. Verify its query instead, under “Verify or correct”.")
+        )
     if message.masked_count or not message.citations or message.pages:
-        raise InvalidInput(_("Only an answer from documents, all of which you can open, can be saved."))
+        raise InvalidInput(_("You can only save an answer from documents, and only if you can open all of them."))
     return laid_out((each.gap or " ", each.text) for each in message.sentences)
 
 

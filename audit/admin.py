@@ -110,7 +110,7 @@ class ExportForm(forms.Form):
         label=_("file"),
         choices=[
             ("jsonl", _("JSON lines with all hashes, for verify_export.py")),
-            ("csv-bom", _("CSV for Excel (UTF-8 with a mark)")),
+            ("csv-bom", _("CSV for Excel (UTF-8 with BOM)")),
             ("csv", _("CSV")),
             ("ocsf", _("OCSF events for a SIEM")),
         ],

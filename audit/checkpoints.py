@@ -115,8 +115,7 @@ def copy_outside() -> None:
         elif path.read_bytes() != content:
             raise Conflict(
                 _(
-                    "%(path)s says something else about number %(seq)s than the database: was an old state restored? "
-                    "Run `manage.py verify_audit`."
+                    "%(path)s and the database disagree about entry %(seq)s. Was an old state restored? Run `manage.py verify_audit`."
                 )
                 % {"path": path, "seq": checkpoint.seq}
             )

@@ -38,19 +38,19 @@ def signing_key() -> Ed25519PrivateKey:
     except OSError as error:
         raise KeyUnusable(
             _(
-                "The key that signs audit checkpoints is not at %(path)s: restore it from your backup, or make a new one "
-                "with `manage.py audit_key --new`."
+                "There is no audit signing key at %(path)s. Restore it from your backup, or create one with "
+                "`manage.py audit_key --new`."
             )
             % {"path": path}
         ) from error
     if mode & 0o077:
-        raise KeyUnusable(_("Others may read the audit key %(path)s: run `chmod 600` on it.") % {"path": path})
+        raise KeyUnusable(_("Other users can read the audit key %(path)s: run `chmod 600` on it.") % {"path": path})
     try:
         key = load_pem_private_key(content, password=None)
     except ValueError as error:
-        raise KeyUnusable(_("%(path)s is no Ed25519 key in PEM form.") % {"path": path}) from error
+        raise KeyUnusable(_("%(path)s is not an Ed25519 key in PEM format.") % {"path": path}) from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise KeyUnusable(_("%(path)s is no Ed25519 key in PEM form.") % {"path": path})
+        raise KeyUnusable(_("%(path)s is not an Ed25519 key in PEM format.") % {"path": path})
     return key
 
 

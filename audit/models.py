@@ -188,14 +188,12 @@ class Hold(models.Model):
     """
 
     unreadable: tuple[str, ...] = ()
-    reason = models.CharField(
-        _("reason"), max_length=255, help_text=_("Case or file number; it appears in the audit log.")
-    )
+    reason = models.CharField(_("reason"), max_length=255, help_text=_("Case or file number, shown in the audit log."))
     person_id = models.BigIntegerField(
         _("user id"),
         null=True,
         blank=True,
-        help_text=_("Empty: everybody. Otherwise this person's names and entries only."),
+        help_text=_("Leave empty for everyone; otherwise only this person's names and entries."),
     )
     from_at = models.DateTimeField(_("from"), null=True, blank=True, help_text=_("Empty: from the first entry."))
     until_at = models.DateTimeField(_("until"), null=True, blank=True, help_text=_("Empty: without an end."))

@@ -31,14 +31,12 @@ def place_hold(by: Actor | None, hold: Hold) -> Hold:
 def check_hold(hold: Hold) -> None:
     """Raise InvalidInput for a hold without a reason, that ends before it begins, or on an unknown person."""
     if not hold.reason.strip():
-        raise InvalidInput(_("Say why: the number of the case or the file."))
+        raise InvalidInput(_("Give a reason: a case or file number."))
     if hold.from_at and hold.until_at and hold.from_at >= hold.until_at:
-        raise InvalidInput(_("A legal hold begins before it ends."))
+        raise InvalidInput(_("A legal hold must begin before it ends."))
     if hold.person_id is not None and not _is_somebody(hold.person_id):
         raise InvalidInput(
-            _(
-                "There is no account with the number %(number)s, and no entry names one. Leave it empty to hold everybody's."
-            )
+            _("There is no account %(number)s, and no entry names one. Leave it empty to hold everyone's entries.")
             % {"number": hold.person_id}
         )
 
@@ -54,7 +52,7 @@ def release_hold(by: Actor | None, hold: Hold) -> None:
     """End a hold; the row stays. Raises Conflict where it was released already."""
     changed = Hold.objects.filter(pk=hold.pk, released_at=None).update(released_at=timezone.now())
     if not changed:
-        raise Conflict(_("The legal hold “%(hold)s” was released already.") % {"hold": hold})
+        raise Conflict(_("The legal hold “%(hold)s” is already released.") % {"hold": hold})
     record(by, Action.HOLD_RELEASED, hold, detail={"person": hold.person_id})
 
 
@@ -72,7 +70,8 @@ def purge(by: Actor | None, *, before: datetime) -> int:
     """
     if before > timezone.now():
         raise InvalidInput(
-            _("%(before)s is still to come: all would be deleted. Name a day that is past.") % {"before": before.date()}
+            _("%(before)s is in the future: everything would be deleted. Choose a past day.")
+            % {"before": before.date()}
         )
     key = signing_key()
     with owner_s_work(), transaction.atomic():

@@ -55,7 +55,7 @@ def bearer_of_access_token(request: HttpRequest, token: str, *, audience: str) -
     uid = str(claims.get(app.settings.get("uid_field", "sub"), ""))
     account = SocialAccount.objects.filter(provider=app.provider_id, uid=uid).select_related("user").first()
     if account is None:
-        raise TokenRefused(_("Sign in to this site with your company account once; then programs may come as you."))
+        raise TokenRefused(_("Sign in to this site once with your company account; then programs can act for you."))
     user = account.user
     is_alive = user.is_active and not hasattr(user, "service_account")
     _note_use(request, app, user, is_refused=not is_alive)

@@ -98,7 +98,7 @@ class AccountAdmin(OnOwnPage[User], SuperusersOnly[User], UserAdmin[User]):
             return super().response_add(request, obj, post_url_continue)
         messages.success(
             request,
-            _("%(name)s has an account now. Below stands what they may see.") % {"name": obj.get_full_name() or obj},
+            _("Account created. This is what %(name)s can see.") % {"name": obj.get_full_name() or obj},
         )
         return redirect("person", obj.pk)
 

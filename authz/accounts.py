@@ -88,12 +88,12 @@ def _somebody_left(user: User) -> Iterator[None]:
         had_one = administrators.exists()
         yield
         if had_one and not administrators.exists():
-            raise InvalidInput(_("Nobody could govern the system any more. Make somebody else an administrator first."))
+            raise InvalidInput(_("This would leave the system without an administrator. Make someone else one first."))
 
 
 def _govern(by: Principal) -> None:
     if not by.is_superuser:
-        raise PermissionDenied(_("Only an administrator of the system changes accounts."))
+        raise PermissionDenied(_("Only system administrators change accounts."))
 
 
 def _names(permissions: Iterable[Permission]) -> list[str]:
@@ -108,7 +108,7 @@ def create_service_account(by: Principal, *, username: str, purpose: str, keeper
     """
     require_usable(username)
     if not purpose.strip():
-        raise InvalidInput(_("Say what the account is for: whoever reviews rights sees nothing else of it."))
+        raise InvalidInput(_("Say what the account is for. Reviewers of rights see nothing else about it."))
     user = User.objects.create_user(username)
     account = ServiceAccount.objects.create(user=user, purpose=purpose.strip()[:200], keeper=keeper)
     record(by, Action.SERVICE_ACCOUNT_CREATED, account, detail={"keeper": keeper.pk if keeper else None})

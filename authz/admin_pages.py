@@ -42,8 +42,8 @@ def staff_only(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
         if not request.user.is_authenticated or request.user.is_staff:
             return login(request, *args, **kwargs)
         context = {
-            "sentence": _("The administration opens for staff accounts, and yours is none."),
-            "advice": _("If you manage folders or bases, ask an administrator to give your account the staff status."),
+            "sentence": _("Administration is for staff accounts only."),
+            "advice": _("If you manage folders or knowledge bases, ask an administrator for a staff account."),
         }
         return render(request, "403.html", context, status=403)
 
@@ -53,7 +53,7 @@ def staff_only(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 @admin_page
 def on_site(_request: HttpRequest, _principal: Principal, /, **_row: str) -> HttpResponse:
     """Raise NotFound in place of Django's redirect from a content type and an id to a row: nothing links to it."""
-    raise NotFound(_("There is no such page, or you may not see it."))
+    raise NotFound(_("There is no such page, or you cannot see it."))
 
 
 def with_ids_only(initial_data: Callable[[Any, HttpRequest], dict[str, Any]]) -> Callable[..., dict[str, Any]]:

@@ -34,7 +34,7 @@ def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
 
 def missing(model: type[models.Model]) -> NotFound:
     """Return the error for a missing or forbidden row: the same words for both."""
-    return NotFound(_("There is no such %(what)s, or you may not see it.") % {"what": model._meta.verbose_name})
+    return NotFound(_("There is no such %(what)s, or you cannot see it.") % {"what": model._meta.verbose_name})
 
 
 def equalise_timing(principal: Principal, right: Right, rows: models.QuerySet[M]) -> None:
@@ -61,7 +61,7 @@ def require(principal: Principal, right: Right, row: models.Model) -> None:
     """Raise PermissionDenied unless `can`; call it on rows that `get_visible` returned."""
     if not can(principal, right, row):
         raise PermissionDenied(
-            _("You may see “%(name)s” but not %(right)s here. Ask its manager for this right.")
+            _("You can see “%(name)s” but not %(right)s here. Ask its manager for this right.")
             % {"name": row, "right": right.label}
         )
 

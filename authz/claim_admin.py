@@ -53,8 +53,7 @@ class ClaimMappingAdmin(FromOutside, SuperusersOnly[ClaimMapping]):
     """Mappings from values of the groups claim to groups; they apply from a person's next sign-in on."""
 
     lead_sentence = _(
-        "Whoever the sign-in or the directory says belongs to a group out there becomes a member of the group here, from the next "
-        "sign-in on."
+        "People whom the sign-in or the directory puts in a group there become members of the group here at their next sign-in."
     )
     list_display = ("value", "group", "provider")
     list_select_related = ("group",)
@@ -74,7 +73,7 @@ class ClaimMappingAdmin(FromOutside, SuperusersOnly[ClaimMapping]):
 
 @admin.register(ClaimMembership)
 class ClaimMembershipAdmin(FromOutside, ReadOnlyAdmin):
-    lead_sentence = _("Who is in a group here because the sign-in or the directory said so.")
+    lead_sentence = _("People who are in a group here because the sign-in or the directory says so.")
     list_display = ("user", "group", "provider", "given_at")
     list_select_related = ("user", "group")
     search_fields = ("user__username", "group__name")
@@ -120,21 +119,21 @@ class SignInForm(forms.ModelForm[SocialApp]):
     link_by_email = forms.BooleanField(
         label=capfirst(_("link by address")),
         required=False,
-        help_text=_("A first sign-in is linked to the account with the same verified address; never to a superuser."),
+        help_text=_("Link a first sign-in to the account with the same verified address. Superusers are never linked."),
     )
     addresses_verified = forms.BooleanField(
         label=capfirst(_("addresses of this issuer are verified")),
         required=False,
         help_text=_(
-            "Only where people cannot choose their address there. For issuers such as Entra ID, which do not say whether an address "
-            "is verified; one that is said to be unverified never counts."
+            "Only if people cannot choose their address there. Meant for issuers like Entra ID, which do not say "
+            "whether an address is verified. An address marked unverified never counts."
         ),
     )
     secret = forms.CharField(
         label=capfirst(_("client secret")),
         required=False,
         widget=forms.PasswordInput(attrs=WIDE),
-        help_text=_("Empty: the one that is stored stays, as long as issuer and client stay."),
+        help_text=_("Leave empty to keep the stored one, as long as issuer and client stay the same."),
     )
 
     class Meta:
@@ -149,7 +148,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
     def clean_server_url(self) -> str:
         url: str = self.cleaned_data["server_url"]
         if not url.startswith("https://"):
-            raise forms.ValidationError(_("An issuer is reached by https:// only."))
+            raise forms.ValidationError(_("An issuer needs an https:// address."))
         try:
             require_plausible(parsed_url(url)[0], services(is_verified=True))
         except AddressRefused as error:

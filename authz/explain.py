@@ -23,7 +23,7 @@ class Reason(TextChoices):
     DENIED = "denied", gettext_lazy("a denial forbids it, whatever is granted")
     INACTIVE = "inactive", gettext_lazy("the account is disabled")
     ENDED = "ended", gettext_lazy("the grant has ended")
-    CUT = "cut", gettext_lazy("a folder on the way does not take over rights from above")
+    CUT = "cut", gettext_lazy("a folder on the way does not inherit rights")
     MISSING = "missing", gettext_lazy("nothing is granted")
 
 
@@ -110,8 +110,8 @@ SENTENCES = {
     Reason.INACTIVE: gettext_lazy("No: the account of %(person)s is disabled, so no grant counts."),
     Reason.ENDED: gettext_lazy("No: the grant of “%(right)s” to %(holder)s on “%(there)s” ended on %(ended)s."),
     Reason.CUT: gettext_lazy(
-        "No: the grant of “%(right)s” to %(holder)s on “%(there)s” does not reach “%(place)s”, because “%(break)s” does not "
-        "take over rights from above."
+        "No: the grant of “%(right)s” to %(holder)s on “%(there)s” does not reach “%(place)s”, because "
+        "“%(break)s” does not inherit rights."
     ),
     Reason.MISSING: gettext_lazy(
         "No: “%(right)s” on “%(place)s” is granted neither to %(person)s by name nor to one of the %(groups)s groups, roles "

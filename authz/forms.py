@@ -35,7 +35,7 @@ def clean_name(name: str) -> str:
 
 class AccountTokenForm(forms.Form):
     name = forms.CharField(label=_("What uses it"), max_length=100)
-    days = forms.IntegerField(label=_("Days it lives"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS)
+    days = forms.IntegerField(label=_("Valid for (days)"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS)
     scopes = forms.MultipleChoiceField(
         label=capfirst(_("scopes")),
         choices=TokenScope.choices,
@@ -45,5 +45,5 @@ class AccountTokenForm(forms.Form):
     folder_id = forms.UUIDField(
         label=_("Only this folder"),
         required=False,
-        help_text=_("The id in the folder's address. Empty: all the account may see."),
+        help_text=_("The id in the folder's address. Empty: all the account can see."),
     )

@@ -80,6 +80,4 @@ def may_oversee(user: AbstractBaseUser | AnonymousUser) -> bool:
 def require_oversight(user: AbstractBaseUser | AnonymousUser) -> None:
     """Raise PermissionDenied unless they may oversee."""
     if not may_oversee(user):
-        raise PermissionDenied(
-            _("To look through another person's eyes needs the right to oversee, which an administrator gives.")
-        )
+        raise PermissionDenied(_("Viewing as someone else needs the right to oversee, which an administrator gives."))

@@ -64,7 +64,7 @@ def give(
     """
     if expires_at is not None and expires_at <= timezone.now():
         raise InvalidInput(
-            _("A right cannot end in the past: %(end)s. Give a later end, or none.") % {"end": expires_at.isoformat()}
+            _("A right cannot end in the past (%(end)s). Give a later end, or none.") % {"end": expires_at.isoformat()}
         )
     wanted = list(rights)
     held = {grant.permission.codename: grant for grant in _grants(row, to).select_related("permission")}

@@ -154,8 +154,8 @@ def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None
         yield
         if left := [str(place) for place in managed if not _is_managed(place)]:
             sentence = ngettext(
-                "Nobody could manage “%(names)s” any more. Give somebody else the right to manage it first.",
-                "Nobody could manage “%(names)s” any more. Give somebody else the right to manage them first.",
+                "This would leave “%(names)s” without a manager. Give someone else the right to manage it first.",
+                "This would leave “%(names)s” without a manager. Give someone else the right to manage them first.",
                 len(left),
             )
             raise InvalidInput(sentence % {"names": "”, “".join(sorted(set(left)))})

@@ -33,7 +33,7 @@ def fault_of(issuer: str) -> str:
         known = None
     except RequestException as error:
         return str(
-            refusal_in(error) or _("Nothing answers at this address. Check it, and whether this server may reach it.")
+            refusal_in(error) or _("Nothing answers at this address. Check it, and that this server can reach it.")
         )
     if not isinstance(known, dict):
         return _("There is no OpenID configuration at %(address)s. Give the issuer as its documentation writes it.") % {
@@ -62,7 +62,7 @@ def try_issuer(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     Raises PermissionDenied for anyone but a superuser.
     """
     if not principal.is_superuser:
-        raise PermissionDenied(_("Only administrators of the system set up company sign-ins."))
+        raise PermissionDenied(_("Only system administrators set up company sign-ins."))
     form = SignInForm(request.POST)
     if wrong := form.errors.get("server_url"):
         sentence = str(wrong[0])

@@ -44,7 +44,7 @@ def require_usable(name: str, *, besides: int = 0) -> None:
         raise InvalidInput(_("A name has 1 to %(most)s characters.") % {"most": NAME_LENGTH})
     other = resembled(name, besides=besides)
     if other.casefold() == User.normalize_username(name).casefold():
-        raise Conflict(_("There is an account “%(name)s” already. Choose another name.") % {"name": other})
+        raise Conflict(_("There is already an account “%(name)s”. Choose another name.") % {"name": other})
     if other:
         sentence = _("“%(name)s” looks like the account “%(other)s”. Choose another name.")
         raise Conflict(sentence % {"name": name, "other": other})

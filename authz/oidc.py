@@ -201,7 +201,7 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
             _refuse(
                 request,
                 _(
-                    "There is an account “%(name)s” here that is not linked to your company sign-in. Ask an administrator."
+                    "The account “%(name)s” already exists here but is not linked to your company sign-in. Ask an administrator."
                 )
                 % {"name": name},
             )
@@ -235,7 +235,7 @@ def _view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase
         raise Http404 from None
     except (RequestException, *SHAPELESS):  # SHAPELESS: allauth parses the configuration before we check it
         log.warning("sign_in.issuer_unreachable", provider=provider_id, exc_info=True)
-        sentence = _("The company sign-in does not answer now. Try again in a moment, or use your password.")
+        sentence = _("The company sign-in is not responding. Try again in a moment, or use your password.")
         return refusal(request, sentence, status=503)
     return answer
 

@@ -33,7 +33,7 @@ def role_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     Raises PermissionDenied unless a superuser asks.
     """
     if not principal.is_superuser:
-        raise PermissionDenied(_("Only administrators of the system manage roles."))
+        raise PermissionDenied(_("Only system administrators manage roles."))
     asked = request.GET.get("q", "").strip()
     groups = Group.objects.filter(org_unit=None, name__icontains=asked).order_by("name")
     rows = list(

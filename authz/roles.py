@@ -52,6 +52,6 @@ def delete_group(by: Principal | None, group: Group) -> None:
     """
     require_administrator(by)
     if OrgUnit.objects.filter(group=group).exists() or Role.objects.filter(group=group).exists():
-        raise InvalidInput(_("“%(name)s” carries a unit or a role. Delete that.") % {"name": group})
+        raise InvalidInput(_("“%(name)s” belongs to a unit or a role. Delete that instead.") % {"name": group})
     record(by, Action.GROUP_DELETED, group)
     remove_group(group)

@@ -11,7 +11,7 @@ from copilot_site.lib.errors import InvalidInput
 
 class TokenScope(models.TextChoices):
     SEARCH = "search", gettext_lazy("search and read documents")
-    CHAT = "chat", gettext_lazy("ask questions and read the own conversations")
+    CHAT = "chat", gettext_lazy("ask questions and read your own conversations")
     INGEST = "ingest", gettext_lazy("upload and change documents and folders")
     SQL = "sql", gettext_lazy("let answers query business data")
     AUDIT = "audit", gettext_lazy("read and export the audit log")
@@ -29,9 +29,9 @@ def checked_scopes(names: Iterable[str]) -> list[str]:
     asked = set(names)
     for name in sorted(asked - set(TokenScope.values)):
         raise InvalidInput(
-            _("There is no scope “%(name)s”. Known are: %(known)s.")
+            _("There is no scope “%(name)s”. Choose from: %(known)s.")
             % {"name": name, "known": ", ".join(TokenScope.values)}
         )
     if not asked:
-        raise InvalidInput(_("Choose at least one scope: a token without any could do nothing."))
+        raise InvalidInput(_("Choose at least one scope."))
     return [name for name in TokenScope.values if name in asked]

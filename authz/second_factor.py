@@ -31,7 +31,7 @@ class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
             return _cipher().decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
             raise InvalidInput(
-                _("This second factor was made with another signing key. Ask an administrator to reset it.")
+                _("This second factor was created with another signing key. Ask an administrator to reset it.")
             ) from None
 
 
@@ -44,7 +44,7 @@ class StaffNeedSecondFactor(MiddlewareMixin):
             return None
         if not request.user.is_staff or is_mfa_enabled(request.user, COUNTS):
             return None
-        messages.warning(request, _("The administration asks for a second factor. Set it up once, here."))
+        messages.warning(request, _("Administration needs a second factor. Set it up here once."))
         return redirect("mfa_activate_totp")
 
 

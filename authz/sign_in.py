@@ -57,8 +57,8 @@ class SignInForm(AuthenticationForm):
     """Name and password, with limits on failures per name and per address."""
 
     error_messages = {
-        "invalid_login": _("The name or the password is not right. Nothing was changed; try again."),
-        "inactive": _("The name or the password is not right. Nothing was changed; try again."),
+        "invalid_login": _("Wrong user name or password."),
+        "inactive": _("Wrong user name or password."),
         "throttled": TOO_MANY,
         "unavailable": NO_DIRECTORY,
     }

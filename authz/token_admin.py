@@ -64,7 +64,7 @@ class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
         label=capfirst(_("enabled")),
         required=False,
         initial=True,
-        help_text=_("Without it every token of the account is refused."),
+        help_text=_("When off, every token of the account is refused."),
     )
 
     class Meta:
@@ -105,7 +105,7 @@ class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
     @admin.display(description=_("API tokens"))
     def new_token(self, account: ServiceAccount) -> str:
         url = reverse("admin:authz_serviceaccount_token", args=[account.pk])
-        return format_html('<a href="{}">{}</a>', url, _("Make a token"))
+        return format_html('<a href="{}">{}</a>', url, _("Create token"))
 
     def has_delete_permission(self, request: HttpRequest, obj: ServiceAccount | None = None) -> bool:
         return False  # without this row the account would be a person's: disable it, never delete it

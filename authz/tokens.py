@@ -72,10 +72,10 @@ def issue_token(
     """
     holder = owner or principal
     if not name.strip():
-        raise InvalidInput(_("Give the token a name that tells what uses it."))
+        raise InvalidInput(_("Name the token after the program that uses it."))
     if not 1 <= days <= MAX_DAYS:
         raise InvalidInput(
-            _("A token lives 1 to %(most)s days; %(days)s was asked for.") % {"most": MAX_DAYS, "days": days}
+            _("A token is valid for 1 to %(most)s days, not %(days)s.") % {"most": MAX_DAYS, "days": days}
         )
     chosen = checked_scopes(scopes)
     folder = folder_named(holder, folder_id) if folder_id else None
@@ -144,7 +144,7 @@ def bearer_of(secret: str, *, address: str = "") -> Bearer:
     now = timezone.now()
     token = ApiToken.objects.select_related("user").filter(prefix=secret[:PREFIX_LENGTH]).first()
     if token is None or not secrets.compare_digest(token.sha256, _sha256(secret)):
-        raise TokenRefused(_("There is no such token. Make one on your tokens page."))
+        raise TokenRefused(_("There is no such token. Create one on your tokens page."))
     why = _why_dead(token, now)
     if why:
         _note_use(token, address, now, refused=why)
@@ -166,11 +166,11 @@ def owner_of(secret: str) -> int | None:
 def _why_dead(token: ApiToken, now: datetime) -> str:
     """Return why this token is invalid, in one sentence; "" while it is valid."""
     if token.revoked_at is not None:
-        return _("This token was revoked on %(day)s. Make a new one on your tokens page.") % {
+        return _("This token was revoked on %(day)s. Create a new one on your tokens page.") % {
             "day": date_format(timezone.localtime(token.revoked_at))
         }
     if token.expires_at <= now:
-        return _("This token expired on %(day)s. Make a new one on your tokens page.") % {
+        return _("This token expired on %(day)s. Create a new one on your tokens page.") % {
             "day": date_format(timezone.localtime(token.expires_at))
         }
     if not token.user.is_active:

@@ -114,7 +114,7 @@ class RoleAdmin(CarriedByGroupAdmin[Role]):
     own_page = "roles"
     fieldsets = (
         (None, {"fields": ("name", "members")}),
-        (_("Opens in the administration"), {"fields": ("permissions",), "classes": ("collapse",)}),
+        (_("Opens these admin pages"), {"fields": ("permissions",), "classes": ("collapse",)}),
     )
 
     def save_model(self, request: HttpRequest, obj: Role, form: Any, change: bool) -> None:

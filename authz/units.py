@@ -23,7 +23,7 @@ _CHANGED = {OrgUnit: Action.ORG_UNIT_CHANGED, Role: Action.ROLE_CHANGED, Group: 
 def require_administrator(by: Principal | None) -> None:
     """Raise PermissionDenied unless `by` may change units, roles and memberships; None sets a system up."""
     if by is not None and not by.is_superuser:
-        raise PermissionDenied(_("Only an administrator of the system changes org units, roles and who is in them."))
+        raise PermissionDenied(_("Only system administrators change units, roles and their members."))
 
 
 @transaction.atomic
@@ -52,7 +52,7 @@ def move_unit(by: Principal | None, unit: OrgUnit, *, parent: OrgUnit | None) ->
     unit.refresh_from_db()
     if parent is not None and OrgUnitLink.objects.filter(ancestor=unit, descendant=parent).exists():
         raise InvalidInput(
-            _("“%(unit)s” cannot belong to “%(parent)s”: that would close a circle.") % {"unit": unit, "parent": parent}
+            _("“%(unit)s” cannot belong to “%(parent)s”: that would create a loop.") % {"unit": unit, "parent": parent}
         )
 
     def concerned() -> list[Model]:
@@ -145,7 +145,7 @@ def _free(name: str, *, besides: Group | None = None) -> str:
     if not name or len(name) > NAME_LENGTH:
         raise InvalidInput(_("A name has 1 to %(most)s characters.") % {"most": NAME_LENGTH})
     if Group.objects.filter(name=name).exclude(pk=besides.pk if besides else 0).exists():
-        raise Conflict(_("There is a group called “%(name)s” already.") % {"name": name})
+        raise Conflict(_("There is already a group called “%(name)s”.") % {"name": name})
     return name
 
 

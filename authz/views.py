@@ -79,7 +79,7 @@ class ChangePassword(PasswordChangeView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if isinstance(request.user, User) and not request.user.has_usable_password():
-            raise NotFound(_("Your account has no password here: you come by the company sign-in."))
+            raise NotFound(_("Your account has no password here: you use the company sign-in."))
         return super().dispatch(request, *args, **kwargs)
 
     @transaction.atomic
@@ -99,7 +99,7 @@ class ChangePassword(PasswordChangeView):
 @require_safe
 def cancelled(request: HttpRequest) -> HttpResponse:
     """Handle the return from a cancelled sign-in at the company."""
-    messages.info(request, _("You did not sign in at the company sign-in. Nothing was changed."))
+    messages.info(request, _("The company sign-in was not completed. Nothing was changed."))
     return redirect("login")
 
 
@@ -156,4 +156,4 @@ def _folder_id(request: HttpRequest) -> UUID | None:
         return UUID(text) if text else None
     except ValueError:
         what = {"what": _("folder")}  # in the words of `get_visible`
-        raise NotFound(_("There is no such %(what)s, or you may not see it.") % what) from None
+        raise NotFound(_("There is no such %(what)s, or you cannot see it.") % what) from None

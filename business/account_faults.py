@@ -123,9 +123,9 @@ def _too_much(connection: psycopg.Connection) -> Iterator[AccountFault]:
     who = _quoted(connection, role)
     powers = {
         "SUPERUSER": _("The account %(role)s is a superuser."),
-        "CREATEROLE": _("The account %(role)s may create roles."),
+        "CREATEROLE": _("The account %(role)s can create roles."),
         "BYPASSRLS": _("The account %(role)s bypasses row security."),
-        "REPLICATION": _("The account %(role)s may copy the whole server by replication."),
+        "REPLICATION": _("The account %(role)s can copy the whole server by replication."),
     }
     found = [word for _has, word in connection.execute(_POWERS, given).fetchall()]
     for word in found:
@@ -154,7 +154,7 @@ def _too_little(connection: psycopg.Connection, schemas: Collection[str]) -> Ite
             setup_command(role, connection.info.dbname, schemas),
         )
     if not may_create:
-        sentence = _("The account %(role)s may not create schemas in the database.") % {"role": role}
+        sentence = _("The account %(role)s cannot create schemas in the database.") % {"role": role}
         yield AccountFault(sentence, f"GRANT CREATE ON DATABASE {database} TO {who};")
     for schema in schemas:
         row = connection.execute(
@@ -164,7 +164,7 @@ def _too_little(connection: psycopg.Connection, schemas: Collection[str]) -> Ite
             sentence = _("The database has no schema %(name)s.") % {"name": schema}
             yield AccountFault(sentence, _("take it out of the schemas of the data source"))
         elif not row[0]:
-            sentence = _("The account %(role)s may not use the schema %(name)s.") % {"role": role, "name": schema}
+            sentence = _("The account %(role)s cannot use the schema %(name)s.") % {"role": role, "name": schema}
             yield AccountFault(sentence, f"GRANT USAGE ON SCHEMA {_quoted(connection, schema)} TO {who};")
 
 

@@ -21,8 +21,8 @@ CONNECT_TIMEOUT_S = 5
 class Tls(models.TextChoices):
     """libpq's `sslmode`, without its middle values: `prefer` falls back to clear text for a server without TLS."""
 
-    VERIFY_FULL = "verify-full", _("encrypted, the server proves its name by a certificate")
-    REQUIRE = "require", _("encrypted, whoever answers")
+    VERIFY_FULL = "verify-full", _("encrypted, server verified by a certificate")
+    REQUIRE = "require", _("encrypted, server not verified")
     DISABLE = "disable", _("clear text")
 
 

@@ -38,7 +38,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         required=False,
         widget=forms.PasswordInput(render_value=False),
         help_text=_(
-            "Stored encrypted, for this address alone. Empty: the stored one stays, as long as the address does."
+            "Stored encrypted, for this address only. Leave empty to keep the stored one while the address stays the same."
         ),
     )
     layer_yaml: forms.CharField | None = forms.CharField(
@@ -53,7 +53,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         fields = FIELDS
         help_texts = {
             "name": _("Letters, digits, - and _, without spaces. People read it behind each number."),
-            "is_dedicated": _("In PostgreSQL: takes away the rights on system functions that everybody has there."),
+            "is_dedicated": _("In PostgreSQL: takes away the rights on system functions that everyone has there."),
         }
 
     def __init__(self, *args: Any, is_tried: bool = True, **kwargs: Any) -> None:
@@ -90,9 +90,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         names = [name.strip() for name in self.cleaned_data["schemas"]]
         for name in names:
             if is_system_schema(name):
-                raise ValidationError(
-                    _("%(name)s is a schema of the system, which no data source has.") % {"name": name}
-                )
+                raise ValidationError(_("%(name)s is a system schema, which no data source can use.") % {"name": name})
         return names
 
     def clean(self) -> dict[str, Any]:
@@ -238,7 +236,9 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
         ):
             messages.warning(
                 request,
-                _("The stored password was for the old address and is forgotten: enter the one for the new address."),
+                _(
+                    "The stored password was for the old address and has been removed. Enter the one for the new address."
+                ),
             )
         layer = form.cleaned_data.get("layer_yaml")
         if layer is not None and not save_layer(Principal.of(request.user), obj, layer):
@@ -248,7 +248,7 @@ class DataSourceAdmin(OnOwnPage[DataSource], GuardedModelAdmin[DataSource]):
         """Redirect to the semantic layer of a new source: without one, the source answers nothing."""
         if {"_addanother", "_continue"} & request.POST.keys() or not self._keeps(request, obj):
             return super().response_add(request, obj, post_url_continue)
-        said = _("%(name)s is connected. What its tables mean comes next, then who may ask.") % {"name": obj.name}
+        said = _("%(name)s is connected. Next: what its tables mean, then who can ask.") % {"name": obj.name}
         messages.success(request, said)
         return redirect("source-layer", obj.pk)
 

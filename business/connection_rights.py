@@ -52,7 +52,7 @@ def change_connection(by: User | AnonymousUser, source: DataSource, *, password:
     Raises PermissionDenied, and InvalidInput for a malformed or forbidden host; names are resolved when connecting.
     """
     if not may_connect(by):
-        raise PermissionDenied(_("Only administrators may change the connection of a data source."))
+        raise PermissionDenied(_("Only administrators can change the connection of a data source."))
     if source.host:
         source.host = require_plausible(source.host, services())
     before = DataSource.unscoped.select_for_update().filter(pk=source.pk).first()
@@ -79,7 +79,7 @@ def change_connection(by: User | AnonymousUser, source: DataSource, *, password:
 def delete_source(by: User | AnonymousUser, source: DataSource) -> None:
     """Delete a source with its address, its layer, its verified answers and the rights on it. Raises PermissionDenied."""
     if not may_connect(by):
-        raise PermissionDenied(_("Only administrators may change the connection of a data source."))
+        raise PermissionDenied(_("Only administrators can change the connection of a data source."))
     detail = {"deleted": True, "address_before": source.where}
     record(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
     source.delete()

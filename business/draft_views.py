@@ -36,7 +36,7 @@ class ReadersForm(forms.Form):
 
     for_all = forms.ChoiceField(
         label=gettext_lazy("Who reads the rows of all of these"),
-        choices=(("", gettext_lazy("as it stands beside each table")), *(one for one in WHO if one[0] != BY_COLUMN)),
+        choices=(("", gettext_lazy("as chosen for each table")), *(one for one in WHO if one[0] != BY_COLUMN)),
         required=False,
     )
 
@@ -128,14 +128,14 @@ def _done(request: HttpRequest, by: Principal, source: DataSource, found: list[S
     names = request.POST.getlist("table") if "ticked" in request.POST else request.POST.getlist("take")
     tables = [model for model in found if "all" in request.POST or model.name in names]
     if "ticked" in request.POST and not tables:
-        messages.error(request, _("Tick the tables that you want to take over; nothing was changed."))
+        messages.error(request, _("Tick the tables you want to accept; nothing was changed."))
         return redirect(request.get_full_path())
     try:
         is_known = take_over(by, source, ReadersForm(request.POST, tables).opened(at_once="take" not in request.POST))
     except CopilotError as error:
         messages.error(request, str(error))
         return redirect("source-draft", source.pk)
-    said = ngettext("Taken over: %(n)d table.", "Taken over: %(n)d tables.", len(tables))
+    said = ngettext("Accepted: %(n)d table.", "Accepted: %(n)d tables.", len(tables))
     messages.success(request, said % {"n": len(tables)})
     if not is_known:
         messages.warning(request, unchecked())

@@ -90,7 +90,7 @@ def tend() -> None:
     for row in LayerDraft.objects.filter(ended_at=None, alive_at=None, started_at__lt=now - UNCLAIMED):
         _send(row.attempt)
     for row in LayerDraft.objects.filter(ended_at=None, alive_at__lt=now - SILENCE):
-        _end(row.attempt, _("Its worker ended before it did."))
+        _end(row.attempt, _("Its worker ended too early."))
 
 
 def proposed(source: DataSource, row: LayerDraft) -> list[SemanticModel]:
@@ -109,7 +109,7 @@ def take_over(by: Principal, source: DataSource, models: Iterable[SemanticModel]
     names = {model.name for model in saved.semantic_models}
     added = tuple(model for model in models if model.name not in names)
     if not added:
-        raise NotFound(_("The draft has no such table any more."))
+        raise NotFound(_("The draft no longer has this table."))
     return save_layer(by, locked, saved.model_copy(update={"semantic_models": (*saved.semantic_models, *added)}))
 
 

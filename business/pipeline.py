@@ -85,7 +85,7 @@ class Asking:
             meaning = _written(known.meaning(question.language), known.sql, question.language)
             return Answered(known.opened, known.sql, meaning, result)
         if known is not None:  # a verified correction precedes reading by words
-            why = _("The verified query for this question names days that are not those of today: ask with dates.")
+            why = _("The verified query for this question names days that do not fit today. Ask with dates.")
             return Unanswered(((known.opened, Unparseable(why)),))
         return await self._by_words(question)
 

@@ -281,7 +281,5 @@ def _refused(error: psycopg.Error, limits: Limits) -> SqlRefused:
     if is_late or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
         return too_late(limits.seconds)
     if isinstance(error, psycopg.errors.LockNotAvailable):
-        return SqlRefused(
-            Reason.DATABASE, _("A table of this question is being changed right now: ask again in a moment.")
-        )
+        return SqlRefused(Reason.DATABASE, _("A table this question needs is being changed. Ask again in a moment."))
     return refused_there(error.diag.message_primary or type(error).__name__)

@@ -42,7 +42,7 @@ def source_named(name: str) -> DataSource:
 
 def unchecked() -> str:
     """Return the sentence for whoever saved a layer while its database did not answer."""
-    return _("The database did not answer, so nobody looked whether these tables are there. Check the connection.")
+    return _("The database did not respond, so these tables were not checked. Check the connection.")
 
 
 def faults_with(source: DataSource) -> list[AccountFault]:

@@ -59,7 +59,7 @@ class CheckForm(forms.Form):
     person = forms.CharField(
         label=gettext_lazy("Person"),
         max_length=150,
-        help_text=gettext_lazy("Sign-in name. The statement is judged by this person's rights."),
+        help_text=gettext_lazy("Sign-in name. The statement is checked with this person's rights."),
         widget=forms.TextInput(attrs={"list": "people", "autocomplete": "off"}),
     )
     sql = forms.CharField(

@@ -165,7 +165,7 @@ def open_source(principal: Principal, name: str, scope: DataScope = ALL_DATA) ->
         source = _visible(principal).filter(which, name=name).first()
         if source is not None:
             return _opened(principal, source, tables)
-    raise NotFound(_("There is no data source %(name)s that you may ask.") % {"name": name})
+    raise NotFound(_("There is no data source %(name)s you can query.") % {"name": name})
 
 
 def open_sources(principal: Principal, question: str = "", scope: DataScope = ALL_DATA) -> list[OpenSource]:
@@ -350,7 +350,7 @@ def import_layer(
             if version and version != now.isoformat():
                 raise Conflict(
                     _(
-                        "Somebody has saved the data source %(name)s since you opened it. Open it again and add your changes."
+                        "Someone has saved the data source %(name)s since you opened it. Open it again and add your changes."
                     )
                     % {"name": source.name}
                 )

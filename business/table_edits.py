@@ -69,7 +69,7 @@ def _locked(by: Principal | None, source: DataSource, name: str, version: str) -
     locked = DataSource.unscoped.select_for_update().get(pk=source.pk)
     if _version(locked.layer["semantic_models"][_place_of(locked, name)]) != version:
         raise Conflict(
-            _("Somebody has saved the table %(name)s since you opened it. Open it again and add your changes.")
+            _("Someone has saved the table %(name)s since you opened it. Open it again and add your changes.")
             % {"name": name}
         )
     return locked

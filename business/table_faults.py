@@ -55,11 +55,11 @@ def faults_in(connection: psycopg.Connection, tables: Collection[tuple[str, str]
             yield missing_table(named["name"])
             continue
         if not may_read[0]:
-            sentence = _("The account may not read the table %(name)s.") % named
+            sentence = _("The account cannot read the table %(name)s.") % named
             yield AccountFault(sentence, f"GRANT SELECT ON {may_read[2]} TO {may_read[1]};")
         for name, kind, is_system in connection.execute(_REACHED, given).fetchall():
             if is_system or kind not in PLAIN:
-                sentence = _("%(table)s leads to %(name)s, which is no business data of this database.")
+                sentence = _("%(table)s leads to %(name)s, which is not business data of this database.")
                 yield AccountFault(
                     sentence % {"table": named["name"], "name": name}, _("take it out of the semantic layer")
                 )

@@ -16,9 +16,9 @@ WORDS = 2_000  # characters of one field
 CLOSED, BY_COLUMN, EVERYONE, GRANTED = "closed", "column", "everyone", "granted"
 WHO = (
     (CLOSED, gettext_lazy("nobody: the table is closed")),
-    (BY_COLUMN, gettext_lazy("each the rows of their org units, by a column")),
-    (EVERYONE, gettext_lazy("whoever may ask this source, all rows")),
-    (GRANTED, gettext_lazy("who has a right on this table, all rows")),
+    (BY_COLUMN, gettext_lazy("each person the rows of their units, by a column")),
+    (EVERYONE, gettext_lazy("everyone who can ask this source, all rows")),
+    (GRANTED, gettext_lazy("people with a right on this table, all rows")),
 )
 KINDS = (
     ("categorical", gettext_lazy("a text")),
@@ -55,7 +55,7 @@ class NamedForm(forms.Form):
         label=gettext_lazy("Also called"),
         required=False,
         max_length=WORDS,
-        help_text=gettext_lazy("Words by comma, of both languages."),
+        help_text=gettext_lazy("Words separated by commas, in both languages."),
     )
     description_en = forms.CharField(label=gettext_lazy("Meaning, English"), required=False, max_length=WORDS)
     description_zh = forms.CharField(
@@ -79,7 +79,7 @@ class NamedForm(forms.Form):
 
 class TableFieldsForm(NamedForm):
     who = forms.ChoiceField(label=gettext_lazy("Who reads its rows"), choices=WHO)
-    unit_column = forms.ChoiceField(label=gettext_lazy("Column of the org unit"), required=False)
+    unit_column = forms.ChoiceField(label=gettext_lazy("Column of the unit"), required=False)
     time = forms.ChoiceField(label=gettext_lazy("Counted by the time"), required=False)
 
     def __init__(self, data: QueryDict | None, model: SemanticModel) -> None:
@@ -92,7 +92,7 @@ class TableFieldsForm(NamedForm):
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if given.get("who") == BY_COLUMN and not given.get("unit_column"):
-            self.add_error("unit_column", _("Choose the column by which rows belong to org units."))
+            self.add_error("unit_column", _("Choose the column that assigns rows to units."))
         return given
 
 
@@ -107,10 +107,10 @@ class ColumnForm(NamedForm):
         required=False,
         max_length=200_000,
         widget=Lines,
-        help_text=gettext_lazy("One a line: the value as it is stored, an equals sign, words for it by comma."),
+        help_text=gettext_lazy("One per line: the stored value, an equals sign, words for it separated by commas."),
     )
     is_name = forms.BooleanField(label=gettext_lazy("Names the row in lists"), required=False)
-    is_forbidden = forms.BooleanField(label=gettext_lazy("Forbidden: nobody is told of it"), required=False)
+    is_forbidden = forms.BooleanField(label=gettext_lazy("Forbidden: never shown to anyone"), required=False)
 
 
 class MeasureForm(NamedForm):
@@ -130,7 +130,7 @@ class MeasureForm(NamedForm):
         required=False,
         max_length=WORDS,
         widget=Lines,
-        help_text=gettext_lazy("One a line: a column, an equals sign, values by comma."),
+        help_text=gettext_lazy("One per line: a column, an equals sign, values separated by commas."),
     )
     unit = forms.CharField(label=gettext_lazy("Unit"), required=False, max_length=60)
 
@@ -160,7 +160,7 @@ class TableEditor:
             form: form.is_valid() for form in (self.fields, self.columns, self.measures)
         }  # each, for what it marks
         if not all(checked.values()):
-            raise InvalidInput(_("Look at the fields that are marked below."))
+            raise InvalidInput(_("Check the fields marked below."))
         part = self.model.model_dump(mode="json", by_alias=True)
         part |= self.fields.named(self.model) | self._who()
         part["defaults"] = {"agg_time_dimension": self.fields.cleaned_data["time"]}

@@ -42,7 +42,7 @@ def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
         sent = request.POST.get("version", "")
         act: Callable[[], None]
         if "remove" in request.POST:
-            said = _("The table %(name)s is no part of the layer any more.")
+            said = _("The table %(name)s is no longer in the layer.")
             act = lambda: remove_table(by, source, name, version=sent)  # noqa: E731
         elif "fields" in request.POST:
             editor, said = TableEditor(model, request.POST), _("Saved: %(name)s.")

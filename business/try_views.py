@@ -29,7 +29,7 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
     Raises PermissionDenied for whoever may not say where data sources are.
     """
     if not may_connect(request.user):
-        raise PermissionDenied(_("Only administrators may change the connection of a data source."))
+        raise PermissionDenied(_("Only administrators can change the connection of a data source."))
     stored = _stored(request, by)
     before = stored.where if stored else ""
     form = (ConnectionForm if stored else DataSourceForm)(request.POST, instance=stored, is_tried=False)
@@ -59,6 +59,6 @@ def _stored(request: HttpRequest, by: Principal) -> DataSource | None:
 
 
 def _said(request: HttpRequest, faults: list[AccountFault | str] | list[str]) -> HttpResponseBase:
-    well = _("Server, account, tables and a sandbox on trial: all is as it should be. Save it now.")
+    well = _("Server, account, tables and a test sandbox: everything works. Save it now.")
     told = [fault if isinstance(fault, AccountFault) else AccountFault(fault, "") for fault in faults]
     return render(request, "admin/_tried.html", {"ok": not told, "sentence": well, "faults": told})

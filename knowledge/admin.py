@@ -91,10 +91,14 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
             messages.warning(
                 request,
                 ngettext(
-                    "%(count)s version of a document is read again; until then it does not answer. "
-                    "If it does not come back, run `manage.py reread`.",
-                    "%(count)s versions of documents are read again; until then they do not answer. "
-                    "If they do not come back, run `manage.py reread`.",
+                    (
+                        "%(count)s document version is being read again and is not used in answers until then. If it stays "
+                        "so, run `manage.py reread`."
+                    ),
+                    (
+                        "%(count)s document versions are being read again and are not used in answers until then. If they "
+                        "stay so, run `manage.py reread`."
+                    ),
                     count,
                 )
                 % {"count": count},

@@ -78,8 +78,8 @@ def search_settings(request: HttpRequest, by: Principal) -> HttpResponseBase:
 class PassagesForm(forms.Form):
     """Sizes, in tokens of the embedder; a language; and a document to look at."""
 
-    target = forms.IntegerField(label=gettext_lazy("Tokens that a passage should have"), required=False)
-    most = forms.IntegerField(label=gettext_lazy("Tokens that a passage has at most"), required=False)
+    target = forms.IntegerField(label=gettext_lazy("Target tokens per passage"), required=False)
+    most = forms.IntegerField(label=gettext_lazy("Maximum tokens per passage"), required=False)
     language = forms.ChoiceField(
         label=gettext_lazy("Language of its documents"),
         choices=[("", gettext_lazy("recognised in each document")), *Language.choices],
@@ -127,7 +127,7 @@ def passages_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> Http
             if "look" not in request.POST:
                 change_cutting(by, base_id, form.cutting)
                 messages.success(
-                    request, _("Saved. Documents are cut in the background, and answer as before until then.")
+                    request, _("Saved. Documents are split in the background, and answer as before until then.")
                 )
                 return redirect("passages-of-base", base_id)
             if looked_at := form.cleaned_data["document"]:

@@ -78,7 +78,7 @@ class FindForm(forms.Form):
     sort = forms.ChoiceField(
         label=_("Sorted by"),
         required=False,
-        choices=[("", _("what fits best")), *((n, w) for n, (w, _o) in SORTS.items())],
+        choices=[("", _("relevance")), *((n, w) for n, (w, _o) in SORTS.items())],
     )
 
     def __init__(self, *args: Any, of: Sequence[DocumentField] = (), **kwargs: Any) -> None:

@@ -112,7 +112,7 @@ def replace(request: HttpRequest, principal: Principal, document_id: UUID) -> Ht
         messages.error(request, str(problem))
     else:
         if done.outcome is UploadOutcome.UNCHANGED:
-            messages.info(request, _("These bytes are here already; nothing was changed."))
+            messages.info(request, _("The content is the same as the current version; nothing was changed."))
     return redirect("document", document_id)
 
 
@@ -207,5 +207,5 @@ def put_back(request: HttpRequest, principal: Principal, document_id: UUID) -> H
 @signed_in
 def erase(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
     erase_document(principal, document_id=document_id)
-    messages.success(request, _("It is deleted for good. The audit log says what is left of it: nothing."))
+    messages.success(request, _("Deleted for good. The audit log records what is left of it: nothing."))
     return redirect("trash")

@@ -8,7 +8,7 @@ def gettext_noop(text: str) -> str:
 
 REASONS = {
     "empty": gettext_noop("The file is empty."),
-    "unknown_type": gettext_noop("Files of type %(extension)s are not accepted; accepted are %(accepted)s."),
+    "unknown_type": gettext_noop("%(extension)s files are not supported. Supported: %(accepted)s."),
     "mismatch": gettext_noop(
         "The name ends in %(extension)s, but the content is not of that type (it looks like %(looks_like)s)."
     ),
@@ -24,7 +24,9 @@ REASONS = {
     "too_many_pixels": gettext_noop("A picture has %(size)s million pixels; at most %(limit)s million are accepted."),
     "zip_entries": gettext_noop("The file holds %(count)s parts; at most %(limit)s are accepted."),
     "zip_size": gettext_noop("The file unpacks to %(size)s MB; at most %(limit)s MB are accepted."),
-    "zip_ratio": gettext_noop("A part of the file is packed %(ratio)s times; honest documents stay below %(limit)s."),
+    "zip_ratio": gettext_noop(
+        "A part of the file is compressed %(ratio)s times; ordinary documents stay below %(limit)s."
+    ),
     "zip_names": gettext_noop("The file holds a part with a forbidden name."),
     "doctype": gettext_noop("The file holds a document type declaration, which documents of this type never have."),
     "too_deep": gettext_noop("The page nests elements more than %(limit)s deep."),
@@ -40,6 +42,6 @@ REASONS = {
     "no_text_in_pages": gettext_noop("No text found: scanned pages, OCR is off."),
     "no_text_in_pictures": gettext_noop("No text found, nor in the pictures of its pages."),
     "only_hidden_text": gettext_noop("All text of the file is hidden: a reader who opens it sees none."),
-    "unexpected": gettext_noop("Something failed on our side (%(error)s); the log has the details. The file is kept."),
+    "unexpected": gettext_noop("Something went wrong on our side (%(error)s); see the log. The file is kept."),
     "gave_up": gettext_noop("Gave up after %(count)s attempts (%(error)s). Try again, or ask your administrator."),
 }

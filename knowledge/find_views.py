@@ -67,7 +67,7 @@ def search_test(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         except InvalidInput as error:
             problem = str(error)
         except EmbeddingError:
-            problem = _("The search model does not work now. Try again in a moment, or tell your administrator.")
+            problem = _("Search is not working right now. Try again in a moment, or tell your administrator.")
     return render(request, "knowledge/search_test.html", {"form": form, "found": found, "problem": problem})
 
 
@@ -82,7 +82,7 @@ def several(request: HttpRequest, principal: Principal) -> HttpResponse:
     if chosen["what"] == "rights":
         return redirect(f"{reverse('rights-several')}?{urlencode({'documents': chosen['documents']}, doseq=True)}")
     if chosen["what"] == "move" and chosen["folder"] is None:
-        raise InvalidInput(_("Choose the folder that they shall lie in."))
+        raise InvalidInput(_("Choose a folder to move them to."))
 
     acts: dict[str, Callable[[UUID], Document]] = {
         "move": lambda pk: move_document(principal, document_id=pk, folder_id=chosen["folder"]),

@@ -26,9 +26,7 @@ MOST_OFFSET = 999_999_999  # characters into a text, parts of a document
 class UploadForm(forms.Form):
     """One file, with the folders it came in; no `path` for none."""
 
-    file = forms.FileField(
-        allow_empty_file=True, error_messages={"required": _("Choose a file: none came with this request.")}
-    )
+    file = forms.FileField(allow_empty_file=True, error_messages={"required": _("Choose a file first.")})
     path = forms.CharField(required=False, strip=False)
 
 
@@ -92,14 +90,14 @@ class NewBaseForm(forms.Form):
 
     name = forms.CharField(label=capfirst(_("name")), max_length=NAME_LENGTH)
     description = forms.CharField(
-        label=_("What is in it"), max_length=500, required=False, help_text=_("One sentence; people choose by it.")
+        label=_("What is in it"), max_length=500, required=False, help_text=_("One sentence that helps people find it.")
     )
     readers = forms.ModelMultipleChoiceField(
         label=_("Who may read it"),
         queryset=Group.objects.order_by("name"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Nobody else sees that it is there. You can give finer rights afterwards."),
+        help_text=_("Nobody else can see it. You can set finer rights later."),
     )
     first_files = FilesField(
         label=_("First files"), required=False, help_text=_("More, and whole folders, can be dropped on the next page.")
@@ -113,7 +111,7 @@ class FactsForm(forms.Form):
     owner = forms.CharField(
         label=capfirst(_("owner")),
         required=False,
-        help_text=_("Name or sign-in name of whoever answers for what it says."),
+        help_text=_("Name or sign-in name of the person responsible for its content."),
     )
     review_on = forms.DateField(
         label=capfirst(_("to be reviewed by")),
@@ -123,7 +121,7 @@ class FactsForm(forms.Form):
     superseded_by = forms.CharField(
         label=capfirst(_("superseded by")),
         required=False,
-        help_text=_("File name or title of the document that holds instead. Answers prefer that one."),
+        help_text=_("File name or title of the document that replaces this one. Answers prefer it."),
     )
 
     has_mistake = False  # shown again, as it was sent
@@ -165,7 +163,7 @@ class FactsForm(forms.Form):
                 gettext("Several documents are called “%(name)s”; give a file name that only one has.") % {"name": name}
             )
         raise forms.ValidationError(
-            gettext("There is no document “%(name)s” in this knowledge base that you may see.") % {"name": name}
+            gettext("There is no document “%(name)s” in this knowledge base that you can see.") % {"name": name}
         )
 
     @property

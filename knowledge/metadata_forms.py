@@ -23,7 +23,7 @@ class FieldForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=NAME_LENGTH, required=False)
     kind = forms.ChoiceField(label=_("Kind"), choices=FieldKind.choices)
     choices = forms.CharField(
-        label=_("To choose from, one a line"),
+        label=_("Choices, one per line"),
         required=False,
         max_length=5_000,
         widget=forms.Textarea(attrs={"rows": 2}),

@@ -37,7 +37,7 @@ def page_png(version: DocumentVersion, number: int) -> bytes:
     try:
         png = _made_once(version, f"{number}.png", drawn)
     except UnreadableFile as problem:
-        raise InvalidInput(_("This page cannot be shown as an image; its text is beside it.")) from problem
+        raise InvalidInput(_("This page cannot be shown as an image. Its text is next to it.")) from problem
     if png is None:
         raise NotFound(_("This document has no such page."))
     return png

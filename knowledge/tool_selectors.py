@@ -196,7 +196,7 @@ def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: 
     except DataError as error:
         detail = str(error).splitlines()[0].removeprefix("invalid regular expression: ")
         raise InvalidInput(
-            _("The pattern is no regular expression (%(detail)s). Escape special characters with a backslash.")
+            _("The pattern is not a valid regular expression (%(detail)s). Escape special characters with a backslash.")
             % {"detail": detail}
         ) from error
     except OperationalError as error:
@@ -264,7 +264,7 @@ def spreadsheet(principal: Principal, document_id: UUID | str, *, scope: Scope) 
     version = document.current_version
     if not document.filename.lower().endswith(SPREADSHEETS) or version is None:
         raise InvalidInput(
-            _("“%(title)s” is no spreadsheet that can be read. Ask for a document that ends in .xlsx, .csv or .tsv.")
+            _("“%(title)s” is not a readable spreadsheet. Ask for a document that ends in .xlsx, .csv or .tsv.")
             % {"title": document.title}
         )
     first = _answering(principal, scope).filter(document=document).order_by("position").first()

@@ -287,7 +287,7 @@ def new_base(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     Raises PermissionDenied (no administrator).
     """
     if not may_make_bases(principal):
-        raise PermissionDenied(_("Only an administrator of the system makes knowledge bases. Ask for one there."))
+        raise PermissionDenied(_("Only system administrators create knowledge bases. Ask one of them."))
     form = NewBaseForm(request.POST, request.FILES) if request.method == "POST" else NewBaseForm()
     if form.is_bound and form.is_valid():
         given = form.cleaned_data

@@ -42,7 +42,9 @@ class KeyedForm(forms.ModelForm[Any]):
         label=capfirst(_("key")),
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=_("Stored encrypted, for this address alone. Empty: it stays as it is, as long as the address does."),
+        help_text=_(
+            "Stored encrypted, for this address only. Leave empty to keep it while the address stays the same."
+        ),
     )
 
     def clean_base_url(self) -> str:
@@ -64,5 +66,5 @@ class KeyedAdmin(SettingsAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
         by, key = Principal.of(request.user), form.cleaned_data["api_key"]
         if type(self).save_keyed(by, obj, key=key, fields=form.changed_data):
-            said = _("The stored key was for the old address and is forgotten: enter the one for the new address.")
+            said = _("The stored key was for the old address and has been removed. Enter the one for the new address.")
             messages.warning(request, said)

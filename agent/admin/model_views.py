@@ -32,11 +32,13 @@ from copilot_site.lib.outgoing_http import refusal_in
 
 # failure → what to check
 SENTENCES: tuple[tuple[type[ModelError], Promise], ...] = (
-    (ModelUnavailable, _("It does not answer at this address. Check the address, and whether the service runs.")),
-    (ModelMisconfigured, _("The service answers and refuses: check the key and the name of the model.")),
+    (ModelUnavailable, _("Nothing answers at this address. Check it, and that the service is running.")),
+    (ModelMisconfigured, _("The service responds but refuses: check the key and the name of the model.")),
     (
         ModelError,
-        _("What it answers cannot be read. The address ends where its OpenAI-compatible interface begins, like /v1."),
+        _(
+            "Its response cannot be read. The address should end where the OpenAI-compatible interface begins, like /v1."
+        ),
     ),
 )
 
@@ -83,7 +85,7 @@ def edit_model(request: HttpRequest, principal: Principal, model_id: int) -> Htt
     _require(request, "change")
     row = LanguageModel.objects.filter(pk=model_id).first()
     if row is None:
-        raise NotFound(gettext("There is no such page, or you may not see it."))
+        raise NotFound(gettext("There is no such page, or you cannot see it."))
     may_delete = request.user.has_perm("agent.delete_languagemodel")
     if request.POST.get("do") == "delete" and may_delete:
         delete_language_model(principal, row)
@@ -99,7 +101,7 @@ def edit_model(request: HttpRequest, principal: Principal, model_id: int) -> Htt
 
 def _require(request: HttpRequest, right: str) -> None:
     if not request.user.has_perm(f"agent.{right}_languagemodel"):
-        raise PermissionDenied(gettext("Only administrators of the system set up language models."))
+        raise PermissionDenied(gettext("Only system administrators set up language models."))
 
 
 def _saved(request: HttpRequest, principal: Principal, form: ModelForm) -> HttpResponseBase:
@@ -109,7 +111,9 @@ def _saved(request: HttpRequest, principal: Principal, form: ModelForm) -> HttpR
     if save_language_model(
         principal, row, key=given["api_key"], fields=form.changed_data, is_allowed_here=given["allow_here"]
     ):
-        said = gettext("The stored key was for the old address and is forgotten: enter the one for the new address.")
+        said = gettext(
+            "The stored key was for the old address and has been removed. Enter the one for the new address."
+        )
         messages.warning(request, said)
     messages.success(request, gettext("“%(name)s” is saved.") % {"name": row.name})
     return redirect("language-models")
@@ -154,5 +158,5 @@ def _stored(name: str) -> ServedModel:
         return ours
     row = LanguageModel.objects.filter(pk=name).first() if name.isdecimal() else None
     if row is None:
-        raise NotFound(gettext("There is no such page, or you may not see it."))
+        raise NotFound(gettext("There is no such page, or you cannot see it."))
     return served_by(row)

@@ -34,7 +34,7 @@ def try_profile(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     Raises PermissionDenied without the right to change profiles, and for another person without the right to oversee.
     """
     if not request.user.has_perm("agent.change_agentprofile"):
-        raise PermissionDenied(_("Only administrators of the system set up assistants."))
+        raise PermissionDenied(_("Only system administrators set up assistants."))
     asked_as, question = request.POST.get("trial_person", "").strip(), request.POST.get("trial_question", "")
     try:
         user = user_named(asked_as or principal.username)

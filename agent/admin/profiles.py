@@ -38,7 +38,7 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
         required=False,
         choices=_tools,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None chosen: those that are on by default."),
+        help_text=_("None selected: the default tools."),
     )
 
     class Meta:
@@ -78,7 +78,7 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if given.get("is_default") and given.get("groups"):
-            said = _("The one that is used where nobody chooses is for everybody: take the groups away, or the tick.")
+            said = _("The default assistant is for everyone: remove the groups, or the tick.")
             self.add_error("groups", said)
         return given
 
@@ -86,14 +86,14 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
 def _few_lines(text: str) -> str:
     lines = lines_of(text)
     if len(lines) > MOST_OPENINGS:
-        raise forms.ValidationError(_("At most %(most)s questions, one a line.") % {"most": MOST_OPENINGS})
+        raise forms.ValidationError(_("At most %(most)s questions, one per line.") % {"most": MOST_OPENINGS})
     return "\n".join(lines)
 
 
 @admin.register(AgentProfile)
 class AgentProfileAdmin(SettingsAdmin):
     form = AgentProfileForm
-    empty_sentence = _("Everybody asks the assistant for everything. Add one for a subject or a team.")
+    empty_sentence = _("Everyone uses the general assistant. Add one for a subject or a team.")
     list_display = ("name", "description", "language_model", "is_default")
     filter_horizontal = ("knowledge_bases",)
     fieldsets = (

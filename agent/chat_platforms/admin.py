@@ -34,7 +34,7 @@ def _secret(name: str) -> forms.CharField:
         label=LABELS[name],
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=_("Stored encrypted, for this app alone. Empty: it stays as it is, as long as the app does."),
+        help_text=_("Stored encrypted, for this app only. Leave empty to keep it while the app stays the same."),
     )
 
 
@@ -125,7 +125,7 @@ class ChatMessageAdmin(ReadOnlyAdmin):
 def try_bot(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Try a bot before it is saved. Raises PermissionDenied without the right to change bots of chat platforms."""
     if not request.user.has_perm("agent.change_chatbot"):
-        raise PermissionDenied(gettext("Only administrators of the system set up bots in chat platforms."))
+        raise PermissionDenied(gettext("Only system administrators set up bots in chat platforms."))
     try:
         stored = ChatBot.objects.filter(pk=request.POST.get("id", "")).first()
     except ValidationError:  # no UUID: it is new

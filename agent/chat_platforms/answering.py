@@ -104,7 +104,7 @@ async def _reply(row: ChatMessage, calls: Calls) -> Reply:
         principal = await _before(principal, row, calls, members)
     run_id, session_id = await _asked(principal, row)
     if members and not await _members(row, calls) <= members:
-        raise NotHere(_("Somebody came into this group while I was answering. Ask again."))
+        raise NotHere(_("Someone joined this group while I was answering. Ask again."))
     site = row.bot.site
     return await in_thread(reply_of, principal, session_id, run_id, site=site, is_group=row.is_group)
 
@@ -127,7 +127,7 @@ async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
         log.warning("chat_platform.members_unknown", message=str(row.pk), error=str(error))
         why = "too many members" if isinstance(error, TooLarge) else "members unknown"
         await in_thread(_refused, None, row, why)
-        raise NotHere(_("I cannot tell who is in this group, so I answer nothing in it. Ask me directly.")) from error
+        raise NotHere(_("I cannot tell who is in this group, so I do not answer here. Ask me directly.")) from error
 
 
 async def _before(principal: Principal, row: ChatMessage, calls: Calls, members: frozenset[str]) -> Principal:
@@ -139,7 +139,7 @@ async def _before(principal: Principal, row: ChatMessage, calls: Calls, members:
     except NotFound:  # disabled a moment ago
         pass
     await in_thread(_refused, principal, row, "unknown members")
-    raise NotHere(_("Not everybody in this group has an account here, so I answer nothing in it. Ask me directly."))
+    raise NotHere(_("Not everyone in this group has an account here, so I do not answer here. Ask me directly."))
 
 
 async def _asked(principal: Principal, row: ChatMessage) -> tuple[UUID, UUID]:

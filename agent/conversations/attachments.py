@@ -89,10 +89,10 @@ def for_question(principal: Principal, session: Session, ids: Collection[UUID]) 
     known = {each.id: each for each in attachments_of(principal, session)}
     for pk in ids:
         if pk not in known:
-            raise InvalidInput(_("A file of the question is not in this conversation any more. Attach it again."))
+            raise InvalidInput(_("A file of the question is no longer in this conversation. Attach it again."))
         if known[pk].reading is ReadingProgress.FAILED:
             raise InvalidInput(
-                _("“%(name)s” cannot be read: %(why)s Take it out of the question.")
+                _("“%(name)s” cannot be read: %(why)s Remove it from the question.")
                 % {"name": known[pk].name, "why": known[pk].said}
             )
         if known[pk].reading is ReadingProgress.GOES_ON:

@@ -38,17 +38,17 @@ def rate_answer(
     """
     answer = get_answer(get_session(principal, session_id), message_id)
     if rating not in {"", *Rating.values}:
-        raise InvalidInput(_("A rating is “helpful” or “not_helpful”; an empty one takes yours back."))
+        raise InvalidInput(_("A rating is “helpful” or “not_helpful”. Leave it empty to take yours back."))
     if fault not in {"", *AnswerFault.values}:
-        raise InvalidInput(_("What is the matter is one of: %(known)s.") % {"known": ", ".join(AnswerFault.values)})
+        raise InvalidInput(_("What is wrong must be one of: %(known)s.") % {"known": ", ".join(AnswerFault.values)})
     if fault and rating != Rating.NOT_HELPFUL:
-        raise InvalidInput(_("Only of an answer that did not help it can be said what is the matter."))
+        raise InvalidInput(_("Rate the answer as not helpful first."))
     if len(comment) > COMMENT_LENGTH:
         raise InvalidInput(_("A comment has at most %(most)s characters.") % {"most": COMMENT_LENGTH})
     if comment and not rating:
-        raise InvalidInput(_("Say whether the answer helped: a comment goes with a rating."))
+        raise InvalidInput(_("Rate the answer first: a comment needs a rating."))
     if is_shown_to_keepers and not rating and answer.stop_reason == StopReason.OK:
-        raise InvalidInput(_("Say whether the answer helped: your question is shown with a rating."))
+        raise InvalidInput(_("Rate the answer first: your question is shown with a rating."))
     answer.rating, answer.fault, answer.comment = rating, fault, comment.strip()
     answer.is_shown_to_keepers = is_shown_to_keepers
     answer.save(update_fields=["rating", "fault", "comment", "is_shown_to_keepers"])

@@ -19,9 +19,7 @@ class AboutForm(forms.Form):
 
 
 class AttachForm(forms.Form):
-    file = forms.FileField(
-        allow_empty_file=True, error_messages={"required": _("Choose a file: none came with this request.")}
-    )
+    file = forms.FileField(allow_empty_file=True, error_messages={"required": _("Choose a file first.")})
 
 
 class FileIntoForm(forms.Form):

@@ -171,7 +171,7 @@ def made_file(principal: Principal, session_id: UUID, file_id: UUID) -> MadeFile
     session = get_session(principal, session_id)
     found = kept_files().filter(pk=file_id, message__session=session).first()
     if found is None or not made_files(principal, [found.message_id]):
-        raise NotFound(_("There is no such file, or it was thrown away: ask again to have it made."))
+        raise NotFound(_("There is no such file, or it was deleted. Ask again to have it created."))
     detail = {"size_bytes": found.size_bytes, "documents": cited_documents([found.message_id])}
     record(principal, Action.SKILL_FILE_DOWNLOADED, found, run_id=str(found.message_id), detail=detail)
     return found

@@ -55,7 +55,7 @@ def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMess
     """
     shared = Share.objects.select_related("session__user").filter(pk=share_id).first()
     if shared is None or reader.is_nobody:
-        raise NotFound(_("This conversation is not shared, or not any more."))
+        raise NotFound(_("This conversation is not shared, or no longer."))
     way = Tree.of(shared.session_id).up_to(shared.last_id)
     rows = list(shared.session.messages.filter(pk__in=way).prefetch_related("citations", "queries", "pages"))
     shown = read_messages(reader, shared.session, rows)

@@ -62,7 +62,7 @@ def share_it(_request: HttpRequest, principal: Principal, session_id: UUID, mess
 @signed_in
 def unshare(request: HttpRequest, principal: Principal, session_id: UUID, share_id: UUID) -> HttpResponseBase:
     end_share(principal, session_id, share_id)
-    messages.success(request, _("Nobody else can read the conversation any more."))
+    messages.success(request, _("Nobody else can read the conversation now."))
     return redirect("conversation", session_id)
 
 

@@ -36,15 +36,13 @@ class McpServiceForm(forms.ModelForm[McpService]):
         label=capfirst(_("allowed tools")),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None is allowed before you say so. An assistant then switches them on."),
+        help_text=_("No tool is allowed until you say so. Assistants then switch them on."),
     )
     unasked_tools = forms.MultipleChoiceField(
         label=capfirst(_("tools that run without asking")),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_(
-            "For tools that only read. Before each call of any other the person is asked, and sees what is sent."
-        ),
+        help_text=_("For tools that only read. Before any other call, people are asked and see what is sent."),
     )
 
     class Meta:
@@ -67,7 +65,7 @@ class McpServiceForm(forms.ModelForm[McpService]):
         given = super().clean() or {}
         stray = set(given.get("unasked_tools", ())) - set(given.get("allowed_tools", ()))
         if stray:
-            raise ValidationError({"unasked_tools": _("Allow first what is to run without asking.")})
+            raise ValidationError({"unasked_tools": _("To run a tool without asking, allow it first.")})
         return given
 
     def _post_clean(self) -> None:
@@ -110,7 +108,7 @@ class McpServiceAdmin(admin.ModelAdmin[McpService]):
     def save_model(self, request: HttpRequest, obj: McpService, form: forms.ModelForm[Any], change: bool) -> None:
         by = Principal.of(request.user)
         if save_service(by, obj, secret=form.cleaned_data["secret"], fields=form.changed_data):
-            said = _("The stored key was for the old address and is forgotten: enter the one for the new address.")
+            said = _("The stored key was for the old address and has been removed. Enter the one for the new address.")
             messages.warning(request, said)
         if obj.is_signed_in_to and not obj.encrypted_sign_in:
             messages.info(

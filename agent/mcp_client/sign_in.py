@@ -86,9 +86,7 @@ def finish_sign_in(by: Principal, answer: Mapping[str, str], *, session: str) ->
     begun = _taken(_key(session, answer.get("state", "")))
     row = McpService.objects.filter(pk=begun["service"]).first() if begun else None
     if row is None or secret_place(row) != begun["place"]:
-        raise InvalidInput(
-            _("This sign-in is not waited for: it took too long, or has come back before. Connect again.")
-        )
+        raise InvalidInput(_("This sign-in took too long, or was already used. Connect again."))
     if not answer.get("code"):
         raise InvalidInput(
             _("Nobody signed in to “%(name)s”: its issuer was not allowed to give a token.") % {"name": row.name}

@@ -61,14 +61,14 @@ def _service(request: HttpRequest, service_id: int) -> McpService:
     _require_right(request)
     row = McpService.objects.filter(pk=service_id).first()
     if row is None:
-        raise NotFound(_("There is no such page, or you may not see it."))
+        raise NotFound(_("There is no such page, or you cannot see it."))
     return row
 
 
 def _require_right(request: HttpRequest) -> None:
     """Require the right to change services. Raises PermissionDenied."""
     if not request.user.has_perm("agent.change_mcpservice"):
-        raise PermissionDenied(_("Only administrators of the system connect services."))
+        raise PermissionDenied(_("Only system administrators connect services."))
 
 
 def _session(request: HttpRequest) -> str:

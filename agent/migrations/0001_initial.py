@@ -33,9 +33,15 @@ class Migration(migrations.Migration):
                 ('app_id', models.CharField(max_length=80, validators=[django.core.validators.RegexValidator('^[\\w-]+$')], verbose_name='App ID')),
                 ('encrypted_secrets', models.TextField(blank=True, editable=False)),
                 ('bot_id', models.CharField(blank=True, editable=False, max_length=128)),
-                ('takes_contact_mail', models.BooleanField(default=False, help_text='People are known by the mail address that the company gave them there. Tick this where it gives none, and where nobody can change their own contact data: whoever could would be answered as somebody else.', verbose_name='mail addresses from contact data count')),
-                ('whom_to_ask', models.CharField(blank=True, help_text='Named to people who have no account here. Empty: their administrator.', max_length=200, verbose_name='whom to ask')),
-                ('is_active', models.BooleanField(default=False, help_text='It is tried before it is saved so.', verbose_name='active')),
+                ('takes_contact_mail', models.BooleanField(default=False, help_text=(
+                    "People are recognised by the company mail address the platform gives them. Tick this only if it "
+                    "gives none and people cannot change their own contact data; otherwise someone could get another "
+                    "person's answers."
+                ), verbose_name='mail addresses from contact data count')),
+                ('whom_to_ask', models.CharField(blank=True, help_text=(
+                    "Shown to people without an account here. Empty: their administrator."
+                ), max_length=200, verbose_name='whom to ask')),
+                ('is_active', models.BooleanField(default=False, help_text="It is tested before it is enabled.", verbose_name='active')),
                 ('site', models.CharField(editable=False, max_length=300)),
             ],
             options={
@@ -89,7 +95,10 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('entry', models.CharField(help_text='example.com, or *.example.com for all below it.', max_length=253, unique=True, validators=[agent.models.web_search.check_host], verbose_name='host')),
-                ('is_allowed', models.BooleanField(default=True, help_text='Not ticked: forbidden, whatever else is allowed. Where any host is allowed, no other is read.', verbose_name='allowed')),
+                ('is_allowed', models.BooleanField(default=True, help_text=(
+                    "Not ticked: forbidden, even if others are allowed. If any host is allowed, only allowed hosts are "
+                    "read."
+                ), verbose_name='allowed')),
                 ('note', models.CharField(blank=True, max_length=200, verbose_name='note')),
             ],
             options={
@@ -104,11 +113,11 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80, unique=True, verbose_name='name')),
                 ('base_url', models.CharField(help_text='https://…/v1', max_length=300, validators=[django.core.validators.URLValidator(schemes=['http', 'https'])], verbose_name='address')),
-                ('model', models.CharField(help_text='As the service knows it.', max_length=200, verbose_name='model')),
+                ('model', models.CharField(help_text="The name the service uses.", max_length=200, verbose_name='model')),
                 ('encrypted_key', models.TextField(blank=True, editable=False)),
-                ('context_tokens', models.PositiveIntegerField(default=32000, help_text='Tokens that fit into it.', validators=[django.core.validators.MinValueValidator(2000)], verbose_name='context')),
-                ('price_input', models.DecimalField(decimal_places=4, default=Decimal('0'), help_text='Of a million tokens.', max_digits=12, verbose_name='price of input')),
-                ('price_output', models.DecimalField(decimal_places=4, default=Decimal('0'), help_text='Of a million tokens.', max_digits=12, verbose_name='price of output')),
+                ('context_tokens', models.PositiveIntegerField(default=32000, help_text="How many tokens fit.", validators=[django.core.validators.MinValueValidator(2000)], verbose_name='context')),
+                ('price_input', models.DecimalField(decimal_places=4, default=Decimal('0'), help_text="Per million tokens.", max_digits=12, verbose_name='price of input')),
+                ('price_output', models.DecimalField(decimal_places=4, default=Decimal('0'), help_text="Per million tokens.", max_digits=12, verbose_name='price of output')),
                 ('is_default', models.BooleanField(default=False, verbose_name='used where nobody chooses')),
                 ('is_enabled', models.BooleanField(default=True, verbose_name='enabled')),
             ],
@@ -127,20 +136,32 @@ class Migration(migrations.Migration):
                 ('description', models.CharField(blank=True, max_length=300, verbose_name='description')),
                 ('icon', models.CharField(choices=[('chat', 'speech bubble'), ('person', 'person'), ('library', 'books'), ('chart', 'chart'), ('settings', 'controls'), ('key', 'key'), ('file', 'document')], default='chat', max_length=10, verbose_name='icon')),
                 ('tone', models.CharField(blank=True, choices=[('brief', 'brief'), ('friendly', 'friendly'), ('formal', 'formal')], help_text='How a language model writes. Quotations from documents stay as they are.', max_length=10, verbose_name='tone')),
-                ('questions_en', models.TextField(blank=True, help_text='One a line, at most six.', max_length=2000, verbose_name='opening questions, English')),
-                ('questions_zh', models.TextField(blank=True, help_text='One a line, at most six.', max_length=2000, verbose_name='opening questions, Chinese')),
-                ('allowed_tools', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=60), blank=True, help_text='Names by comma; empty: those that are on by default.', null=True, size=None, validators=[agent.models.profiles.check_tools], verbose_name='allowed tools')),
-                ('is_strict', models.BooleanField(default=False, help_text='Otherwise a sentence that could not be checked against its source is shown with a mark.', verbose_name='shows checked sentences only')),
-                ('asks_before_web', models.BooleanField(default=False, help_text='Whoever asks sees the exact words, and allows each search of the web. The service may ask for it everywhere.', verbose_name='ask before a question leaves')),
-                ('uses_tools', models.BooleanField(default=True, help_text='Otherwise it searches once and writes.', verbose_name='chooses tools itself')),
+                ('questions_en', models.TextField(blank=True, help_text="One per line, at most six.", max_length=2000, verbose_name='opening questions, English')),
+                ('questions_zh', models.TextField(blank=True, help_text="One per line, at most six.", max_length=2000, verbose_name='opening questions, Chinese')),
+                ('allowed_tools', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=60), blank=True, help_text=(
+                    "Names separated by commas. Empty: the default tools."
+                ), null=True, size=None, validators=[agent.models.profiles.check_tools], verbose_name='allowed tools')),
+                ('is_strict', models.BooleanField(default=False, help_text=(
+                    "Otherwise sentences that could not be checked against their source are shown with a mark."
+                ), verbose_name='shows checked sentences only')),
+                ('asks_before_web', models.BooleanField(default=False, help_text=(
+                    "People see the exact words and allow each web search. The service can require this everywhere."
+                ), verbose_name='ask before a question leaves')),
+                ('uses_tools', models.BooleanField(default=True, help_text="Otherwise it searches once, then writes.", verbose_name='chooses tools itself')),
                 ('most_steps', models.PositiveSmallIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(50)], verbose_name='most steps')),
                 ('most_tool_calls', models.PositiveSmallIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100)], verbose_name='most tool calls')),
                 ('most_tokens', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1000)], verbose_name='most tokens')),
                 ('most_seconds', models.PositiveSmallIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(5), django.core.validators.MaxValueValidator(900)], verbose_name='most seconds')),
                 ('most_cost', models.DecimalField(blank=True, decimal_places=4, max_digits=12, null=True, verbose_name='most cost')),
                 ('is_default', models.BooleanField(default=False, verbose_name='used where nobody chooses')),
-                ('groups', models.ManyToManyField(blank=True, help_text='People of these groups and units, and of the units below. Empty: everybody.', related_name='+', to='auth.group', verbose_name='who may use it')),
-                ('knowledge_bases', models.ManyToManyField(blank=True, help_text='Narrows where it looks; nobody sees more by it. Empty: everything the person may read.', related_name='+', to='knowledge.knowledgebase', verbose_name='knowledge bases')),
+                ('groups', models.ManyToManyField(blank=True, help_text=(
+                    "People of these groups and units, and of the units below. Empty: everyone."
+                ), related_name='+', to='auth.group', verbose_name=(
+                    "who can use it"
+                ))),
+                ('knowledge_bases', models.ManyToManyField(blank=True, help_text=(
+                    "Limits where it searches; it never shows anyone more. Empty: everything the person can read."
+                ), related_name='+', to='knowledge.knowledgebase', verbose_name='knowledge bases')),
                 ('judge', models.ForeignKey(blank=True, help_text='The model that compares sentences with their sources; empty: the one that writes.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='agent.languagemodel', verbose_name='judge of sentences')),
                 ('language_model', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='agent.languagemodel', verbose_name='language model')),
             ],
@@ -165,7 +186,9 @@ class Migration(migrations.Migration):
                 ('prompts', models.JSONField(default=dict)),
                 ('duration_ms', models.PositiveIntegerField(null=True)),
                 ('rating', models.CharField(blank=True, choices=[('helpful', 'helpful'), ('not_helpful', 'not helpful')], max_length=20, verbose_name='rating')),
-                ('fault', models.CharField(blank=True, choices=[('wrong', 'wrong'), ('outdated', 'outdated'), ('incomplete', 'incomplete'), ('not_to_be_shown', 'should not be shown')], max_length=20, verbose_name='what is the matter')),
+                ('fault', models.CharField(blank=True, choices=[('wrong', 'wrong'), ('outdated', 'outdated'), ('incomplete', 'incomplete'), ('not_to_be_shown', 'should not be shown')], max_length=20, verbose_name=(
+                    "what is wrong"
+                ))),
                 ('comment', models.TextField(blank=True, verbose_name='comment')),
                 ('is_shown_to_keepers', models.BooleanField(default=False, editable=False)),
                 ('attachments', models.JSONField(default=list, editable=False)),
@@ -439,8 +462,10 @@ class Migration(migrations.Migration):
                 ('base_url', models.CharField(max_length=300, validators=[django.core.validators.URLValidator(schemes=['http', 'https'])], verbose_name='address')),
                 ('encrypted_key', models.TextField(blank=True, editable=False)),
                 ('most_results', models.PositiveSmallIntegerField(default=5, help_text='Of one search.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10)], verbose_name='most results')),
-                ('is_used', models.BooleanField(default=False, help_text='One at most is asked.', verbose_name='used')),
-                ('asks_first', models.BooleanField(default=False, help_text='Whoever asks sees the exact words, and allows each search before they leave the company.', verbose_name='ask before a question leaves')),
+                ('is_used', models.BooleanField(default=False, help_text="At most one is used.", verbose_name='used')),
+                ('asks_first', models.BooleanField(default=False, help_text=(
+                    "People see the exact words and allow each search before they leave the company."
+                ), verbose_name='ask before a question leaves')),
             ],
             options={
                 'verbose_name': 'search of the web',

@@ -72,7 +72,11 @@ class Migration(migrations.Migration):
                 ('layer_sha256', models.CharField(blank=True, editable=False, max_length=64)),
                 ('expires_on', models.DateField(blank=True, null=True, verbose_name='valid until')),
                 ('verified_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='verified')),
-                ('flag', models.CharField(blank=True, choices=[('changed', 'a source says something else now'), ('gone', 'a source is not there any more'), ('layer', 'the tables of a data source mean something else now')], editable=False, max_length=10, verbose_name='to be reviewed')),
+                ('flag', models.CharField(blank=True, choices=[('changed', "a source has changed"), ('gone', (
+                    "a source no longer exists"
+                )), ('layer', (
+                    "the tables of a data source have changed their meaning"
+                ))], editable=False, max_length=10, verbose_name='to be reviewed')),
                 ('folder', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='knowledge.folder', verbose_name='folder')),
                 ('source', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='business.datasource', verbose_name='data source')),
                 ('verified_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='verified by')),

@@ -36,17 +36,18 @@ class ChatBot(models.Model):
         _("mail addresses from contact data count"),
         default=False,
         help_text=_(
-            "People are known by the mail address that the company gave them there. Tick this where it gives none, and where nobody"
-            " can change their own contact data: whoever could would be answered as somebody else."
+            "People are recognised by the company mail address the platform gives them. Tick this only if it "
+            "gives none and people cannot change their own contact data; otherwise someone could get another "
+            "person's answers."
         ),
     )
     whom_to_ask = LineField(
         _("whom to ask"),
         max_length=200,
         blank=True,
-        help_text=_("Named to people who have no account here. Empty: their administrator."),
+        help_text=_("Shown to people without an account here. Empty: their administrator."),
     )
-    is_active = models.BooleanField(_("active"), default=False, help_text=_("It is tried before it is saved so."))
+    is_active = models.BooleanField(_("active"), default=False, help_text=_("It is tested before it is enabled."))
     site = models.CharField(max_length=300, editable=False)
 
     class Meta:

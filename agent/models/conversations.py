@@ -91,7 +91,7 @@ class Message(models.Model):
     prompts = models.JSONField(default=dict)
     duration_ms = models.PositiveIntegerField(null=True)
     rating = models.CharField(_("rating"), max_length=20, choices=Rating.choices, blank=True)
-    fault = models.CharField(_("what is the matter"), max_length=20, choices=AnswerFault.choices, blank=True)
+    fault = models.CharField(_("what is wrong"), max_length=20, choices=AnswerFault.choices, blank=True)
     comment = models.TextField(_("comment"), blank=True)
     is_shown_to_keepers = models.BooleanField(default=False, editable=False)
     opened_lower = models.BooleanField(default=False, editable=False)

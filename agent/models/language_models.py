@@ -18,18 +18,18 @@ class LanguageModel(models.Model):
     base_url = models.CharField(
         _("address"), max_length=300, validators=[URLValidator(schemes=["http", "https"])], help_text=_("https://…/v1")
     )
-    model = models.CharField(_("model"), max_length=200, help_text=_("As the service knows it."))
+    model = models.CharField(_("model"), max_length=200, help_text=_("The name the service uses."))
     encrypted_key = models.TextField(blank=True, editable=False)
     # host:port on this machine that a superuser allowed for this model; used while `base_url` leads there (agent/local_models.py)
     local_address = models.CharField(max_length=80, blank=True, default="", editable=False)
     context_tokens = models.PositiveIntegerField(
-        _("context"), default=32_000, validators=[MinValueValidator(2_000)], help_text=_("Tokens that fit into it.")
+        _("context"), default=32_000, validators=[MinValueValidator(2_000)], help_text=_("How many tokens fit.")
     )
     price_input = models.DecimalField(
-        _("price of input"), max_digits=12, decimal_places=4, default=Decimal(0), help_text=_("Of a million tokens.")
+        _("price of input"), max_digits=12, decimal_places=4, default=Decimal(0), help_text=_("Per million tokens.")
     )
     price_output = models.DecimalField(
-        _("price of output"), max_digits=12, decimal_places=4, default=Decimal(0), help_text=_("Of a million tokens.")
+        _("price of output"), max_digits=12, decimal_places=4, default=Decimal(0), help_text=_("Per million tokens.")
     )
     is_default = models.BooleanField(_("used where nobody chooses"), default=False)
     is_enabled = models.BooleanField(_("enabled"), default=True)

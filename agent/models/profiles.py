@@ -46,17 +46,17 @@ class AgentProfile(models.Model):
         help_text=_("How a language model writes. Quotations from documents stay as they are."),
     )
     questions_en = models.TextField(
-        _("opening questions, English"), blank=True, max_length=2_000, help_text=_("One a line, at most six.")
+        _("opening questions, English"), blank=True, max_length=2_000, help_text=_("One per line, at most six.")
     )
     questions_zh = models.TextField(
-        _("opening questions, Chinese"), blank=True, max_length=2_000, help_text=_("One a line, at most six.")
+        _("opening questions, Chinese"), blank=True, max_length=2_000, help_text=_("One per line, at most six.")
     )
     groups = models.ManyToManyField(
         "auth.Group",
         blank=True,
         related_name="+",
-        verbose_name=_("who may use it"),
-        help_text=_("People of these groups and units, and of the units below. Empty: everybody."),
+        verbose_name=_("who can use it"),
+        help_text=_("People of these groups and units, and of the units below. Empty: everyone."),
     )
     allowed_tools = ArrayField(
         models.CharField(max_length=60),
@@ -64,7 +64,7 @@ class AgentProfile(models.Model):
         null=True,
         blank=True,
         validators=[check_tools],
-        help_text=_("Names by comma; empty: those that are on by default."),
+        help_text=_("Names separated by commas. Empty: the default tools."),
     )
     language_model = models.ForeignKey(
         LanguageModel, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("language model")
@@ -81,24 +81,22 @@ class AgentProfile(models.Model):
     is_strict = models.BooleanField(
         _("shows checked sentences only"),
         default=False,
-        help_text=_("Otherwise a sentence that could not be checked against its source is shown with a mark."),
+        help_text=_("Otherwise sentences that could not be checked against their source are shown with a mark."),
     )
     asks_before_web = models.BooleanField(
         _("ask before a question leaves"),
         default=False,
-        help_text=_(
-            "Whoever asks sees the exact words, and allows each search of the web. The service may ask for it everywhere."
-        ),
+        help_text=_("People see the exact words and allow each web search. The service can require this everywhere."),
     )
     knowledge_bases = models.ManyToManyField(
         "knowledge.KnowledgeBase",
         blank=True,
         related_name="+",
         verbose_name=_("knowledge bases"),
-        help_text=_("Narrows where it looks; nobody sees more by it. Empty: everything the person may read."),
+        help_text=_("Limits where it searches; it never shows anyone more. Empty: everything the person can read."),
     )
     uses_tools = models.BooleanField(
-        _("chooses tools itself"), default=True, help_text=_("Otherwise it searches once and writes.")
+        _("chooses tools itself"), default=True, help_text=_("Otherwise it searches once, then writes.")
     )
     most_steps = models.PositiveSmallIntegerField(
         _("most steps"), null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(50)]

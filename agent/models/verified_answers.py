@@ -22,9 +22,9 @@ from knowledge.models import Document
 class Flag(models.TextChoices):
     """Why an answer waits for its keeper's review."""
 
-    CHANGED = "changed", _("a source says something else now")
-    GONE = "gone", _("a source is not there any more")
-    LAYER = "layer", _("the tables of a data source mean something else now")
+    CHANGED = "changed", _("a source has changed")
+    GONE = "gone", _("a source no longer exists")
+    LAYER = "layer", _("the tables of a data source have changed their meaning")
 
 
 class VerifiedAnswer(models.Model):

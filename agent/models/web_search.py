@@ -27,11 +27,11 @@ class WebSearchProvider(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(MOST_RESULTS)],
         help_text=_("Of one search."),
     )
-    is_used = models.BooleanField(_("used"), default=False, help_text=_("One at most is asked."))
+    is_used = models.BooleanField(_("used"), default=False, help_text=_("At most one is used."))
     asks_first = models.BooleanField(
         _("ask before a question leaves"),
         default=False,
-        help_text=_("Whoever asks sees the exact words, and allows each search before they leave the company."),
+        help_text=_("People see the exact words and allow each search before they leave the company."),
     )
 
     class Meta:
@@ -67,7 +67,9 @@ class WebHost(models.Model):
     is_allowed = models.BooleanField(
         _("allowed"),
         default=True,
-        help_text=_("Not ticked: forbidden, whatever else is allowed. Where any host is allowed, no other is read."),
+        help_text=_(
+            "Not ticked: forbidden, even if others are allowed. If any host is allowed, only allowed hosts are read."
+        ),
     )
     note = LineField(_("note"), max_length=200, blank=True)
 

@@ -104,5 +104,7 @@ def profile_id(principal: Principal, model: str) -> str:
     row = usable.filter(name=model).first()
     if row is None:
         known = ", ".join([DEFAULT, *usable.values_list("name", flat=True)])
-        raise NotFound(_("There is no model “%(name)s”. Known are: %(known)s.") % {"name": model[:80], "known": known})
+        raise NotFound(
+            _("There is no model “%(name)s”. Choose from: %(known)s.") % {"name": model[:80], "known": known}
+        )
     return str(row.pk)

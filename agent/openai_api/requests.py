@@ -102,7 +102,7 @@ def _require_text_form(form: Any) -> None:
     """Require text output. form: the requested format. Raises ValidationError for any other."""
     if form is not None and (not isinstance(form, Mapping) or form.get("type") not in (None, "text")):
         raise serializers.ValidationError(
-            _("Answers are text with its sources here: JSON and other structured output is not offered.")
+            _("Answers are text with sources: JSON and other structured output is not offered.")
         )
 
 
@@ -142,7 +142,7 @@ class InputItem(ChatMessage):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and data.get("type") not in (None, "message"):
-            raise serializers.ValidationError({"type": _("Send messages: nothing else is read here.")})
+            raise serializers.ValidationError({"type": _("Send messages: nothing else is accepted here.")})
         return super().to_internal_value(data)
 
 

@@ -43,7 +43,7 @@ def choose(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
     """Choose the person to see as. `?user=` is a username."""
     require_oversight(request.user)
     asked = request.GET.get("user", "")
-    context = {"title": _("See as somebody else"), "names": holder_names(), "asked": asked}
+    context = {"title": _("View as someone else"), "names": holder_names(), "asked": asked}
     if not asked:
         return show(request, "admin/oversight/choose.html", context)
     try:
@@ -68,7 +68,7 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
     what, text = asked["what"], asked["text"]
     with impersonated(principal, user, what=what, text=text) as look:
         context = _seen(look.sees, request.GET.get("folder", "")) | _tried(look, what, text)
-        context |= {"title": _("Seen as %(name)s") % {"name": user.get_username()}, "person": user, "sees": look.sees}
+        context |= {"title": _("Viewed as %(name)s") % {"name": user.get_username()}, "person": user, "sees": look.sees}
         return _rendered(request, context)
 
 

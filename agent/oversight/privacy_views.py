@@ -28,7 +28,7 @@ class PrivacyForm(forms.ModelForm[PrivacySettings]):
 def privacy(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Show the settings and change them. Raises PermissionDenied unless a superuser asks."""
     if not principal.is_superuser:
-        raise PermissionDenied(_("Only administrators of the system change privacy settings."))
+        raise PermissionDenied(_("Only system administrators change privacy settings."))
     form = PrivacyForm(request.POST if request.method == "POST" else None, instance=privacy_settings())
     if form.is_valid():
         try:

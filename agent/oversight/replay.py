@@ -101,7 +101,7 @@ def get_answer(message_id: UUID) -> Message:
     """Return an answer. Raises NotFound."""
     found = answers().filter(pk=message_id).first()
     if found is None:
-        raise NotFound(_("There is no such answer; its conversation may be deleted."))
+        raise NotFound(_("There is no such answer; its conversation may have been deleted."))
     return found
 
 

@@ -128,7 +128,7 @@ def _file(
     request: HttpRequest, principal: Principal, subject: Subject, rows: QuerySet[Shown], chosen: dict[str, str]
 ) -> HttpResponseBase:
     if not request.user.has_perm("audit.export_entry"):
-        raise PermissionDenied(_("Only auditors who may export do this."))
+        raise PermissionDenied(_("Only auditors who can export do this."))
     record(principal, Action.AUDIT_EXPORTED, detail={"format": "csv", "shown": chosen} | _named(subject))
     found = lines(rows, may_replay=False)
     name = f"shown-{timezone.localdate():%Y-%m-%d}.csv"

@@ -29,7 +29,7 @@ def served_model(name: str = "") -> ServedModel | None:
     if name and name != FROM_SETTINGS:
         known = ", ".join(model_names()) or "-"
         raise InvalidInput(
-            _("There is no language model “%(name)s”. Known are: %(known)s.") % {"name": name, "known": known}
+            _("There is no language model “%(name)s”. Choose from: %(known)s.") % {"name": name, "known": known}
         )
     return model_of_settings()
 

@@ -53,7 +53,7 @@ def result_at(principal: Principal, place: Place) -> tuple[str, QueryShown]:
     for query in message.queries:
         if query.number == place.number and query.result is not None:
             return query.source, query.result
-    raise NotFound(_("There is no such result, or you may not see it any more."))
+    raise NotFound(_("There is no such result, or you can no longer see it."))
 
 
 def exported(principal: Principal, place: Place) -> tuple[list[tuple[object, ...]], str]:
@@ -82,7 +82,7 @@ def run_again(principal: Principal, place: Place) -> UUID:
     opened = open_source(principal, source)
     result = async_to_sync(run_query)(principal, opened, kept.statement, run_id=str(place.message_id))
     fresh = _shown(opened, result, kept, statement=kept.statement, meaning=_meaning(opened, kept), is_same=True)
-    notice = gettext_noop("The same query, run again with the rights you have now.")
+    notice = gettext_noop("The same query, run again with your current rights.")
     return _answer(principal, place, source, fresh, notice=notice)
 
 
@@ -102,7 +102,7 @@ def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
         statement=sql.strip(),
         meaning=free_meaning(opened, sql, language_of(kept.question) or "en"),
     )
-    notice = gettext_noop("Verified by you. From now on this query answers the question for everybody who may run it.")
+    notice = gettext_noop("Verified by you. From now on this query answers the question for everyone who can run it.")
     return _answer(principal, place, source, fresh, notice=notice)
 
 

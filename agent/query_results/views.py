@@ -30,7 +30,7 @@ class Correction(forms.Form):
             attrs={"rows": 12, "spellcheck": "false", "autocapitalize": "off", "aria-describedby": "sql-error sql-help"}
         ),
         help_text=gettext_lazy(
-            "One SELECT over the tables below. Org units are filtered for you; at most 50 rows are shown."
+            "One SELECT over the tables below. Rows of other units are filtered out; at most 50 rows are shown."
         ),
     )
 

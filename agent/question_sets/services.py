@@ -56,7 +56,7 @@ def create_set(user: Who, name: str) -> QuestionSet:
         with transaction.atomic():
             made = QuestionSet.objects.create(name=given)
     except IntegrityError as error:
-        raise InvalidInput(_("There is a set of this name.")) from error
+        raise InvalidInput(_("There is already a set with this name.")) from error
     _record(user, made, made=True)
     return made
 
@@ -146,7 +146,7 @@ def add_answer(user: Who, set_id: UUID, message: Message) -> Case:
     within = get_set(user, set_id)
     _require_room(within, 1)
     if within.cases.filter(message=message).exists():
-        raise Conflict(_("This question is in the set."))
+        raise Conflict(_("This question is already in the set."))
     made = Case.objects.create(
         question_set=within,
         question=question_of(message),
@@ -193,7 +193,7 @@ def stop_run(user: Who, set_id: UUID, run_id: UUID) -> None:
     """Stop a run after its current question. Raises PermissionDenied, NotFound."""
     within = get_set(user, set_id)
     if not within.runs.filter(pk=run_id, ended_at=None).update(stopped_at=timezone.now()):
-        raise NotFound(_("There is no such run on its way."))
+        raise NotFound(_("There is no such run in progress."))
     _record(user, within, stopped=str(run_id))
 
 
@@ -201,7 +201,7 @@ def _require_no_run(within: QuestionSet) -> None:
     """Require that no run is under way; none can start until the transaction ends. Raises Conflict."""
     QuestionSet.objects.select_for_update().get(pk=within.pk)
     if within.runs.filter(ended_at=None, stopped_at=None).exists():
-        raise Conflict(_("A run over this set is on its way: wait for it, or stop it."))
+        raise Conflict(_("A run over this set is in progress: wait for it, or stop it."))
 
 
 def _require_room(within: QuestionSet, more: int) -> None:

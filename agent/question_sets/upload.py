@@ -49,7 +49,7 @@ def _line(number: int, text: str, cited: dict[str, list[str]]) -> Line:
     except ValueError as error:
         raise InvalidInput(_("Line %(n)s is not JSON.") % {"n": number}) from error
     if not isinstance(given, dict):
-        raise InvalidInput(_("Line %(n)s is no object with a question.") % {"n": number})
+        raise InvalidInput(_("Line %(n)s is not an object with a question.") % {"n": number})
     question = given.get("question") or given.get("text")
     if not isinstance(question, str) or not question.strip() or "\x00" in question:
         raise InvalidInput(_("Line %(n)s has no question in “text” or “question”.") % {"n": number})

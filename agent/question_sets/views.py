@@ -53,15 +53,15 @@ class CaseForm(forms.Form):
     )
     answers = forms.CharField(
         label=gettext_lazy("The answer says one of"), required=False, widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=gettext_lazy("One a line."),
+        help_text=gettext_lazy("One per line."),
     )  # fmt: skip
     documents = forms.CharField(
         label=gettext_lazy("and cites one of these documents"), required=False, widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=gettext_lazy("File names or titles, one a line."),
+        help_text=gettext_lazy("File names or titles, one per line."),
     )  # fmt: skip
     forbidden = forms.CharField(
         label=gettext_lazy("and never says"), required=False, widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=gettext_lazy("What this person must not be told, one a line; saying it is a leak."),
+        help_text=gettext_lazy("What this person must not learn, one per line; saying it is a leak."),
     )  # fmt: skip
 
 

@@ -70,5 +70,5 @@ def _shown(view: PrincipalView, request: Request, run: Run, language: str) -> Re
 
 def _failed(run: Run, error: Exception) -> Response:
     log.error("answer.not_shown", run=str(run.message_id), exc_info=error)
-    sentence = _("Something failed on our side; your question is kept. Read the conversation again in a moment.")
+    sentence = _("Something went wrong on our side. Your question is kept; open the conversation again in a moment.")
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, sentence, code="failed")

@@ -85,7 +85,7 @@ class _Answers(PrincipalView):
         """Return a verified answer that the caller may see, and audit it. Raises NotFound."""
         found = next(shown_answers(seen_answers(self.principal).filter(pk=answer_id)), None)
         if found is None:
-            raise NotFound(_("There is no such verified answer, or you may not see it."))
+            raise NotFound(_("There is no such verified answer, or you cannot see it."))
         note_shown(self.principal, [found])
         return dict(self.get_serializer(found).data)
 

@@ -89,7 +89,7 @@ def _held(principal: Principal) -> Iterator[None]:
         READERS.take(principal.user_id)
     except HoldsTooMuch:
         raise TooMany(
-            _("You are reading too many answers at once. Close some of the pages that show them."), retry_after_s=FREE_S
+            _("You have too many answers open at once. Close some of their pages."), retry_after_s=FREE_S
         ) from None
     try:
         yield

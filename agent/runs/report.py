@@ -27,7 +27,7 @@ STAGES: Mapping[str, Label] = {
 }
 NAMES: Mapping[str, Label] = {
     "extractive": _("Quoted, no language model"),
-    "database": _("Counted by the database"),
+    "database": _("Calculated by the database"),
     "calculate": _("Calculated"),
     "bundled": _("comes with the product"),
     "default": _("standard"),
@@ -35,16 +35,16 @@ NAMES: Mapping[str, Label] = {
 }  # what settings and code call it; a model's own name stays
 LABELS: Mapping[str, Label] = {
     State.PREPROCESS: _("Clean the question"),
-    State.LOAD_AUTHZ: _("Read who asks and what they may read"),
+    State.LOAD_AUTHZ: _("Read the asker and their rights"),
     State.ROUTE: _("Choose the way"),
     State.ACT: _("Let the model answer"),
     State.RETRIEVE: _("Search documents"),
     State.QUERY: _("Ask tables and data sources"),
     State.CALCULATE: _("Calculate"),
     State.CLARIFY: _("Ask back"),
-    State.VALIDATE_EVIDENCE: _("Look whether the evidence may be used"),
+    State.VALIDATE_EVIDENCE: _("Check that the evidence may be used"),
     State.SYNTHESIZE: _("Write the answer"),
-    State.REFUSE: _("Say that there is no answer"),
+    State.REFUSE: _("State that there is no answer"),
 }
 COUNTS: Mapping[str, Label] = {
     "visible": _("passages in reach"),

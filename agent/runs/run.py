@@ -164,7 +164,7 @@ def place_in_words(before: int, language: str) -> str:
     """Return the sentence for a waiting person. before: number of questions that start before theirs."""
     with override(language):
         if not before:
-            return _("Others are being answered; yours is next.")
+            return _("Others are being answered; you are next.")
         return ngettext("%(count)d question before yours.", "%(count)d questions before yours.", before) % {
             "count": before
         }

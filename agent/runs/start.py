@@ -164,9 +164,7 @@ def _narrow(run: Run, scope: Scope, options: Options) -> None:
     scope), NotFound and PermissionDenied (tables).
     """
     if options.attachments and (scope != Scope() or options.tables):
-        raise InvalidInput(
-            _("A question is asked of its files, or in the places that were chosen: take one of them out.")
-        )
+        raise InvalidInput(_("Ask about attached files or in chosen places, not both: remove one of them."))
     if run.attached.asked_with:
         return
     require_tables(run.principal, options.tables)
@@ -186,7 +184,7 @@ def check_question(question: str) -> str:
     """Return the question for storage. Raises InvalidInput for an empty one, and for one that is too long."""
     asked = normalise(question).strip()
     if not asked:
-        raise InvalidInput(_("Ask a question: the text is empty."))
+        raise InvalidInput(_("The question is empty."))
     if len(asked) > QUESTION_LENGTH:
         raise InvalidInput(
             _("A question has at most %(most)s characters; this one has %(count)s. Upload long texts as documents.")
@@ -307,13 +305,11 @@ def _refusal(full: QueueFull) -> Unavailable:
     values = {"seconds": full.retry_after_s}
     if full.is_own:
         return TooMany(
-            _("Too many of your questions are waiting. This one was not taken; ask it again in %(seconds)s s.")
-            % values,
+            _("Too many of your questions are waiting. Ask this one again in %(seconds)s s.") % values,
             retry_after_s=full.retry_after_s,
         )
     return Unavailable(
-        _("Too many people are asking at the moment. Your question was not taken; ask it again in %(seconds)s s.")
-        % values,
+        _("Too many people are asking right now. Ask again in %(seconds)s s.") % values,
         retry_after_s=full.retry_after_s,
     )
 

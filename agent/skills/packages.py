@@ -84,7 +84,7 @@ def read_package(data: bytes) -> Package:
         zlib.error,
         LZMAError,
     ) as error:
-        raise InvalidInput(_("The file is no zip that can be read.")) from error
+        raise InvalidInput(_("The file is not a readable zip.")) from error
     return package_of(files)
 
 
@@ -106,7 +106,7 @@ def package_of(files: Mapping[str, bytes]) -> Package:
             _("The head of SKILL.md does not fit: %(place)s: %(why)s.") % {"place": place, "why": first["msg"]}
         ) from error
     if not instructions.strip():
-        raise InvalidInput(_("SKILL.md says nothing below its head."))
+        raise InvalidInput(_("SKILL.md has nothing below its head."))
     return Package(manifest.name, " ".join(manifest.description.split()), instructions.strip(), dict(files))
 
 
@@ -191,4 +191,4 @@ def _parted(text: bytes) -> tuple[object, str]:
             raise InvalidInput(_("The head of SKILL.md has YAML aliases, which are not read."))
         return cleaned(yaml.safe_load(found[1])), cleaned(said[found.end() :])
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InvalidInput(_("The head of SKILL.md is no YAML that can be read.")) from error
+        raise InvalidInput(_("The head of SKILL.md is not valid YAML.")) from error

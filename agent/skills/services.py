@@ -48,14 +48,14 @@ def add_version(user: User, package: Package) -> SkillVersion:
     Raises PermissionDenied, InvalidInput (a duplicate).
     """
     if not may_add(user):
-        raise PermissionDenied(_("You may not add skills."))
+        raise PermissionDenied(_("You cannot add skills."))
     skill, _is_new = Skill.objects.get_or_create(name=package.name)
     Skill.objects.select_for_update().get(pk=skill.pk)
     archive = package.archive
     digest = sha256(archive).hexdigest()
     same = skill.versions.filter(sha256=digest).first()
     if same is not None:
-        raise InvalidInput(_("This is version %(number)s, which is there already.") % {"number": same.number})
+        raise InvalidInput(_("This is version %(number)s, which already exists.") % {"number": same.number})
     newest = skill.versions.aggregate(newest=Max("number"))["newest"] or 0
     version = SkillVersion.objects.create(
         skill=skill,
@@ -79,7 +79,7 @@ def review(user: User, version: SkillVersion, verdict: Verdict, *, sha256_seen: 
     """
     _require_review(user)
     if sha256_seen != version.sha256:
-        raise InvalidInput(_("This is not the version that you were shown: look at it again."))
+        raise InvalidInput(_("This is not the version you were shown. Look at it again."))
     SkillVersion.objects.filter(pk=version.pk).update(verdict=verdict, reviewed_by=user, reviewed_at=timezone.now())
     skill = version.skill
     _record(user, Action.SKILL_REVIEWED, skill, version=version.number, sha256=version.sha256, verdict=verdict)
@@ -116,7 +116,7 @@ def delete_skill(user: User, skill: Skill) -> None:
 
 def _require_review(user: User) -> None:
     if not may_review(user):
-        raise PermissionDenied(_("You may not review skills or switch them on."))
+        raise PermissionDenied(_("You cannot review skills or switch them on."))
 
 
 def _use(user: User, skill: Skill, version: SkillVersion | None) -> None:

@@ -68,5 +68,5 @@ async def _named_by_documents(run: Run) -> str:
 def _without_data(run: Run) -> State:
     """Continue with the documents only, and tell the person."""
     with override(run.language):
-        run.tell(_("The part about business data cannot be answered from the data you may ask."))
+        run.tell(_("The part about business data could not be answered from data you can query."))
     return State.VALIDATE_EVIDENCE

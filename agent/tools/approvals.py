@@ -59,9 +59,9 @@ def decide(principal: Principal, approval_id: UUID, *, is_allowed: bool) -> Tool
         .first()
     )
     if row is None:
-        raise NotFound(_("There is no such question of yours."))
+        raise NotFound(_("There is no such question for you."))
     if not row.is_open:
-        raise Conflict(_("This was decided already, or has waited too long. Ask your question again."))
+        raise Conflict(_("This was already decided, or waited too long. Ask your question again."))
     row.state = ApprovalState.ALLOWED if is_allowed else ApprovalState.REFUSED
     row.decided_at = timezone.now()
     row.save(update_fields=["state", "decided_at"])

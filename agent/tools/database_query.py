@@ -69,7 +69,7 @@ class DatabaseQuery(ToolDefaults):
     def why_not(self, principal: Principal) -> Words | None:
         if DataSource.objects.visible_to(principal).exists():
             return None
-        return Words("There is no data source that you may ask.", "没有您可以查询的数据源。")
+        return Words("There is no data source you can ask.", "没有您可以查询的数据源。")
 
     async def run(self, ctx: ToolContext, args: QueryArgs) -> ToolResult:
         sources = await sync_to_async(_sources)(ctx, args)

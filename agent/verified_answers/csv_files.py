@@ -70,13 +70,13 @@ def _lines(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
         names = reader.fieldnames or ()
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise InvalidInput(_("The file is no CSV: %(why)s.") % {"why": error}) from error
+        raise InvalidInput(_("The file is not CSV: %(why)s.") % {"why": error}) from error
     for name in (*(each for each in names if each not in COLUMNS), *(each for each in NEEDED if each not in names)):
         raise InvalidInput(
             _("The columns are %(known)s; look at “%(name)s”.") % {"known": ", ".join(COLUMNS), "name": name}
         )
     if not 0 < len(rows) <= MOST_LINES:
-        raise InvalidInput(_("A file has between one and %(most)s verified answers.") % {"most": MOST_LINES})
+        raise InvalidInput(_("A file holds 1 to %(most)s verified answers.") % {"most": MOST_LINES})
     for number, row in rows:
         yield number, {name: unsafe_cell(value) for name, value in row.items() if isinstance(value, str)}
 
@@ -100,5 +100,5 @@ def _as(kind: Callable[[str], T], text: str, name: str) -> T:
     try:
         return kind(text)
     except ValueError as error:
-        said = _("“%(value)s” is nothing that the column %(name)s can have.")
+        said = _("“%(value)s” does not fit the column %(name)s.")
         raise InvalidInput(said % {"value": text[:60], "name": name}) from error

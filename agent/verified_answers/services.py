@@ -97,7 +97,7 @@ def _store(
     known = VerifiedAnswer.unscoped.select_for_update().filter(folder=folder, question_key=key).exclude(pk=answer.pk)
     if (other := known.first()) is not None:
         if not replaces:
-            raise Conflict(_("The folder has a verified answer to this question already."))
+            raise Conflict(_("This folder already has a verified answer to this question."))
         answer = get_kept(principal, other.pk)
     sources = _sources(principal, given, answer)
     answer.folder, answer.question, answer.question_key, answer.text = folder, question, key, text
@@ -145,8 +145,7 @@ def _sources(principal: Principal, given: Given, before: VerifiedAnswer) -> list
     found += [_of_data(principal, name) for name in dict.fromkeys(given.data_sources)]
     if not 0 < len(found) <= MOST_SOURCES:
         raise InvalidInput(
-            _("Name what the answer stands on: between one and %(most)s documents or data sources.")
-            % {"most": MOST_SOURCES}
+            _("Choose what the answer is based on: 1 to %(most)s documents or data sources.") % {"most": MOST_SOURCES}
         )
     return found
 
@@ -163,14 +162,14 @@ def _of_passage(principal: Principal, cited: Passage) -> VerifiedSource:
 def _of_document(principal: Principal, document_id: UUID) -> VerifiedSource:
     document = get_visible(Document, principal, pk=document_id)
     if document.current_version_id is None or document.is_attached:
-        raise InvalidInput(_("“%(title)s” cannot be cited: nobody is answered from it.") % {"title": document.title})
+        raise InvalidInput(_("“%(title)s” cannot be cited: it is not used in answers.") % {"title": document.title})
     return VerifiedSource(document=document, folder_id=document.folder_id, version_id=document.current_version_id)
 
 
 def _of_data(principal: Principal, name: str) -> VerifiedSource:
     source = asked_whole(principal).filter(name=name).first()
     if source is None:
-        raise NotFound(_("There is no data source %(name)s that you may ask.") % {"name": name})
+        raise NotFound(_("There is no data source %(name)s you can query.") % {"name": name})
     return VerifiedSource(data_source=source, layer_sha256=layer_sha256(source))
 
 
@@ -197,7 +196,7 @@ def _renew(principal: Principal, source: VerifiedSource) -> None:
     if source.data_source is not None:
         source.layer_sha256 = layer_sha256(source.data_source)
     elif source.document is None or source.document.trashed_at is not None:
-        raise InvalidInput(_("A source of this answer is gone: name another one, or retire the answer."))
+        raise InvalidInput(_("A source of this answer no longer exists. Choose another one, or delete the answer."))
     elif source.document.current_version_id != source.version_id:
         now = _of_document(principal, source.document.pk)
         source.version_id, source.chunk_id, source.start, source.end = now.version_id, None, 0, 0

@@ -52,7 +52,7 @@ class WebSearchProviderForm(KeyedForm):
         kind, key = cleaned.get("kind"), cleaned.get("api_key")
         moved = "base_url" in self.changed_data
         if kind and kinds.get(str(kind)).needs_key and not key and (moved or not self.instance.encrypted_key):
-            self.add_error("api_key", _("This service answers nobody without a key: enter it."))
+            self.add_error("api_key", _("This service needs a key: enter it."))
         return cleaned
 
 
@@ -78,7 +78,7 @@ class WebHostAdmin(SettingsAdmin):
 def try_search(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Try a service before it is saved. Raises PermissionDenied without the right to change web search services."""
     if not request.user.has_perm("agent.change_websearchprovider"):
-        raise PermissionDenied(gettext("Only administrators of the system set up searches of the web."))
+        raise PermissionDenied(gettext("Only system administrators set up web searches."))
     return tried(request, principal, WebSearchProvider, WebSearchProviderForm, Action.WEB_SEARCH_TESTED, _searched)
 
 
@@ -86,9 +86,9 @@ def _searched(row: WebSearchProvider) -> dict[str, object]:
     try:
         found = search(service_of(row), QUERY, HostRules())
     except SearchFailed as problem:
-        return {"ok": False, "sentence": gettext("It does not answer as it should."), "detail": str(problem)}
+        return {"ok": False, "sentence": gettext("It does not respond properly."), "detail": str(problem)}
     if not found:
-        return {"ok": False, "sentence": gettext("It answers, and finds nothing for “%(query)s”.") % {"query": QUERY}}
+        return {"ok": False, "sentence": gettext("It works, but finds nothing for “%(query)s”.") % {"query": QUERY}}
     counted = ngettext("%(count)d page", "%(count)d pages", len(found)) % {"count": len(found)}
-    sentence = gettext("It answers: %(pages)s for “%(query)s”. Save it now.") % {"pages": counted, "query": QUERY}
+    sentence = gettext("It works: %(pages)s for “%(query)s”. Save it now.") % {"pages": counted, "query": QUERY}
     return {"ok": True, "sentence": sentence}

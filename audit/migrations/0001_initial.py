@@ -123,8 +123,10 @@ class Migration(migrations.Migration):
             name='Hold',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reason', models.CharField(help_text='Case or file number; it appears in the audit log.', max_length=255, verbose_name='reason')),
-                ('person_id', models.BigIntegerField(blank=True, help_text="Empty: everybody. Otherwise this person's names and entries only.", null=True, verbose_name='user id')),
+                ('reason', models.CharField(help_text="Case or file number, shown in the audit log.", max_length=255, verbose_name='reason')),
+                ('person_id', models.BigIntegerField(blank=True, help_text=(
+                    "Leave empty for everyone; otherwise only this person's names and entries."
+                ), null=True, verbose_name='user id')),
                 ('from_at', models.DateTimeField(blank=True, help_text='Empty: from the first entry.', null=True, verbose_name='from')),
                 ('until_at', models.DateTimeField(blank=True, help_text='Empty: without an end.', null=True, verbose_name='until')),
                 ('placed_at', models.DateTimeField(auto_now_add=True, verbose_name='placed')),

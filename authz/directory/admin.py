@@ -23,7 +23,7 @@ class DirectoryAccountForm(forms.ModelForm[DirectoryAccount]):
     def clean_user(self) -> User:
         user: User = self.cleaned_data["user"]
         if user.is_superuser or hasattr(user, "service_account"):
-            raise forms.ValidationError(_("Administrators of the system and service accounts stay ours."))
+            raise forms.ValidationError(_("System administrators and service accounts are always managed here."))
         return user
 
     def clean(self) -> dict[str, Any]:

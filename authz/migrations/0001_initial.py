@@ -45,7 +45,9 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=100, verbose_name='name')),
                 ('prefix', models.CharField(max_length=12, unique=True, verbose_name='prefix')),
                 ('sha256', models.CharField(editable=False, max_length=64)),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('search', 'search and read documents'), ('chat', 'ask questions and read the own conversations'), ('ingest', 'upload and change documents and folders'), ('sql', 'let answers query business data'), ('audit', 'read and export the audit log'), ('provision', 'keep accounts and groups (SCIM)')], max_length=10), default=authz.models.tokens.default_scopes, size=None, verbose_name='scopes')),
+                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('search', 'search and read documents'), ('chat', (
+                    "ask questions and read your own conversations"
+                )), ('ingest', 'upload and change documents and folders'), ('sql', 'let answers query business data'), ('audit', 'read and export the audit log'), ('provision', 'keep accounts and groups (SCIM)')], max_length=10), default=authz.models.tokens.default_scopes, size=None, verbose_name='scopes')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('expires_at', models.DateTimeField(verbose_name='expires')),
                 ('revoked_at', models.DateTimeField(editable=False, null=True, verbose_name='revoked')),

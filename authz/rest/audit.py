@@ -37,7 +37,7 @@ class MayRead(BasePermission):
 
 
 class MayExport(BasePermission):
-    message = _("Only auditors who may export do this.")
+    message = _("Only auditors who can export do this.")
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return view.principal.folder_id is None and request.user.has_perm("audit.export_entry")

@@ -42,7 +42,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
 
 class WrittenBySuperusers(BasePermission):
-    message = _("Only an administrator of the system may do this.")
+    message = _("Only system administrators can do this.")
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return request.method in SAFE_METHODS or view.principal.is_superuser

@@ -28,7 +28,7 @@ def body_of(data: bytes) -> Any:
         raise ParseError(sentence % {"most": MOST_LEVELS}) from None
     except HalfCharacter:
         raise ParseError(
-            _("A text of this request holds half of a character (one surrogate of a pair) and cannot be kept.")
+            _("The text contains half a character (an unpaired surrogate) and cannot be stored.")
         ) from None
     except ValueError as error:
         raise ParseError(f"JSON parse error - {error}") from error

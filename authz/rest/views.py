@@ -82,7 +82,7 @@ class ResourceRouter(SimpleRouter):
 
 def _missing(scope: TokenScope, bearer: Bearer) -> str:
     return _(
-        "This token is for %(has)s; this needs the scope “%(scope)s”. Make a token with it on your tokens page."
+        "This token is for %(has)s; this needs the scope “%(scope)s”. Create a token with it on your tokens page."
     ) % {
         "has": ", ".join(f"“{name}”" for name in bearer.scopes),
         "scope": scope.value,

@@ -189,7 +189,7 @@ class _Parts:
         if not (fields.sort or fields.ascending or fields.top or fields.exact):
             return None
         if (fields.top and not fields.top.isascii()) or not (fields.top or "1").isdecimal():
-            raise Inexpressible(_("How many are shown is a whole number."))
+            raise Inexpressible(_("Give the number of rows as a whole number."))
         by = fields.sort if fields.sort != "0" else ""
         made: dict[str, Any] = {"by": by, "descending": not fields.ascending, "ties": not fields.exact}
         return made | ({"limit": int(fields.top)} if fields.top else {})
@@ -214,7 +214,7 @@ def period_of(code: str) -> Period:
         first, last = map(int, rest[:2])
         return Period.model_validate({"unit": unit, "first": first, "last": last, "to_date": rest[2:] == ["to_date"]})
     except ValueError as error:  # includes ValidationError
-        raise Inexpressible(_("%(value)s is no period.") % {"value": code}) from error
+        raise Inexpressible(_("%(value)s is not a period.") % {"value": code}) from error
 
 
 def code_of_period(period: Period) -> str:
@@ -329,7 +329,7 @@ def _day(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        raise Inexpressible(_("%(value)s is no date.") % {"value": text}) from error
+        raise Inexpressible(_("%(value)s is not a date.") % {"value": text}) from error
 
 
 def _said(error: ValidationError) -> str:

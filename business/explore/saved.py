@@ -81,7 +81,7 @@ def share_query(principal: Principal, saved_id: UUID, *, is_shared: bool) -> Sav
     query = _opened(principal, row, opened).query
     named = list(names_of_rows(query, Catalog.of(opened.layer))) if query else []
     if is_shared and (query is None or named):
-        told = _("It cannot be shared: “%(value)s” may be the name of something that not everybody may see.")
+        told = _("It cannot be shared: “%(value)s” may be a name that not everyone can see.")
         raise InvalidInput(told % {"value": named[0] if named else row.name})
     if row.is_shared != is_shared:
         row.is_shared = is_shared

@@ -141,7 +141,7 @@ def save(request: HttpRequest, principal: Principal) -> HttpResponse:
     except (Inexpressible, InvalidInput) as error:
         messages.error(request, str(error))
         return redirect(explore_url(opened.source.name, fields) or reverse("explore"))
-    messages.success(request, _("Saved. Its times are counted anew whenever it is opened."))
+    messages.success(request, _("Saved. Its times are counted again each time you open it."))
     return redirect("saved-query", row.pk)
 
 
@@ -154,7 +154,11 @@ def share(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpRes
     except InvalidInput as error:
         messages.error(request, str(error))
     else:
-        told = _("Shared with everybody who may ask this source.") if row.is_shared else _("Yours alone again.")
+        told = (
+            _("Shared with everyone who can ask this source.")
+            if row.is_shared
+            else _("No longer shared: only you see it.")
+        )
         messages.success(request, told)
     return redirect("saved-query", saved_id)
 

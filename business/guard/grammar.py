@@ -27,7 +27,7 @@ def parse_query(text: str) -> Tree:
     if kind != "select_stmt":
         raise SqlRefused(
             Reason.STATEMENT,
-            _("Only questions are run: write one SELECT; %(kind)s is not allowed.") % {"kind": _spoken(kind)},
+            _("Only SELECT is allowed, not %(kind)s.") % {"kind": _spoken(kind)},
         )
     if sum(1 for _node in nodes(tree)) > MAX_NODES:
         raise SqlRefused(Reason.TEXT, _("The statement has too many parts: simplify it."))
@@ -39,7 +39,7 @@ def text_of(tree: Tree) -> str:
     try:
         return str(postgast.deparse(tree))
     except PgQueryError as error:
-        raise SqlRefused(Reason.SYNTAX, _("The statement cannot be written out again: simplify it.")) from error
+        raise SqlRefused(Reason.SYNTAX, _("The statement cannot be rewritten: simplify it.")) from error
 
 
 def select_of(tree: Tree) -> Tree:

@@ -77,8 +77,6 @@ def written(tree: Tree) -> str:
     sql = text_of(tree)
     again = parse_query(sql)
     if not same(tree, again):
-        raise SqlRefused(
-            Reason.DISAGREEMENT, _("The statement does not survive being written out: write it more simply.")
-        )
+        raise SqlRefused(Reason.DISAGREEMENT, _("The statement changes when it is rewritten: write it more simply."))
     require_known(again)
     return sql

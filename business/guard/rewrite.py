@@ -119,7 +119,7 @@ class Rewriter:
             )
         if not found:
             full = f"{schema}.{name}" if schema else name
-            raise SqlRefused(Reason.RELATION, _("There is no table %(name)s that you may ask about.") % {"name": full})
+            raise SqlRefused(Reason.RELATION, _("There is no table %(name)s you can query.") % {"name": full})
         return found[0]
 
     def _projection(self, table: AllowedTable) -> str:

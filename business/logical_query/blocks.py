@@ -166,7 +166,7 @@ def group_sql(dimension: Dimension, source: JoinedTables, conditions: Conditions
         name = dimension.name or conditions.time_of(source)
         time = catalog.dimension(name)[1]
         if time.type != "time":
-            raise Inexpressible(_("%(name)s is no time.") % {"name": name})
+            raise Inexpressible(_("%(name)s is not a time.") % {"name": name})
         require_kept(time, dimension.grain)
         return _grain_sql(source.column(name), dimension.grain), ""
     if dimension.name not in catalog.models:
@@ -198,7 +198,7 @@ def _moved(
     fiscal = conditions.catalog.layer.fiscal_year_start
     old, new = (periods(days_of(span, conditions.today, fiscal), grain) for span in spans)
     if len(old) != len(new) or (dimension.name or own) != (time.field or own):
-        raise Inexpressible(_("These times cannot be set side by side: they have not the same periods."))
+        raise Inexpressible(_("These times cannot be compared: their periods differ."))
     pairs = (f"WHEN {_label(a, grain)} THEN {_label(b, grain)}" for a, b in zip(old, new, strict=True))
     return f"CASE {shown} {' '.join(pairs)} END"
 

@@ -64,7 +64,7 @@ def day_of(value: str | float | bool) -> date:
     try:
         return date.fromisoformat(found[1] if found else "")
     except ValueError as error:
-        raise Inexpressible(_("%(value)s is no date.") % {"value": value}) from error
+        raise Inexpressible(_("%(value)s is not a date.") % {"value": value}) from error
 
 
 def _operand(value: str | float | bool, *, is_number: bool) -> str:
@@ -86,7 +86,7 @@ def number_sql(value: str | float | bool) -> str:
     try:
         number = float(value)
     except ValueError as error:
-        raise Inexpressible(_("%(value)s is no number.") % {"value": value}) from error
+        raise Inexpressible(_("%(value)s is not a number.") % {"value": value}) from error
     return str(int(number)) if number == int(number) else repr(number)
 
 

@@ -124,7 +124,7 @@ class Conditions:
         name = condition.field or self.time_of(source)
         model, dimension = self.catalog.dimension(name)
         if dimension.type != "time":
-            raise Inexpressible(_("%(name)s is no time.") % {"name": name})
+            raise Inexpressible(_("%(name)s is not a time.") % {"name": name})
         start, end = days_of(condition, self.today, self.catalog.layer.fiscal_year_start)
         require_kept(dimension, finest(start, end))
         if not condition.field:
@@ -172,7 +172,7 @@ class Conditions:
         """Return EXISTS for rows of other tables that belong to this one. A single “not” covers all such rows."""
         negated = [c for c in conditions if isinstance(c, Filter) and c.op in ("not_in", "!=", "not_contains")]
         if negated and len(conditions) > 1:
-            raise Inexpressible(_("It is not clear which of the conditions is not to hold."))
+            raise Inexpressible(_("It is not clear which condition is negated."))
         turned = [positive(c) if isinstance(c, Filter) else c for c in conditions]
         carrier = carrier_of(source.base, models, self.catalog)
         inner = JoinedTables(carrier, self.catalog, prefix="e")

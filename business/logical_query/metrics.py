@@ -78,7 +78,7 @@ def metric_sql(metric: Metric, source: JoinedTables, counts_key: str = "") -> st
         days = f"(CAST({source.column(metric.until)} AS date) - CAST({source.column(metric.name)} AS date))"
         return _aggregate(metric.agg or "avg", days)
     if metric.agg in ("sum", "avg") and dimension.type != "number":
-        raise Inexpressible(_("%(name)s is no number.") % {"name": metric.name})
+        raise Inexpressible(_("%(name)s is not a number.") % {"name": metric.name})
     return _aggregate(metric.agg or "count", source.column(metric.name))
 
 

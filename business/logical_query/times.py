@@ -86,7 +86,7 @@ def periods(span: Span, grain: str) -> list[date]:
     while (following := _start(found[-1], grain, 1, 0)) < end:
         found.append(following)
         if len(found) > MAX_PERIODS:
-            raise Inexpressible(_("These are too many periods to be set side by side: ask for longer ones."))
+            raise Inexpressible(_("These are too many periods to compare: ask for longer ones."))
     return found
 
 

@@ -34,7 +34,9 @@ class Migration(migrations.Migration):
                 ('port', models.PositiveIntegerField(default=5432, verbose_name='port')),
                 ('database', models.CharField(max_length=63, verbose_name='database')),
                 ('username', models.CharField(blank=True, max_length=63, verbose_name='account')),
-                ('tls', models.CharField(choices=[('verify-full', 'encrypted, the server proves its name by a certificate'), ('require', 'encrypted, whoever answers'), ('disable', 'clear text')], default='verify-full', max_length=11, verbose_name='encryption')),
+                ('tls', models.CharField(choices=[('verify-full', "encrypted, server verified by a certificate"), ('require', (
+                    "encrypted, server not verified"
+                )), ('disable', 'clear text')], default='verify-full', max_length=11, verbose_name='encryption')),
                 ('encrypted_password', models.BinaryField(default=b'')),
                 ('is_dedicated', models.BooleanField(default=False, verbose_name='holds only business data')),
                 ('schemas', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=63), default=business.models.public_schema, help_text='Names by comma. The semantic layer can only name tables and views of these.', size=None, verbose_name='schemas')),

@@ -83,7 +83,7 @@ def _fetched(
     began = time.perf_counter()
     with reading(address, time_zone=time_zone, limits=limits) as connection:
         if excess(connection, address.database):
-            said = _("The account %(user)s may do more than read the views of %(database)s.")
+            said = _("The account %(user)s can do more than read the views of %(database)s.")
             raise SourceRefused(said % {"user": address.user, "database": address.database})
         with connection.cursor(SSCursor) as cursor:
             cursor.execute(statement)

@@ -71,12 +71,12 @@ def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[AccountF
         grants = excess(connection, address.database)
         kinds = dict(rows_of(connection, _TABLES, (address.database,)))
     for grant in grants:
-        sentence = _("The account %(user)s may do more than read the views of %(database)s.")
+        sentence = _("The account %(user)s can do more than read the views of %(database)s.")
         statement = grant.replace("GRANT ", "REVOKE ", 1).replace(" TO ", " FROM ", 1) + ";"
         yield AccountFault(sentence % {"user": address.user, "database": address.database}, statement)
     for name, kind in kinds.items():
         if kind != "VIEW":
-            sentence = _("%(name)s is no view: the database of a MySQL source holds views only.") % {"name": name}
+            sentence = _("%(name)s is not a view: the database of a MySQL source holds views only.") % {"name": name}
             yield AccountFault(sentence, _("make a view of it in its place"))
     yield from (missing_table(name) for name in tables if name not in kinds)
 

@@ -121,7 +121,7 @@ def harden(admin: Address) -> None:
 def not_hardened(admin: Address) -> AccountFault:
     """Return the warning for a database meant for business data only that is not hardened."""
     return AccountFault(
-        _("Everybody still has rights on system catalogs and functions of the database %(database)s.")
+        _("Everyone still has rights on system catalogs and functions of the database %(database)s.")
         % {"database": admin.database},
         setup_command(admin.user, admin.database, more=" --only-business-data"),
     )

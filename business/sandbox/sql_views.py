@@ -208,7 +208,7 @@ def _require_nothing_else(connection: psycopg.Connection, name: str) -> None:
     found = connection.execute(_OTHER_RELATIONS, {"name": name}).fetchone()
     if found:
         raise SandboxRefused(
-            _("Everybody in this database may use %(table)s: run REVOKE ALL ON %(table)s FROM PUBLIC first.")
+            _("Everyone in this database can use %(table)s: run REVOKE ALL ON %(table)s FROM PUBLIC first.")
             % {"table": found[0]}
         )
     further = next(out_of_bounds(connection, name), None)
@@ -218,7 +218,8 @@ def _require_nothing_else(connection: psycopg.Connection, name: str) -> None:
     if found:
         raise SandboxRefused(
             _(
-                "Everybody may run %(function)s with its owner's rights: run REVOKE EXECUTE ON FUNCTION %(function)s FROM PUBLIC first."
+                "Everyone can run %(function)s with its owner's rights: run REVOKE EXECUTE ON FUNCTION %(function)s "
+                "FROM PUBLIC first."
             )
             % {"function": found[0]}
         )

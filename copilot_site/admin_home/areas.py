@@ -112,7 +112,7 @@ AREAS: tuple[Area, ...] = (
         (
             Door(_("Folders and rights"), "rights-tree", also=RIGHTS),
             Door(_("Access requests"), "access-requests"),
-            Door(_("See as"), "see-as-choose", may_oversee, "see-as"),
+            Door(_("View as"), "see-as-choose", may_oversee, "see-as"),
         ),
     ),
     Area(

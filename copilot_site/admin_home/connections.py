@@ -56,7 +56,7 @@ def connections(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     Raises PermissionDenied unless a superuser asks.
     """
     if not principal.is_superuser:
-        raise PermissionDenied(_("Only administrators of the system try the server's connections."))
+        raise PermissionDenied(_("Only system administrators test the server's connections."))
     if request.method == "POST":
         tried = PARTS.get(request.POST.get("part", ""), _embedder)(principal, request)
         return render(request, "admin/_tried.html", tried)
@@ -79,7 +79,7 @@ def _storage(_principal: Principal, _request: HttpRequest) -> dict[str, Any]:
     if fault:
         sentence = _("Files cannot be stored as they must be.")
         return {"ok": False, "sentence": sentence, "detail": fault.sentence, "statement": fault.statement}
-    return {"ok": True, "sentence": _("A file was written, read and removed: all is as it should be.")}
+    return {"ok": True, "sentence": _("A file was written, read and removed: everything works.")}
 
 
 def _mail(principal: Principal, request: HttpRequest) -> dict[str, Any]:
@@ -88,14 +88,14 @@ def _mail(principal: Principal, request: HttpRequest) -> dict[str, Any]:
     if not settings.MAIL_IS_SET_UP:
         return {
             "ok": False,
-            "sentence": _("No mail server is named, so no mail is sent. Set this and start again:"),
+            "sentence": _("No mail server is set, so no mail is sent. Set this and start again:"),
             "statement": "COPILOT_SMTP_HOST=…\nCOPILOT_SMTP_FROM=copilot@example.com\nCOPILOT_SITE_URL=https://…",
         }
     if not address:
         return {"ok": False, "sentence": _("Your account has no mail address: give it one, then try again.")}
     record(principal, Action.MAIL_TESTED)
-    text = _("This mail was asked for on the page “Connections of the server”. Nothing is to be done.")
-    fault = send_trial(address, subject=_("A trial of the mail server"), text=text)
+    text = _("This mail was sent from the page “Connections of the server”. There is nothing to do.")
+    fault = send_trial(address, subject=_("Mail server test"), text=text)
     if fault:
         return {"ok": False, "sentence": fault.sentence, "statement": fault.statement}
     return {"ok": True, "sentence": _("A mail is on its way to %(address)s.") % {"address": address}}

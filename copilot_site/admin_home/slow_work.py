@@ -20,7 +20,7 @@ SHOWN = 50
 def slow_work(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """Show durations and statements, without any question. Raises PermissionDenied unless a superuser asks."""
     if not principal.is_superuser:
-        raise PermissionDenied(_("Only an administrator of the system sees how its parts are doing."))
+        raise PermissionDenied(_("Only system administrators see how its parts are doing."))
     slow = answered_since(first_day()).filter(duration_ms__gte=SLOW_MS).order_by("-duration_ms").select_related(None)
     context = {
         "title": _("What takes long"),

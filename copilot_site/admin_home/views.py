@@ -56,7 +56,7 @@ def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBas
     Raises PermissionDenied unless a superuser asks: names of servers are shown.
     """
     if not principal.is_superuser:
-        raise PermissionDenied(_("Only an administrator of the system sees how its parts are doing."))
+        raise PermissionDenied(_("Only system administrators see how its parts are doing."))
     found = lights(again=request.GET.get("again") == "1")
     context = {"lights": found, "is_well": not any(light.is_urgent for light in found)}
     return render(request, "admin/_lights.html", context)

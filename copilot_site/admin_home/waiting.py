@@ -45,18 +45,18 @@ def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
     asked = requests_for(principal).filter(state=RequestState.OPEN).count()
     yield (
         asked,
-        ngettext("request for access waits for you", "requests for access wait for you", asked),
+        ngettext("access request is waiting for you", "access requests are waiting for you", asked),
         reverse("access-requests"),
     )
     failed, late = failed_versions(principal).count(), waiting_too_long(principal).count()
     yield failed, ngettext("document could not be read", "documents could not be read", failed), reverse("ingestion")
     waits = ngettext(
-        "document waits longer than an hour to be read", "documents wait longer than an hour to be read", late
+        "document has waited more than an hour to be read", "documents have waited more than an hour to be read", late
     )
     yield late, waits, reverse("ingestion")
     today = timezone.localdate()
     due = governed(Document, principal).filter(trashed_at=None, review_on__lt=today).count()
-    past = ngettext("document is past its date of review", "documents are past their date of review", due)
+    past = ngettext("document is past its review date", "documents are past their review date", due)
     yield due, past, f"{reverse('admin:knowledge_document_changelist')}?review_on__lt={today:%Y-%m-%d}"
     unapproved = (
         Document.objects.visible_to(principal).filter(Document.reach(principal, Right.MANAGE), **UNAPPROVED).count()

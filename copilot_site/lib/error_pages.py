@@ -52,7 +52,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
     ours = as_ours(error) if isinstance(error, Exception) else None
     if isinstance(ours, Unavailable):
         return _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, ours)
-    sentence = _("Something failed on our side. Try again in a moment; if it happens again, tell your administrator.")
+    sentence = _(
+        "Something went wrong on our side. Try again in a moment; if it happens again, tell your administrator."
+    )
     return bare_error(request, HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
 
 
@@ -62,7 +64,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         sentence = _("This is more than one request may carry. Send less, or in several parts.")
     else:
-        status, sentence = HTTPStatus.BAD_REQUEST, _("What was sent cannot be used.")
+        status, sentence = HTTPStatus.BAD_REQUEST, _("The request is not valid.")
     if _is_for_programs(request):
         return _problem_document(request, status, sentence)
     context = {"sentence": sentence, "request_id": request_id(request)}

@@ -67,14 +67,14 @@ def as_ours(error: Exception) -> Exception:
     """
     if isinstance(error, ObjectDoesNotExist):
         log.warning("row.gone", exc_info=error)
-        return NotFound(_("This was deleted a moment ago, or you may not see it any more."))
+        return NotFound(_("This was just deleted, or you can no longer see it."))
     if isinstance(error.__cause__, DiskFull):
         return StorageFull(
-            _("The disk of the server is full; nothing was kept of this. Tell its administrator, then try again.")
+            _("The server's disk is full, so nothing was saved. Tell its administrator, then try again.")
         )
     if isinstance(error, OperationalError | InterfaceError):
         log.warning("database.unavailable", exc_info=error)
-        return Unavailable(_("The database does not answer at the moment. Try again in a few seconds."))
+        return Unavailable(_("The database is not responding. Try again in a few seconds."))
     return error
 
 

@@ -24,7 +24,7 @@ def fault_of_mail() -> MailFault | None:
     if not settings.MAIL_IS_SET_UP:
         return None
     if not settings.DEFAULT_FROM_EMAIL:
-        return MailFault(_("It is not said from which address mails come."), "COPILOT_SMTP_FROM=copilot@example.com")
+        return MailFault(_("No sender address is set."), "COPILOT_SMTP_FROM=copilot@example.com")
     return _fault_of(lambda connection: connection.open())
 
 
@@ -47,10 +47,11 @@ def _fault_of(work: Callable[[BaseEmailBackend], object]) -> MailFault | None:
         )
     except ssl.SSLError:
         return MailFault(
-            _("The way to the mail server cannot be encrypted like this."), "COPILOT_SMTP_SECURITY=starttls|tls|none"
+            _("The connection to the mail server cannot be encrypted this way."),
+            "COPILOT_SMTP_SECURITY=starttls|tls|none",
         )
     except (OSError, smtplib.SMTPException) as error:
-        said = _("The mail server does not answer as it should: %(error)s") % {"error": str(error)[:200]}
+        said = _("The mail server does not respond properly: %(error)s") % {"error": str(error)[:200]}
         return MailFault(said, "COPILOT_SMTP_HOST=…\nCOPILOT_SMTP_PORT=587\nCOPILOT_SMTP_SECURITY=starttls")
     finally:
         connection.close()

@@ -146,7 +146,7 @@ def checked(host: str, port: int, policy: Policy, *, resolve: LookUp | None = No
     """
     name = parsed_host(host)
     if not 0 < port < 65_536 or (policy.ports and port not in policy.ports):
-        raise AddressRefused(_("Port %(port)s is not connected to.") % {"port": port})
+        raise AddressRefused(_("This server may not connect to port %(port)s.") % {"port": port})
     try:
         texts = (resolve or look_up)(name, port)
     except (OSError, UnicodeError) as error:
@@ -197,16 +197,16 @@ def parsed_url(url: str) -> tuple[str, int]:
     Raises AddressRefused for a URL that parsers read differently, or with a name or password.
     """
     if len(url) > MOST_CHARACTERS or re.search(r"[\x00-\x20\x7f\\]", url):
-        raise AddressRefused(_("This is no address: it has characters that no address has, or too many."))
+        raise AddressRefused(_("This is not an address: it has invalid characters or is too long."))
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise AddressRefused(_("This is no address: write it as https://host/path.")) from None
+        raise AddressRefused(_("This is not an address. Write it as https://host/path.")) from None
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
-        raise AddressRefused(_("This is no address: write it as https://host/path."))
+        raise AddressRefused(_("This is not an address. Write it as https://host/path."))
     if "@" in parts.netloc:
-        raise AddressRefused(_("An address holds no name and no password: leave out what is before the @."))
+        raise AddressRefused(_("An address must not contain a user name or a password. Remove the part before the @."))
     if parts.netloc.startswith("[") and not re.fullmatch(r"\[[0-9a-f:.]+\](:\d*)?", parts.netloc, re.IGNORECASE):
         raise _no_host(parts.netloc)
     return parts.hostname, port if port is not None else DEFAULT_PORTS[parts.scheme]
@@ -274,11 +274,13 @@ def _is_named(host: str, entry: str) -> bool:
 
 
 def _no_host(text: str) -> AddressRefused:
-    return AddressRefused(_("“%(host)s” is no host: give one name, or one address as 10.1.2.3.") % {"host": text[:100]})
+    return AddressRefused(
+        _("“%(host)s” is not a host. Give one name, or one address like 10.1.2.3.") % {"host": text[:100]}
+    )
 
 
 def _refused(host: str, address: str) -> AddressRefused:
     said = _(
-        "%(host)s (%(address)s) is not connected to: it is not among the hosts and networks that %(setting)s allows."
+        "This server may not connect to %(host)s (%(address)s): it is not among the hosts and networks in %(setting)s."
     )
     return AddressRefused(said % {"host": host, "address": address, "setting": SETTING})

@@ -73,9 +73,7 @@ class CappedCursor(CursorPagination):
         try:
             return super().paginate_queryset(queryset, request, view)
         except (NotFound, ValueError, ValidationError) as error:  # no cursor, or one with a place that no row can have
-            raise serializers.ValidationError(
-                {"cursor": _("This cursor is not one that the list gave out.")}
-            ) from error
+            raise serializers.ValidationError({"cursor": _("This cursor did not come from this list.")}) from error
 
 
 class NewestFirst(CappedCursor):

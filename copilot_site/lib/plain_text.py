@@ -23,11 +23,11 @@ class PlainText(MiddlewareMixin):
         self, request: HttpRequest, _view: Callable[..., Any], _args: Any, _kwargs: Any
     ) -> HttpResponse | None:
         if NUL in request.path_info:
-            return error_page(request, HTTPStatus.NOT_FOUND, _("There is no such page, or you may not see it."))
+            return error_page(request, HTTPStatus.NOT_FOUND, _("There is no such page, or you cannot see it."))
         if request.path_info.startswith(PROGRAMS):
             return None
         if _has_nul(request.GET) or _has_nul(request.POST):
-            sentence = _("This request holds a character that no text has (NUL). Leave it out, and send it again.")
+            sentence = _("The text contains a NUL character. Remove it and send it again.")
             return error_page(request, HTTPStatus.BAD_REQUEST, sentence)
         return None
 

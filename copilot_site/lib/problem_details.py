@@ -76,17 +76,17 @@ def _what_would_be_right(error: Exception, context: dict[str, Any]) -> str:
     """Return the sentence for requests that DRF refuses before a view; "" for other errors, which have their own."""
     view = context["view"]
     if isinstance(error, NotAuthenticated):
-        return _("Nobody is signed in here. Send a token of your tokens page as “Authorization: Bearer …”.")
+        return _("You are not signed in. Send a token from your tokens page as “Authorization: Bearer …”.")
     if isinstance(error, UnsupportedMediaType):
         read = ", ".join(parser.media_type for parser in view.parser_classes)
         sent = context["request"].content_type or "-"
-        return _("“%(sent)s” is not read here. Send %(read)s.") % {"sent": sent, "read": read}
+        return _("“%(sent)s” is not accepted here. Send %(read)s.") % {"sent": sent, "read": read}
     if isinstance(error, NotAcceptable):
         given = ", ".join(renderer.media_type for renderer in view.renderer_classes)
-        return _("The answer is %(given)s. Ask for that in Accept, or for nothing.") % {"given": given}
+        return _("This address returns %(given)s. Ask for that in Accept, or for nothing.") % {"given": given}
     if isinstance(error, MethodNotAllowed):
         allowed = ", ".join(name for name in view.allowed_methods if name not in {"HEAD", "OPTIONS"})
-        return _("%(method)s is not possible here: only %(allowed)s.") % {
+        return _("%(method)s is not allowed here. Use %(allowed)s.") % {
             "method": context["request"].method,
             "allowed": allowed,
         }

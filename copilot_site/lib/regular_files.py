@@ -84,4 +84,4 @@ def read_regular(path: Path, *, top: Path, most_bytes: int) -> bytes:
 
 def _require_regular(found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, _("it is no regular file"))
+        raise OSError(errno.EINVAL, _("it is not a regular file"))

@@ -271,9 +271,8 @@ def _route(request: HttpRequest) -> str:
 def _refused(request: HttpRequest, full: QueueFull) -> HttpResponseBase:
     with override(get_language_from_request(request)):
         sentence = (
-            _("You have too much under way here at once. Wait for some of it, then try again.")
+            _("You have too many requests running. Wait for some to finish, then try again.")
             if full.is_own
-            else _("More is asked of the server at the moment than it can do. Try again in %(seconds)s s.")
-            % {"seconds": full.retry_after_s}
+            else _("The server is busy. Try again in %(seconds)s s.") % {"seconds": full.retry_after_s}
         )
         return bare_error(request, 429 if full.is_own else 503, sentence, retry_after_s=full.retry_after_s)

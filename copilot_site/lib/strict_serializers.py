@@ -49,7 +49,7 @@ class Input(serializers.Serializer[Any]):
         near = get_close_matches(str(name), known, n=1)
         if near:
             return _("There is no field “%(name)s”. Did you mean “%(near)s”?") % {"name": name, "near": near[0]}
-        return _("There is no field “%(name)s”. Known are: %(known)s.") % {
+        return _("There is no field “%(name)s”. Choose from: %(known)s.") % {
             "name": name,
             "known": ", ".join(known) or "-",
         }
@@ -77,5 +77,5 @@ def _choices_of(field: serializers.ChoiceField) -> str:
     """Return DRF's message for an invalid choice, with the choices; `{input}` is the value sent."""
     known = [str(choice) for choice in field.choices if choice != ""]
     if len(known) > MOST_NAMED:
-        return _("“{input}” is none of the choices. They are listed at /api/docs/.")
-    return _("“{input}” is none of the choices: %(known)s.") % {"known": ", ".join(known)}
+        return _("“{input}” is not one of the choices. They are listed at /api/docs/.")
+    return _("“{input}” is not one of the choices: %(known)s.") % {"known": ", ".join(known)}

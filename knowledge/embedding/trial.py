@@ -32,10 +32,10 @@ def dimensions_at(base_url: str, *, model: str, key: str = "") -> int:
     except ValueError as error:  # no JSON; requests' own is one, too
         raise _unreadable() from error
     except RequestException as error:
-        said = _("It does not answer at this address. Check the address, and whether the service runs.")
+        said = _("Nothing answers at this address. Check it, and that the service is running.")
         raise InvalidInput(said) from error
     if answer.status_code in REFUSED:
-        raise InvalidInput(_("The service answers and refuses the key: it must be allowed to make embeddings."))
+        raise InvalidInput(_("The service responds but refuses the key: it must be allowed to create embeddings."))
     if not answer.ok:
         raise InvalidInput(
             _("The service refuses with status %(status)s: check the name of the model.")
@@ -50,10 +50,12 @@ def _length(found: Any) -> int:
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise _unreadable() from error
     if not vector or not math.isfinite(sum(vector)) or not any(vector):
-        raise InvalidInput(_("What it sends is no vector: the model makes no embeddings."))
+        raise InvalidInput(_("It does not return a vector: this model creates no embeddings."))
     return len(vector)
 
 
 def _unreadable() -> InvalidInput:
-    said = _("What it answers cannot be read. The address ends where its OpenAI-compatible interface begins, like /v1.")
+    said = _(
+        "Its response cannot be read. The address should end where the OpenAI-compatible interface begins, like /v1."
+    )
     return InvalidInput(said)

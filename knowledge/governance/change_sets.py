@@ -95,7 +95,7 @@ def _step(by: Principal, asked: Asked) -> PlannedChange:
         require_administrator(by)
         return _unit(by, asked)
     if asked.id is None:
-        raise InvalidInput(_("Name the place that is changed: its kind and its id."))
+        raise InvalidInput(_("Give the kind and id of the place to change."))
     kind, place_id = asked.kind, asked.id
     place = governed_place(by, kind, place_id)
     change = _change(asked)
@@ -122,7 +122,7 @@ def _holder(asked: Asked) -> User | Group:
 
 def _membership(by: Principal, asked: Asked) -> PlannedChange:
     if not (asked.user and asked.group):
-        raise InvalidInput(_("Name the person, and the group, unit or role."))
+        raise InvalidInput(_("Enter the person and the group, unit or role."))
     user, group = user_named(asked.user), group_named(asked.group)
     place, change = carried_by(group), join if asked.what == Membership.JOIN else leave
     return PlannedChange(user, frozenset(bases_about(group)), lambda: change(by, place, user=user))

@@ -35,9 +35,9 @@ class What(models.TextChoices):
     TAKE_BACK = "take_back", gettext_lazy("take back rights")
     DENY = "deny", gettext_lazy("deny rights")
     UNDENY = "undeny", gettext_lazy("take back a denial")
-    BREAK = "break", gettext_lazy("stop taking over rights from above")
-    RESTORE = "restore", gettext_lazy("take over rights from above again")
-    TELL = "tell", gettext_lazy("let its name be told")
+    BREAK = "break", gettext_lazy("stop inheriting rights")
+    RESTORE = "restore", gettext_lazy("inherit rights again")
+    TELL = "tell", gettext_lazy("let its name be shown")
     HIDE = "hide", gettext_lazy("keep its name hidden")
     MOVE = "move", gettext_lazy("move below another folder")
 
@@ -70,9 +70,7 @@ class Change:
         if self.holder is not None:
             self._apply_to_holder(by, place, self.holder)
         elif isinstance(place, KnowledgeBase):
-            raise InvalidInput(
-                _("A knowledge base has nothing above it; this can be changed on folders and documents.")
-            )
+            raise InvalidInput(_("A knowledge base has nothing above it. Change this on folders and documents."))
         elif self.what is What.BREAK:
             access.break_inheritance(by, place, copy=self.copy)
         elif self.what is What.RESTORE:
@@ -82,7 +80,7 @@ class Change:
         elif isinstance(place, Folder):
             access.set_discoverable(by, place, is_discoverable=self.what is What.TELL)
         else:
-            raise InvalidInput(_("Only the name of a folder can be told or hidden."))
+            raise InvalidInput(_("Only folder names can be shown or hidden."))
 
     def _move(self, by: Principal, place: Place) -> None:
         if not isinstance(place, Folder):
@@ -128,7 +126,7 @@ class ChangeForm(forms.Form):
         if not rights:
             raise InvalidInput(_("Choose at least one right."))
         if not given["holder"].strip():
-            raise InvalidInput(_("Name the person or group that this is about."))
+            raise InvalidInput(_("Enter a person or a group."))
         ends_at = end_of(given["until"]) if given["until"] else None
         return Change(what, _holder(given["holder_kind"], given["holder"]), rights, ends_at, given["reason"])
 
@@ -162,7 +160,7 @@ def carry_out(by: Principal, place: Place, change: Change, *, confirmed: str = "
 
 
 class Membership(models.TextChoices):
-    JOIN = "join", gettext_lazy("Make a member")
+    JOIN = "join", gettext_lazy("Add as member")
     LEAVE = "leave", gettext_lazy("End the membership")
 
 

@@ -86,7 +86,7 @@ class Rehearsed(admin.ModelAdmin[M]):
         setattr(request, "_messages", default_storage(request))  # noqa: B010 - as its middleware does: what was said is that it was saved
         name = request.POST.get("name") or str(row)
         context = {
-            "title": _("Check the change of “%(name)s”") % {"name": name},
+            "title": _("Review the change to “%(name)s”") % {"name": name},
             "way": [
                 (
                     reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"),

@@ -112,7 +112,7 @@ def try_again(request: HttpRequest, principal: Principal, document_id: UUID) -> 
     """Retry a failed version. Needs the right to change the document, as on its own page."""
     try:
         retry_document(principal, document_id=document_id)
-        messages.success(request, _("It is queued again."))
+        messages.success(request, _("Queued again."))
     except CopilotError as problem:
         messages.error(request, str(problem))
     return redirect("ingestion")

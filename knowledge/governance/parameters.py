@@ -39,7 +39,7 @@ def reviewed_place(principal: Principal, kind: str, place_id: UUID | str) -> Pla
 def _place(get: Callable[..., Any], principal: Principal, kind: str, place_id: UUID | str) -> Place:
     model = MODELS.get(kind)
     if model is None:
-        raise NotFound(_("A place is a base, a folder or a document; “%(kind)s” is none of them.") % {"kind": kind})
+        raise NotFound(_("A place is a base, a folder or a document, not “%(kind)s”.") % {"kind": kind})
     place: Place = get(model, principal, pk=place_id, **NARROW.get(model, {}))
     return place
 

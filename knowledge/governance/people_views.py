@@ -104,10 +104,10 @@ def membership(request: HttpRequest, principal: Principal, user_id: int) -> Http
         messages.error(request, str(problem))
         return redirect("person", user_id)
     if effects is None:
-        messages.success(request, _("Done. It counts from now on."))
+        messages.success(request, _("Done. It takes effect now."))
         return redirect("person", user_id)
     context = {
-        "title": _("Check the change of memberships of “%(name)s”") % {"name": user},
+        "title": _("Review membership changes for “%(name)s”") % {"name": user},
         "way": [(reverse("people"), _("People and units"))],
         "back": reverse("person", args=[user_id]),
         "back_name": str(user),

@@ -61,10 +61,10 @@ def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpR
         if given["decision"] == "grant":
             until = given["until"]
             grant_request(principal, request_id=request_id, ends_at=end_of(until) if until else None, answer=answer)
-            messages.success(request, _("Granted. It counts from now on."))
+            messages.success(request, _("Granted. It takes effect now."))
         else:
             refuse_request(principal, request_id=request_id, answer=answer)
-            messages.success(request, _("Refused. Whoever asked sees your answer."))
+            messages.success(request, _("Refused. The person who asked sees your answer."))
     except InvalidInput as problem:
         messages.error(request, str(problem))
     return redirect("access-requests")
@@ -95,7 +95,7 @@ class ReasonForm(forms.Form):
 def ask_for_access(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
     try:
         request_access(principal, folder_id=folder_id, **checked(ReasonForm(request.POST)))
-        messages.success(request, _("Your request is with the managers of the folder. You see their answer here."))
+        messages.success(request, _("Your request was sent to the folder's managers. Their answer appears here."))
     except InvalidInput as problem:
         messages.error(request, str(problem))
     return redirect("my-requests")

@@ -186,6 +186,7 @@ def right_named(word: str) -> Right:
     """Return a right by its name. Raises InvalidInput, naming the five."""
     if word not in Right.values:
         raise InvalidInput(
-            _("“%(word)s” is no right. The rights are: %(rights)s.") % {"word": word, "rights": ", ".join(Right.values)}
+            _("“%(word)s” is not a right. The rights are: %(rights)s.")
+            % {"word": word, "rights": ", ".join(Right.values)}
         )
     return Right(word)

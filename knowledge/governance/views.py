@@ -172,7 +172,7 @@ def _towards(row: Place, asked: Change) -> str:
 def _ask_to_confirm(request: HttpRequest, row: Place, asked: Change, effects: Effects) -> HttpResponse:
     """Show the change for confirmation, as hidden fields, with its effects."""
     context = {
-        "title": _("Check the change of rights on “%(name)s”") % {"name": row},
+        "title": _("Review the change of rights on “%(name)s”") % {"name": row},
         "way": [(reverse("rights-tree"), _("Folders and rights"))],
         "back": reverse("rights-place", args=[kind_of(row), row.pk]),
         "back_name": str(row),
@@ -190,7 +190,7 @@ def why(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -
     place = reviewed_place(principal, kind, place_id)
     asked = request.GET.get("user", "")
     context: dict[str, object] = {
-        "title": _("Why can somebody see “%(name)s”?") % {"name": place},
+        "title": _("Why can someone see “%(name)s”?") % {"name": place},
         "place": place,
         "kind": kind,
         "names": holder_names(),
@@ -257,14 +257,14 @@ def several(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         return _page(request, rows, left_out=len(ids) - len(rows), form=form, status=400)
     if effects is not None:
         return _ask_to_confirm_several(request, rows, asked, effects)
-    done = ngettext("Done on one document: %(what)s.", "Done on %(n)d documents: %(what)s.", len(rows))
+    done = ngettext("Done for one document: %(what)s.", "Done for %(n)d documents: %(what)s.", len(rows))
     messages.success(request, done % {"n": len(rows), "what": asked.what.label})
     return redirect(_address(rows))
 
 
 def _carry_out(by: Principal, rows: Sequence[Document], asked: Change, *, confirmed: str) -> Effects | None:
     if asked.what not in ABOUT_A_HOLDER:
-        raise InvalidInput(_("This is changed on each document by itself."))
+        raise InvalidInput(_("Change this on each document separately."))
 
     def make() -> None:
         for row in rows:
@@ -293,7 +293,7 @@ def _ask_to_confirm_several(
 ) -> HttpResponse:
     count = ngettext("one document", "%(n)d documents", len(rows)) % {"n": len(rows)}
     context = {
-        "title": _("Check the change of rights on %(count)s") % {"count": count},
+        "title": _("Review the change of rights on %(count)s") % {"count": count},
         "way": [(reverse("rights-tree"), _("Folders and rights"))],
         "back": _address(rows),
         "back_name": count,

@@ -74,7 +74,7 @@ def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
     visible = GraphEntity.objects.visible_to(by).filter(pk__in=ends).values_list("pk", flat=True)
     said = GraphMention.objects.visible_to(by).filter(entity__in=list(visible)).order_by("-defines", "said")
     names = dict(reversed(list(said.values_list("entity_id", "said"))))
-    hidden = _("(a name that you may not read)")
+    hidden = _("(hidden name)")
     return {
         "title": _("Knowledge graph: %(base)s") % {"base": base.name},
         "base": base,
@@ -105,7 +105,7 @@ def merge_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpRespo
     except InvalidInput as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("Both names are one now. It can be taken back here."))
+        messages.success(request, _("Both names are now one. You can undo it here."))
     return redirect("graph-of-base", base_id)
 
 
@@ -131,7 +131,5 @@ def refuse_relation(request: HttpRequest, by: Principal, base_id: UUID) -> HttpR
     except CopilotError as error:
         messages.error(request, str(error))
     else:
-        messages.success(
-            request, _("It is put back.") if given["back"] else _("It is taken out. It can be put back here.")
-        )
+        messages.success(request, _("Put back.") if given["back"] else _("Taken out. You can put it back here."))
     return redirect("graph-of-base", base_id)

@@ -39,12 +39,12 @@ def merge(by: Principal, base_id: UUID, *, names: Sequence[str]) -> GraphMerge:
     base = get_governed(KnowledgeBase, by, pk=base_id)
     one, other = sorted((_named(by, base, name) for name in names), key=lambda row: row.pk)
     if one == other:
-        raise InvalidInput(_("These are one already: they differ in nothing that counts."))
+        raise InvalidInput(_("These are already one: they do not really differ."))
     row, made = GraphMerge.objects.get_or_create(
         one=one, other=other, defaults={"knowledge_base": base, "made_by_id": by.user_id}
     )
     if not made:
-        raise Conflict(_("Somebody has said so already."))
+        raise Conflict(_("Someone has already done this."))
     record(by, Action.GRAPH_MERGED, base, detail={"entities": [str(one.pk), str(other.pk)]})
     return row
 
@@ -75,5 +75,5 @@ def _named(by: Principal, base: KnowledgeBase, name: str) -> GraphEntity:
     rows = GraphEntity.objects.visible_to(by).filter(knowledge_base=base, key=folded(name)).order_by("document_id")
     row = rows.first() if folded(name) else None
     if row is None:
-        raise NotFound(_("No passage that you may read names “%(name)s”.") % {"name": name})
+        raise NotFound(_("No passage you can read names “%(name)s”.") % {"name": name})
     return row

@@ -104,7 +104,7 @@ class Migration(migrations.Migration):
                 ('scanned_pages', models.PositiveIntegerField(default=0, editable=False)),
                 ('recognised', models.PositiveIntegerField(default=0, editable=False)),
                 ('cut_as', models.CharField(blank=True, default='', editable=False, max_length=30)),
-                ('parse_status', models.CharField(choices=[('pending', 'waiting'), ('processing', 'in work'), ('completed', 'ready'), ('failed', 'failed')], db_index=True, default='pending', max_length=12, verbose_name='status')),
+                ('parse_status', models.CharField(choices=[('pending', 'waiting'), ('processing', 'in progress'), ('completed', 'ready'), ('failed', 'failed')], db_index=True, default='pending', max_length=12, verbose_name='status')),
                 ('failure', models.JSONField(editable=False, null=True, verbose_name='failure')),
                 ('queue', models.CharField(default='interactive', max_length=20)),
                 ('queued_at', models.DateTimeField(editable=False, null=True)),
@@ -140,8 +140,8 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=200, verbose_name='name')),
                 ('kind', models.CharField(choices=[('folder', 'folder'), ('document', 'exception for one document'), ('attached', 'files of a conversation')], default='folder', editable=False, max_length=8)),
-                ('inherits', models.BooleanField(default=True, editable=False, verbose_name='takes over rights from above')),
-                ('is_discoverable', models.BooleanField(default=False, editable=False, verbose_name='its name may be told')),
+                ('inherits', models.BooleanField(default=True, editable=False, verbose_name="inherits rights")),
+                ('is_discoverable', models.BooleanField(default=False, editable=False, verbose_name="its name may be shown")),
                 ('chunk_count', models.IntegerField(default=0, editable=False, verbose_name='passages')),
                 ('term_count', models.BigIntegerField(default=0, editable=False, verbose_name='terms')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
@@ -250,8 +250,14 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=200, unique=True, verbose_name='name')),
                 ('description', models.TextField(blank=True, verbose_name='description')),
-                ('is_approval_wanted', models.BooleanField(default=False, help_text='Whoever manages a folder approves the versions of its documents; until then they answer, and say so.', verbose_name='documents are approved')),
-                ('is_hidden_text_indexed', models.BooleanField(default=False, help_text='Text that people do not see in the original is searched, quoted and given to a language model like the rest. Leave this off unless the authors of all documents are trusted.', verbose_name='hidden text answers')),
+                ('is_approval_wanted', models.BooleanField(default=False, help_text=(
+                    "The managers of a folder approve the versions of its documents. Until then, answers use them and "
+                    "say so."
+                ), verbose_name='documents are approved')),
+                ('is_hidden_text_indexed', models.BooleanField(default=False, help_text=(
+                    "Text that readers of the original cannot see is searched, quoted and given to the language model "
+                    "like any other. Leave this off unless you trust all authors."
+                ), verbose_name='hidden text answers')),
                 ('recognition', models.CharField(choices=[('off', 'none'), ('bare', 'only where there is no text'), ('all', 'all, also pages that have text')], default='bare', help_text='Scanned pages, photos and pictures in documents are read on this server, some seconds each.', max_length=4, verbose_name='text in pictures')),
                 ('graph', models.CharField(choices=[('off', 'none'), ('certain', 'what is certain: references, terms, codes, people and tables'), ('model', 'also what a language model reads')], default='certain', help_text='What documents name and say about it, for questions over several documents. A model costs money.', max_length=8, verbose_name='knowledge graph')),
                 ('chunk_tokens', models.PositiveSmallIntegerField(blank=True, editable=False, null=True)),
@@ -426,11 +432,21 @@ class Migration(migrations.Migration):
                 ('is_active', models.BooleanField(default=True, verbose_name='is kept fresh')),
                 ('every_minutes', models.PositiveIntegerField(choices=[(0, 'only by hand'), (15, 'every 15 minutes'), (60, 'every hour'), (360, 'every 6 hours'), (1440, 'every day'), (10080, 'every week')], default=1440, verbose_name='how often')),
                 ('at', models.TimeField(blank=True, help_text='For a source that is read every day or week: at this time.', null=True, verbose_name='at')),
-                ('quiet_from', models.TimeField(blank=True, null=True, verbose_name='not from')),
-                ('quiet_until', models.TimeField(blank=True, help_text='In between no run begins by itself. Empty: at any time.', null=True, verbose_name='not until')),
-                ('most_per_minute', models.PositiveIntegerField(default=0, help_text='So that a run does not slow the other side down. 0: as fast as it answers.', validators=[django.core.validators.MaxValueValidator(60000)], verbose_name='most requests a minute')),
-                ('grace_hours', models.PositiveIntegerField(default=24, help_text='What is gone out there answers no longer here after this time. 0: with the run that misses it.', validators=[django.core.validators.MaxValueValidator(8760)], verbose_name='hours of grace')),
-                ('takes_rights', models.BooleanField(default=False, help_text='Who may see something out there is given the right to view it here, as far as the source says.', verbose_name='rights come along')),
+                ('quiet_from', models.TimeField(blank=True, null=True, verbose_name="quiet from")),
+                ('quiet_until', models.TimeField(blank=True, help_text="No run starts during this time. Empty: any time.", null=True, verbose_name=(
+                    "quiet until"
+                ))),
+                ('most_per_minute', models.PositiveIntegerField(default=0, help_text=(
+                    "Keeps a run from slowing down the other side. 0: no limit."
+                ), validators=[django.core.validators.MaxValueValidator(60000)], verbose_name='most requests a minute')),
+                ('grace_hours', models.PositiveIntegerField(default=24, help_text=(
+                    "What is removed at the source stays in answers for this time. 0: until the run that notices."
+                ), validators=[django.core.validators.MaxValueValidator(8760)], verbose_name='hours of grace')),
+                ('takes_rights', models.BooleanField(default=False, help_text=(
+                    "People who can see something there can view it here, as far as the source says."
+                ), verbose_name=(
+                    "copy rights from the source"
+                ))),
                 ('state', models.JSONField(default=dict, editable=False)),
                 ('next_at', models.DateTimeField(editable=False, null=True, verbose_name='next run')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
@@ -485,7 +501,9 @@ class Migration(migrations.Migration):
             name='SourceRun',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('trigger', models.CharField(choices=[('hand', 'by hand'), ('schedule', 'by schedule'), ('webhook', 'by webhook')], max_length=10, verbose_name='begun')),
+                ('trigger', models.CharField(choices=[('hand', 'by hand'), ('schedule', 'by schedule'), ('webhook', 'by webhook')], max_length=10, verbose_name=(
+                    "started by"
+                ))),
                 ('state', models.CharField(choices=[('running', 'running'), ('done', 'done'), ('partial', 'done in part'), ('failed', 'failed')], default='running', max_length=10, verbose_name='state')),
                 ('lease_expires_at', models.DateTimeField(null=True)),
                 ('started_at', models.DateTimeField(auto_now_add=True, verbose_name='from')),
@@ -544,8 +562,10 @@ class Migration(migrations.Migration):
             name='WebhookDelivery',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('event', models.CharField(choices=[('document.ready', 'a document is ready'), ('document.failed', 'a document could not be read'), ('source.ended', 'a source of documents was read'), ('access.asked', 'somebody asks for access'), ('answer.rated_down', 'an answer did not help'), ('ping', 'a trial')], max_length=20, verbose_name='event')),
-                ('payload', models.JSONField(verbose_name='what is told')),
+                ('event', models.CharField(choices=[('document.ready', 'a document is ready'), ('document.failed', 'a document could not be read'), ('source.ended', 'a source of documents was read'), ('access.asked', (
+                    "someone asks for access"
+                )), ('answer.rated_down', 'an answer did not help'), ('ping', 'a test')], max_length=20, verbose_name='event')),
+                ('payload', models.JSONField(verbose_name="what is sent")),
                 ('state', models.CharField(choices=[('waiting', 'waiting'), ('sent', 'sent'), ('failed', 'failed')], default='waiting', max_length=7, verbose_name='state')),
                 ('attempts', models.PositiveSmallIntegerField(default=0, verbose_name='attempts')),
                 ('status', models.PositiveSmallIntegerField(null=True, verbose_name='HTTP status')),

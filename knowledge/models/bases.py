@@ -57,15 +57,15 @@ class KnowledgeBase(models.Model):
         _("documents are approved"),
         default=False,
         help_text=_(
-            "Whoever manages a folder approves the versions of its documents; until then they answer, and say so."
+            "The managers of a folder approve the versions of its documents. Until then, answers use them and say so."
         ),
     )
     is_hidden_text_indexed = models.BooleanField(
         _("hidden text answers"),
         default=False,
         help_text=_(
-            "Text that people do not see in the original is searched, quoted and given to a language model like the rest. "
-            "Leave this off unless the authors of all documents are trusted."
+            "Text that readers of the original cannot see is searched, quoted and given to the language model "
+            "like any other. Leave this off unless you trust all authors."
         ),
     )
     recognition = models.CharField(

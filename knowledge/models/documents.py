@@ -22,7 +22,7 @@ class ParseStatus(models.TextChoices):
     """The state of a version, in the specification's four words."""
 
     PENDING = "pending", _("waiting")
-    PROCESSING = "processing", _("in work")
+    PROCESSING = "processing", _("in progress")
     COMPLETED = "completed", _("ready")
     FAILED = "failed", _("failed")
 

@@ -38,8 +38,8 @@ class Folder(models.Model):
     )
     name = LineField(_("name"), max_length=200)
     kind = models.CharField(max_length=8, choices=FolderKind.choices, default=FolderKind.FOLDER, editable=False)
-    inherits = models.BooleanField(_("takes over rights from above"), default=True, editable=False)
-    is_discoverable = models.BooleanField(_("its name may be told"), default=False, editable=False)
+    inherits = models.BooleanField(_("inherits rights"), default=True, editable=False)
+    is_discoverable = models.BooleanField(_("its name may be shown"), default=False, editable=False)
     chunk_count = models.IntegerField(_("passages"), default=0, editable=False)
     term_count = models.BigIntegerField(_("terms"), default=0, editable=False)
     owner = models.ForeignKey(

@@ -49,26 +49,26 @@ class Source(models.Model):
     at = models.TimeField(
         _("at"), null=True, blank=True, help_text=_("For a source that is read every day or week: at this time.")
     )
-    quiet_from = models.TimeField(_("not from"), null=True, blank=True)
+    quiet_from = models.TimeField(_("quiet from"), null=True, blank=True)
     quiet_until = models.TimeField(
-        _("not until"), null=True, blank=True, help_text=_("In between no run begins by itself. Empty: at any time.")
+        _("quiet until"), null=True, blank=True, help_text=_("No run starts during this time. Empty: any time.")
     )
     most_per_minute = models.PositiveIntegerField(
         _("most requests a minute"),
         default=0,
         validators=[MaxValueValidator(60_000)],
-        help_text=_("So that a run does not slow the other side down. 0: as fast as it answers."),
+        help_text=_("Keeps a run from slowing down the other side. 0: no limit."),
     )
     grace_hours = models.PositiveIntegerField(
         _("hours of grace"),
         default=24,
         validators=[MaxValueValidator(24 * 365)],
-        help_text=_("What is gone out there answers no longer here after this time. 0: with the run that misses it."),
+        help_text=_("What is removed at the source stays in answers for this time. 0: until the run that notices."),
     )
     takes_rights = models.BooleanField(
-        _("rights come along"),
+        _("copy rights from the source"),
         default=False,
-        help_text=_("Who may see something out there is given the right to view it here, as far as the source says."),
+        help_text=_("People who can see something there can view it here, as far as the source says."),
     )
     state = models.JSONField(default=dict, editable=False)
     next_at = models.DateTimeField(_("next run"), null=True, editable=False)
@@ -157,7 +157,7 @@ class SourceRun(models.Model):
     """
 
     source = models.ForeignKey(Source, models.CASCADE, related_name="runs")
-    trigger = models.CharField(_("begun"), max_length=10, choices=Trigger.choices)
+    trigger = models.CharField(_("started by"), max_length=10, choices=Trigger.choices)
     state = models.CharField(_("state"), max_length=10, choices=RunState.choices, default=RunState.RUNNING)
     lease_expires_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(_("from"), auto_now_add=True)

@@ -12,9 +12,9 @@ class WebhookEvent(models.TextChoices):
     DOCUMENT_READY = "document.ready", _("a document is ready")
     DOCUMENT_FAILED = "document.failed", _("a document could not be read")
     SOURCE_ENDED = "source.ended", _("a source of documents was read")
-    ACCESS_ASKED = "access.asked", _("somebody asks for access")
+    ACCESS_ASKED = "access.asked", _("someone asks for access")
     ANSWER_RATED_DOWN = "answer.rated_down", _("an answer did not help")
-    PING = "ping", _("a trial")
+    PING = "ping", _("a test")
 
 
 class DeliveryState(models.TextChoices):
@@ -53,7 +53,7 @@ class WebhookDelivery(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="+", verbose_name=_("webhook"))
     event = models.CharField(_("event"), max_length=20, choices=WebhookEvent.choices)
-    payload = models.JSONField(_("what is told"))
+    payload = models.JSONField(_("what is sent"))
     state = models.CharField(_("state"), max_length=7, choices=DeliveryState.choices, default=DeliveryState.WAITING)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     status = models.PositiveSmallIntegerField(_("HTTP status"), null=True)

@@ -142,7 +142,7 @@ def searching() -> Iterator[None]:
     except EmbeddingError as error:
         log.warning("search.without_model", exc_info=True)
         raise Unavailable(
-            _("The search model does not work now. Try again in a moment, or tell your administrator.")
+            _("Search is not working right now. Try again in a moment, or tell your administrator.")
         ) from error
 
 

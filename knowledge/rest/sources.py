@@ -222,13 +222,13 @@ def _source(principal: Principal, request: Request, pk: UUID) -> Source:
 def _person(request: Request) -> User:
     """Return who asks. Raises PermissionDenied unless they may connect sources."""
     if not isinstance(request.user, User) or not may_connect(request.user):
-        raise PermissionDenied(_("Only administrators may say where sources of documents are."))
+        raise PermissionDenied(_("Only administrators set where documents come from."))
     return request.user
 
 
 def _refuse_narrowed(principal: Principal) -> None:
     if principal.folder_id is not None:
-        raise PermissionDenied(_("A token for one folder makes and deletes no sources."))
+        raise PermissionDenied(_("A token for one folder cannot create or delete sources."))
 
 
 def _known(kind: str) -> None:

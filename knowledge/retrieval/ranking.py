@@ -157,7 +157,7 @@ def check_query(query: str) -> str:
     """Return the normalised question. Raises InvalidInput when it is empty or too long."""
     asked = " ".join(normalise(query).split())
     if not asked:
-        raise InvalidInput(_("Ask a question: the text is empty."))
+        raise InvalidInput(_("The question is empty."))
     if len(asked) > QUERY_LENGTH:
         raise InvalidInput(
             _("A question has at most %(most)s characters; this one has %(count)s.")

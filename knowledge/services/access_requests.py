@@ -37,17 +37,17 @@ def request_access(principal: Principal, *, folder_id: UUID, reason: str = "") -
     (they wait for an answer already).
     """
     if Folder.objects.visible_to(principal).filter(pk=folder_id).exists():
-        raise InvalidInput(_("You may view this folder already."))
+        raise InvalidInput(_("You can already view this folder."))
     folder = discoverable_folders(principal).filter(pk=folder_id).first()
     if folder is None:
-        raise NotFound(_("There is no such folder, or nobody may ask for it."))
+        raise NotFound(_("There is no such folder, or it does not accept requests."))
     if len(reason) > REASON_LENGTH:
         raise InvalidInput(_("A reason has at most %(most)s characters.") % {"most": REASON_LENGTH})
     try:
         with transaction.atomic():
             asked = AccessRequest.objects.create(folder=folder, user_id=principal.user_id, reason=reason.strip())
     except IntegrityError as error:
-        raise Conflict(_("You have asked for this folder already; its managers have not answered yet.")) from error
+        raise Conflict(_("You have already asked for this folder; its managers have not answered yet.")) from error
     path = reverse("access-requests")
     announce(WebhookEvent.ACCESS_ASKED, path, folder_id=str(folder.pk), request_id=asked.pk, user_id=principal.user_id)
     _mail(asked)
@@ -135,9 +135,9 @@ def _open(by: Principal, request_id: int) -> AccessRequest:
     rows = AccessRequest.objects.select_for_update(of=("self",)).filter(folder__in=governed(Folder, by).values("pk"))
     asked = rows.select_related("folder", "user").filter(pk=request_id).first()
     if asked is None:
-        raise NotFound(_("There is no such request, or it is not yours to decide."))
+        raise NotFound(_("There is no such request, or you cannot decide it."))
     if asked.state != RequestState.OPEN:
-        raise InvalidInput(_("This request is decided already: %(state)s.") % {"state": asked.get_state_display()})
+        raise InvalidInput(_("This request is already decided: %(state)s.") % {"state": asked.get_state_display()})
     return asked
 
 

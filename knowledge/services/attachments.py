@@ -51,7 +51,7 @@ def attach_file(principal: Principal, *, conversation_id: UUID, filename: str, f
     """
     if not are_taken():
         raise PermissionDenied(
-            _("Files in conversations are switched off here. Ask for a folder that you may add files to.")
+            _("Files in conversations are switched off here. Ask for a folder you can add files to.")
         )
     if principal.folder_id is not None:
         raise PermissionDenied(_("A token for one folder cannot attach files: they would lie outside of it."))

@@ -28,7 +28,7 @@ def retry_document(principal: Principal, *, document_id: UUID) -> DocumentVersio
     require(principal, Right.CHANGE, document)
     version = document.versions.select_for_update().order_by("-number").first()
     if version is None or version.parse_status != ParseStatus.FAILED:
-        raise InvalidInput(_("Only a failed document can be tried again; this one has not failed."))
+        raise InvalidInput(_("Only failed documents can be tried again."))
     version.parse_status = ParseStatus.PENDING
     version.failure, version.attempts, version.lease = None, 0, None
     version.queue = queue_for(version.uploaded_by_id)
@@ -62,12 +62,12 @@ def move_document(principal: Principal, *, document_id: UUID, folder_id: UUID) -
     require(principal, Right.ADD, folder)
     if document.knowledge_base_id != folder.knowledge_base_id:
         raise InvalidInput(
-            _("A document moves within its knowledge base; “%(name)s” is in another one.") % {"name": folder}
+            _("Documents can only move within their knowledge base; “%(name)s” is in another one.") % {"name": folder}
         )
     if document.folder_id == folder.pk:
         return document
     taken = Conflict(
-        _("There is a file called “%(name)s” in “%(folder)s” already.") % {"name": document.filename, "folder": folder}
+        _("“%(folder)s” already contains a file called “%(name)s”.") % {"name": document.filename, "folder": folder}
     )
     lock_tree(document.knowledge_base_id)
     if locked_row(document).trashed_at is not None:  # since it was looked for

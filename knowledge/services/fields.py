@@ -118,7 +118,7 @@ def _fields_in(principal: Principal, base_ids: Sequence[UUID]) -> QuerySet[Docum
 
 def _no_field(principal: Principal, name: str, base_ids: Sequence[UUID]) -> str:
     """Return the same error for a missing field and an invisible one."""
-    said = _("There is no field “%(name)s” that you may see.") % {"name": name[:NAME_LENGTH]}
+    said = _("There is no field “%(name)s” that you can see.") % {"name": name[:NAME_LENGTH]}
     known = _fields_in(principal, base_ids).order_by("name").values_list("name", flat=True).distinct()[:MOST_FIELDS]
     names = ", ".join(known)
     return f"{said} {_('There are these: %(names)s.') % {'names': names}}" if names else said

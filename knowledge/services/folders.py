@@ -46,7 +46,7 @@ def create_knowledge_base(
     """
     name, cutting = clean_name(name), checked_cutting(cutting)
     if KnowledgeBase.unscoped.filter(name=name).exists():
-        raise Conflict(_("There is a knowledge base called “%(name)s” already.") % {"name": name})
+        raise Conflict(_("There is already a knowledge base called “%(name)s”.") % {"name": name})
     base = KnowledgeBase(
         name=name,
         description=description,
@@ -112,7 +112,7 @@ def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
             folder = Folder.unscoped.create(knowledge_base_id=parent.knowledge_base_id, parent=parent, name=name)
     except IntegrityError as error:
         raise Conflict(
-            _("There is a folder called “%(name)s” in “%(parent)s” already.") % {"name": name, "parent": parent}
+            _("“%(parent)s” already contains a folder called “%(name)s”.") % {"name": name, "parent": parent}
         ) from error
     link_new(folder, parent)
     record(by, Action.FOLDER_CREATED, folder)
@@ -165,7 +165,7 @@ def _move(by: Principal, folder: Folder, parent: Folder) -> Folder:
         raise InvalidInput(_("The root folder of a knowledge base cannot be moved."))
     if folder.knowledge_base_id != parent.knowledge_base_id:
         raise InvalidInput(
-            _("A folder moves within its knowledge base; “%(name)s” is in another one.") % {"name": parent}
+            _("Folders can only move within their knowledge base; “%(name)s” is in another one.") % {"name": parent}
         )
     lock_tree(folder.knowledge_base_id)
     if is_below(parent, folder):
@@ -205,7 +205,7 @@ def _refuse_too_deep(parent: Folder, levels: int) -> None:
     deep = FolderLink.objects.filter(descendant=parent).aggregate(most=Max("depth"))["most"]
     if deep + levels > DEEPEST:
         raise InvalidInput(
-            _("Folders lie at most %(most)s deep; here it would be %(count)s. Choose a place further up.")
+            _("Folders can be %(most)s levels deep; this would be %(count)s. Choose a place further up.")
             % {"most": DEEPEST, "count": deep + levels}
         )
 
@@ -213,7 +213,7 @@ def _refuse_too_deep(parent: Folder, levels: int) -> None:
 def _refuse_twin(folder: Folder, parent_id: UUID | None) -> None:
     twins = Folder.unscoped.filter(parent_id=parent_id, name=folder.name, kind=FolderKind.FOLDER)
     if twins.exclude(pk=folder.pk).exists():
-        raise Conflict(_("There is a folder called “%(name)s” there already.") % {"name": folder.name})
+        raise Conflict(_("There is already a folder called “%(name)s” there.") % {"name": folder.name})
 
 
 @transaction.atomic
@@ -229,9 +229,7 @@ def delete_folder(principal: Principal, *, folder_id: UUID) -> None:
             % {"name": folder}
         )
     if Source.unscoped.filter(folder=folder).exists():
-        raise InvalidInput(
-            _("“%(name)s” is filled by a source of documents. Delete the source first.") % {"name": folder}
-        )
+        raise InvalidInput(_("A source of documents fills “%(name)s”. Delete the source first.") % {"name": folder})
     if folder.children.exists() or Document.unscoped.filter(folder=folder).exists():
         raise InvalidInput(_("“%(name)s” is not empty. Move or delete what is in it first.") % {"name": folder})
     record(principal, Action.FOLDER_DELETED, folder)
@@ -251,7 +249,7 @@ def set_up_knowledge_base(
     Raises PermissionDenied (no administrator), InvalidInput (no usable name), Conflict (the name is taken).
     """
     if not may_make_bases(principal):
-        raise PermissionDenied(_("Only an administrator of the system makes knowledge bases. Ask for one there."))
+        raise PermissionDenied(_("Only system administrators create knowledge bases. Ask one of them."))
     base = create_knowledge_base(principal, name=name, description=description)
     for holder in readers:
         access.give(principal, (Right.VIEW, Right.DOWNLOAD), base, to=holder)

@@ -92,7 +92,7 @@ def export_grants(by: Principal | None, out: IO[str]) -> int:
 def _read(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     """Yield the lines of a file as {column: text}. Raises InvalidInput for another kind of file."""
     if file.suffix.lower() != ".csv":
-        raise InvalidInput(_("A grant file ends in .csv; “%(file)s” does not.") % {"file": file.name})
+        raise InvalidInput(_("A grant file must end in .csv; “%(file)s” does not.") % {"file": file.name})
     reader = csv.DictReader(StringIO(read_text(file), newline=""), restkey="", restval="")
     _check_columns(reader.fieldnames or ())
     for values in reader:
@@ -103,7 +103,8 @@ def _check_columns(names: Iterable[object]) -> None:
     for name in names:
         if name not in COLUMNS:
             raise InvalidInput(
-                _("There is no column “%(name)s”. Known are: %(known)s.") % {"name": name, "known": ", ".join(COLUMNS)}
+                _("There is no column “%(name)s”. Choose from: %(known)s.")
+                % {"name": name, "known": ", ".join(COLUMNS)}
             )
 
 
@@ -112,12 +113,13 @@ def _resolved(number: int, values: Mapping[str, str]) -> Line:
     effect = values.get("effect") or "allow"
     if effect not in EFFECTS:
         raise InvalidInput(
-            _("“%(effect)s” is no effect. Known are: %(known)s.") % {"effect": effect, "known": ", ".join(EFFECTS)}
+            _("“%(effect)s” is not an effect. Choose from: %(known)s.")
+            % {"effect": effect, "known": ", ".join(EFFECTS)}
         )
     place = _place(values)
     if effect == "break":
         if isinstance(place, KnowledgeBase):
-            raise InvalidInput(_("A knowledge base takes over nothing: name a folder of it, “/” for the first one."))
+            raise InvalidInput(_("A knowledge base inherits nothing. Name one of its folders, or “/” for the top one."))
         return Line(number, place, effect)
     ends = values.get("expires_at", "")
     return Line(
@@ -147,7 +149,7 @@ def _rights(text: str) -> tuple[Right, ...]:
     unknown = [name for name in names if name not in Right.values]
     if unknown or not names:
         raise InvalidInput(
-            _("“%(name)s” is no right. Known are: %(known)s.")
+            _("“%(name)s” is not a right. Choose from: %(known)s.")
             % {"name": unknown[0] if unknown else "", "known": ", ".join(Right.values)}
         )
     return tuple(Right(name) for name in names)
@@ -159,7 +161,9 @@ def _end(text: str) -> datetime:
     except ValueError:
         end = None
     if end is None:
-        raise InvalidInput(_("“%(text)s” is no time. Write 2027-01-31 or 2027-01-31T18:00:00+08:00.") % {"text": text})
+        raise InvalidInput(
+            _("“%(text)s” is not a time. Write 2027-01-31 or 2027-01-31T18:00:00+08:00.") % {"text": text}
+        )
     return end if timezone.is_aware(end) else timezone.make_aware(end)
 
 

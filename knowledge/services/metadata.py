@@ -83,7 +83,7 @@ def _successor(document: Document, successor: Document | None) -> Document | Non
     step, passed = successor, {document.pk}
     while step is not None:
         if step.pk in passed:
-            raise InvalidInput(_("A document cannot be superseded by itself, nor in a circle."))
+            raise InvalidInput(_("A document cannot replace itself, directly or in a circle."))
         passed.add(step.pk)
         step = step.superseded_by
     return successor
@@ -117,7 +117,7 @@ def restore_version(principal: Principal, *, document_id: UUID, number: int) -> 
     with version.file.open("rb") as file:
         done = _as_newest(principal, version.document, file)
     if done.outcome is UploadOutcome.UNCHANGED:
-        raise InvalidInput(_("Version %(number)s is what the document says now.") % {"number": number})
+        raise InvalidInput(_("Version %(number)s is the current version.") % {"number": number})
     detail = {"from": number, "version": done.version.number}
     record(principal, Action.VERSION_RESTORED, version.document, detail=detail)
     return done.version

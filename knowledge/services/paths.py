@@ -37,16 +37,14 @@ def folder_at(principal: Principal, base: KnowledgeBase, path: str) -> Folder:
     _refuse_too_deep(names)
     for name in names:
         if name.strip() in {".", ".."}:
-            raise InvalidInput(
-                _("“%(path)s” names no folder: write its names from the top, like A/B.") % {"path": path}
-            )
+            raise InvalidInput(_("“%(path)s” is not a folder path. Start from the top, like A/B.") % {"path": path})
     for depth in range(len(names), -1, -1):
         folder = _seen_at(principal, base, names[:depth])
         if folder is not None:
             require(principal, Right.ADD, folder)
             return folder_to_fill(principal, ensure_path(principal, folder, names[depth:]).pk)
     raise NotFound(
-        _("There is no folder “%(path)s” in “%(base)s” that you may see. Name one that you may add to.")
+        _("There is no folder “%(path)s” in “%(base)s” that you can see. Name one you can add to.")
         % {"path": path or "/", "base": base}
     )
 

@@ -62,13 +62,15 @@ def _text(person: User, count: int) -> tuple[str, str]:
     subjects, texts = [], []
     for language in LANGUAGES:
         with override(language):
-            subjects.append(_("Documents to be read again"))
+            subjects.append(_("Documents to review"))
             said = ngettext(
-                "%(n)d of your documents is to be read again by now, or within a week.",
-                "%(n)d of your documents are to be read again by now, or within a week.",
+                "%(n)d of your documents is due for review now, or within a week.",
+                "%(n)d of your documents are due for review now, or within a week.",
                 count,
             )
             texts.append(
-                said % {"n": count} + " " + _("Say that they still hold, or replace them, and set the next date.")
+                said % {"n": count}
+                + " "
+                + _("Confirm that they are still correct, or replace them, and set the next date.")
             )
     return " · ".join(subjects), "\n\n".join([*texts, address])

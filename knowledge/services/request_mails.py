@@ -53,6 +53,6 @@ def _text(*, is_open: bool) -> tuple[str, str]:
             subjects.append(
                 _("A request for access waits for you") if is_open else _("Your request for access is answered")
             )
-            texts.append(_("Somebody asks to read a folder that you manage.") if is_open else _("See the answer here:"))
+            texts.append(_("Someone asks to read a folder that you manage.") if is_open else _("See the answer here:"))
     address = f"{settings.SITE_URL}{reverse('access-requests' if is_open else 'my-requests')}"
     return " · ".join(subjects), "\n\n".join([*texts, address])

@@ -73,7 +73,7 @@ def restore_document(principal: Principal, *, document_id: UUID) -> Document:
             read_rights_from(current, before)
     except IntegrityError as error:
         raise Conflict(
-            _("There is a file called “%(name)s” in “%(folder)s” already.")
+            _("“%(folder)s” already contains a file called “%(name)s”.")
             % {"name": current.filename, "folder": before}  # which `in_trash` has seen
         ) from error
     Document.unscoped.filter(pk=current.pk).update(trashed_at=None, trashed_by=None, trashed_from=None)

@@ -152,7 +152,7 @@ def check_acceptable(name: str, size_bytes: int) -> None:
     if suffix not in accepted_extensions():
         known = ", ".join(accepted_extensions())
         raise InvalidInput(
-            _("“%(name)s” is of a type that is not read. Accepted are: %(known)s.") % {"name": name, "known": known}
+            _("“%(name)s” is of a type that is not supported. Supported: %(known)s.") % {"name": name, "known": known}
         )
     if size_bytes == 0:
         raise InvalidInput(_("“%(name)s” is empty.") % {"name": name})
@@ -214,8 +214,8 @@ def _require_replacing(by: Principal, document: Document) -> None:
     if not is_theirs and not can(by, Right.CHANGE, document):
         raise PermissionDenied(
             _(
-                "“%(name)s” is here already, and not yours alone: a new version needs the right “%(right)s”."
-                " Ask for it, or add your file under another name."
+                "“%(name)s” already exists here and is not only yours: a new version needs the right “%(right)s”. "
+                "Ask for it, or use another file name."
             )
             % {"name": document.filename, "right": Right.CHANGE.word}
         )

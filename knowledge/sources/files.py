@@ -20,7 +20,7 @@ from knowledge.sources.base import Access, Content, Item, Unreadable
 from knowledge.sources.http import HttpConnector
 from knowledge.sources.rules import FILE, read_rules
 
-LEAVE_OUT = gettext_lazy("leave out"), gettext_lazy("One pattern a line, like drafts or *.tmp.md.")
+LEAVE_OUT = gettext_lazy("leave out"), gettext_lazy("One pattern per line, like drafts or *.tmp.md.")
 _MARKDOWN = {".md", ".markdown"}
 _LEFT_ALONE = re.compile(r"^(\.|~\$|thumbs\.db$|desktop\.ini$)", re.IGNORECASE)
 
@@ -66,7 +66,7 @@ def require_not_too_large(path: str, size: int) -> None:
 
 def gone(path: str) -> Unreadable:
     """Return the error for a file deleted since the listing."""
-    return Unreadable(_("%(path)s is not there any more.") % {"path": path})
+    return Unreadable(_("%(path)s no longer exists.") % {"path": path})
 
 
 class HttpFiles(HttpConnector):
@@ -113,7 +113,7 @@ def _local_folder(text: str) -> Path:
             _("%(path)s is not among the folders that COPILOT_SOURCE_FOLDERS opens to sources.") % {"path": text}
         )
     if not folder.is_dir():
-        raise Unreadable(_("%(path)s is no folder that is there: is the share mounted?") % {"path": text})
+        raise Unreadable(_("There is no folder %(path)s. Is the share mounted?") % {"path": text})
     return folder
 
 

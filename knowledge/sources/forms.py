@@ -29,9 +29,7 @@ class SourceForm(forms.ModelForm[Source]):
     path = forms.CharField(
         label=gettext_lazy("Folder"),
         max_length=LONGEST,
-        help_text=gettext_lazy(
-            "The folder that the source fills, like Handbook or A/B. It is made where it is missing."
-        ),
+        help_text=gettext_lazy("The folder that the source fills, like Handbook or A/B. It is created if missing."),
     )
 
     class Meta:
@@ -55,7 +53,7 @@ class SourceForm(forms.ModelForm[Source]):
                 max_length=LONGEST,
                 widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "off"}),
                 help_text=_(
-                    "Stored encrypted, for this address alone. Empty: the stored one stays, as long as the address does."
+                    "Stored encrypted, for this address only. Leave empty to keep the stored one while the address stays the same."
                 ),
             )
         if not connector.takes_rights:
@@ -90,7 +88,7 @@ class SourceForm(forms.ModelForm[Source]):
             (_("What is read"), ("name", *(f"set_{name}" for name in self._settings), "secret"), False),
             (_("The folder that it fills"), ("base", "path"), False),
             (_("When it is read, and how fast"), when, True),
-            (_("What is gone out there, and rights"), ("grace_hours", "takes_rights"), True),
+            (_("Removed pages, and rights"), ("grace_hours", "takes_rights"), True),
         )
         found = ((title, [self[name] for name in names if name in self.fields], folds) for title, names, folds in parts)
         return [

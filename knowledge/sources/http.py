@@ -96,12 +96,10 @@ class Client:
             if not target:
                 return answer
             if method not in {"GET", "HEAD"} or not (self._follows_elsewhere or origin_of(url) == origin_of(target)):
-                raise Unreadable(
-                    _("%(url)s leads elsewhere: enter the address that it leads to.") % {"url": shown(url)}
-                )
+                raise Unreadable(_("%(url)s redirects elsewhere. Enter the final address.") % {"url": shown(url)})
             headers = {name: value for name, value in headers.items() if not name.startswith("If-")}  # of another page
             url = target
-        raise Unreadable(_("%(url)s leads on and on.") % {"url": shown(url)})
+        raise Unreadable(_("%(url)s redirects endlessly.") % {"url": shown(url)})
 
     def _once(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> SourceResponse:
         parsed_url(url)  # before anything of it is sent
@@ -130,11 +128,11 @@ class Client:
             if refusal is not None:
                 raise refusal from error
             if isinstance(error, requests.exceptions.SSLError):
-                raise Unreadable(_("%(url)s has no certificate that is trusted here.") % {"url": shown(url)}) from error
+                raise Unreadable(_("%(url)s has no trusted certificate.") % {"url": shown(url)}) from error
             if not self._session.is_late:
                 raise Passing(_("%(url)s does not answer.") % {"url": shown(url)}) from error
         if self._session.is_late:  # its connection was closed, like after an answer without a length
-            raise Passing(_("%(url)s does not come to an end.") % {"url": shown(url)})
+            raise Passing(_("%(url)s does not stop sending.") % {"url": shown(url)})
         return answer
 
 
@@ -193,7 +191,7 @@ def require_safe(url: str, *, has_secret: bool) -> None:
     inside = Policy(tuple(entry for entry in pages().entries if entry != PUBLIC))
     is_named = all(inside.allows(target.host, ip_address(address)) for address in target.addresses)
     if has_secret and not url.startswith("https://") and not is_named:
-        raise AddressRefused(_("A secret is sent by https alone: write the address with https://."))
+        raise AddressRefused(_("A secret is only sent over https: write the address with https://."))
 
 
 def shown(url: str) -> str:
@@ -237,10 +235,10 @@ def _judged(answer: SourceResponse) -> SourceResponse:
     if status in {200, 206, 207, 304, 404, 410}:
         return answer
     if status in {401, 403}:
-        raise Unreadable(_("%(url)s wants another sign-in (%(status)s).") % {"url": url, "status": status})
+        raise Unreadable(_("%(url)s needs another sign-in (%(status)s).") % {"url": url, "status": status})
     if status in PASSING:
         raise Passing(_("%(url)s cannot answer now (%(status)s).") % {"url": url, "status": status})
-    raise Unreadable(_("%(url)s answers %(status)s.") % {"url": url, "status": status})
+    raise Unreadable(_("%(url)s returns %(status)s.") % {"url": url, "status": status})
 
 
 def _wait(answer: SourceResponse) -> float | None:

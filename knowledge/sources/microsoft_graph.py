@@ -49,7 +49,7 @@ class Graph:
             raise Unreadable(_("%(url)s names another server.") % {"url": shown(self._url)})
         answer = self._client.get(url, headers={"Prefer": prefer} if prefer else {})
         if answer.status in {404, 410}:
-            raise NotThere(_("%(url)s is not there.") % {"url": shown(url)})
+            raise NotThere(_("%(url)s does not exist.") % {"url": shown(url)})
         return read_object(answer, "Microsoft Graph"), answer.headers.get("Preference-Applied", "")
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:

@@ -33,7 +33,9 @@ def said_rights(source: Source, connector: Connector) -> list[Access]:
     """Return the source's access rules, none where rights are not synchronised. Raises Unreadable if unclear."""
     said = connector.rights() if source.takes_rights else []
     if said is None:
-        raise Unreadable(_("This source does not say who may see what: let rights not come along, and give them here."))
+        raise Unreadable(
+            _("This source does not say who can see what: do not copy rights from the source, and give them here.")
+        )
     _refuse_files(said)
     return said
 
@@ -51,7 +53,7 @@ def require_met(said: Iterable[Access], listed: Iterable[Item | Missed]) -> None
         if access.prefix and access.prefix not in folders and not is_dark:
             raise Unreadable(
                 _(
-                    "No folder out there is “%(below)s”, of which the rules speak: nothing is brought until both say the same."
+                    "The rules name the folder “%(below)s”, which does not exist at the source. Nothing is imported until both agree."
                 )
                 % {"below": access.prefix}
             )
@@ -107,8 +109,8 @@ def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
         is_moving = path != normalize("NFC", path)  # this run moves it to its path
         if prefix is not None and folder_id not in inside[prefix] and not is_moving:
             said = _(
-                "“%(path)s” lies outside the folder here that the rule for “%(below)s” closes: move it there;"
-                " nothing is brought until it is."
+                "“%(path)s” is outside the folder here that the rule for “%(below)s” closes. Move it there; nothing "
+                "is imported until then."
             )
             raise Unreadable(said % {"path": path, "below": prefix})
 
@@ -153,7 +155,7 @@ def _refuse_files(said: Iterable[Access]) -> None:
     for access in said:
         if access.prefix.lower().endswith(tuple(accepted_extensions())):
             raise Unreadable(
-                _("“%(name)s” is a file; rights are said of folders. Nothing is brought until they are.")
+                _("“%(name)s” is a file, but rights are set for folders. Nothing is imported until that is fixed.")
                 % {"name": access.prefix}
             )
 

@@ -54,22 +54,20 @@ def read_rules(data: bytes | None) -> list[Access]:
     if data is not None and len(data) > MOST_BYTES:
         raise Unreadable(_("%(file)s is larger than 1 MB.") % {"file": FILE})
     if data is None:
-        raise Unreadable(_("There is no %(file)s at the top: nothing is brought until there is.") % {"file": FILE})
+        raise Unreadable(_("There is no %(file)s at the top, so nothing is imported.") % {"file": FILE})
     try:
         given: Any = yaml.safe_load(data)
         rules = _Rules.model_validate(given).rights
     except (yaml.YAMLError, ValidationError, ValueError, RecursionError) as error:
-        raise Unreadable(
-            _("%(file)s cannot be read for sure: nothing is brought until it can.") % {"file": FILE}
-        ) from error
+        raise Unreadable(_("%(file)s is not clear: nothing is imported until it is.") % {"file": FILE}) from error
     found = {}
     for rule in rules:
         prefix = folder_path(rule.below)
         if prefix in found or ".." in prefix.split("/"):
-            raise Unreadable(_("%(file)s says two things of “%(below)s”.") % {"file": FILE, "below": rule.below})
+            raise Unreadable(_("%(file)s contradicts itself about “%(below)s”.") % {"file": FILE, "below": rule.below})
         found[prefix] = Access(prefix, frozenset(rule.people), frozenset(rule.groups))
     if "" not in found:
-        raise Unreadable(_("%(file)s does not say who may see everything else.") % {"file": FILE})
+        raise Unreadable(_("%(file)s does not say who can see everything else.") % {"file": FILE})
     return list(found.values())
 
 

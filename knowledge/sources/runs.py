@@ -34,7 +34,7 @@ def begin(source: Source, trigger: Trigger, *, by: Principal | None = None) -> S
     if running is not None:
         if running.lease_expires_at is not None and running.lease_expires_at > timezone.now():
             return None
-        running.problem = _("Its worker ended before it did.")
+        running.problem = _("Its worker ended too early.")
         _close(running, RunState.FAILED)
     run = SourceRun.objects.create(source=source, trigger=trigger, lease_expires_at=timezone.now() + LEASE)
     record(by, Action.DOCUMENT_SOURCE_READ, source, detail={"run": run.pk, "trigger": str(trigger)})

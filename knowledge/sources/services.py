@@ -90,7 +90,7 @@ def named_problems(
     known = set(named_pages(principal, user, run.source).filter(path__in=names).values_list("path", flat=True))
     told = [each for each in run.problems if each["what"] in known]
     if others := len(run.problems) - len(told):
-        said = ngettext("One page that you may not see.", "%(n)d pages that you may not see.", others) % {"n": others}
+        said = ngettext("One page you cannot see.", "%(n)d pages you cannot see.", others) % {"n": others}
         told.append({"what": "", "why": said})
     return told
 
@@ -120,7 +120,7 @@ def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str 
     _refuse_overlap(source)
     before = Source.unscoped.select_for_update().filter(pk=source.pk).first()
     if before is not None and (before.kind, before.folder_id) != (source.kind, source.folder_id):
-        raise InvalidInput(_("A source keeps its kind and its folder: make another one for another place."))
+        raise InvalidInput(_("A source keeps its kind and its folder. Create another one for another place."))
     is_moved = before is not None and _address(before) != (source.kind, settings.address)
     is_emptied = is_moved and not secret and bool(before and before.encrypted_secret)
     if secret:
@@ -202,7 +202,7 @@ def _address(source: Source) -> tuple[str, str]:
 
 def _require_connecting(by: User | AnonymousUser) -> None:
     if not may_connect(by):
-        raise PermissionDenied(_("Only administrators may say where sources of documents are."))
+        raise PermissionDenied(_("Only administrators set where documents come from."))
 
 
 def _require_filling(by: User | AnonymousUser, source: Source) -> Principal:
@@ -216,9 +216,9 @@ def _require_filling(by: User | AnonymousUser, source: Source) -> Principal:
 def _refuse_overlap(source: Source) -> None:
     """Refuse a folder filled by another source: two would move each other's documents."""
     if Source.unscoped.filter(name=source.name).exclude(pk=source.pk).exists():
-        raise Conflict(_("There is a source called “%(name)s” already.") % {"name": source.name})
+        raise Conflict(_("There is already a source called “%(name)s”.") % {"name": source.name})
     others = Source.unscoped.filter(folder=source.folder).exclude(pk=source.pk)
     if others.exists():
-        raise Conflict(_("“%(folder)s” is filled by another source already.") % {"folder": source.folder})
+        raise Conflict(_("Another source already fills “%(folder)s”.") % {"folder": source.folder})
     if not Folder.unscoped.filter(pk=source.folder_id, kind="folder").exists():
         raise InvalidInput(_("Choose a folder that the source fills."))

@@ -262,9 +262,7 @@ class Keeper:
         here = [row for row in self.items.values() if row.gone_at is None]
         if here and not self.seen and not self.dark:
             raise Unreadable(
-                _(
-                    "Nothing is there any more, where there were %(count)s pages. Nothing is withdrawn here: look there first."
-                )
+                _("Nothing is left of %(count)s pages, so nothing is withdrawn here. Check the source first.")
                 % {"count": len(here)}
             )
 

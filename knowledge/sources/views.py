@@ -48,7 +48,7 @@ def sources(request: HttpRequest, by: Principal) -> HttpResponseBase:
     rows = list(seen_sources(by, request.user))
     may = may_connect(request.user)
     if not rows and not may:
-        raise NotFound(_("There is no source of documents that you look after."))
+        raise NotFound(_("You look after no source of documents."))
     runs = newest_runs(rows)
     load()
     context = {
@@ -65,7 +65,7 @@ def sources(request: HttpRequest, by: Principal) -> HttpResponseBase:
 @admin_page
 def new_source(request: HttpRequest, by: Principal, kind: str) -> HttpResponseBase:
     if not may_connect(request.user):
-        raise NotFound(_("There is no source of documents that you look after."))
+        raise NotFound(_("You look after no source of documents."))
     try:
         connector = kind_of(kind)
     except UnknownName:
@@ -98,7 +98,7 @@ def _made(request: HttpRequest, by: Principal, form: SourceForm) -> HttpResponse
         save_source(_person(request), form.instance, secret=form.secret)
         if form.instance.is_active:
             queue_run(form.instance, Trigger.HAND, by=by)
-    messages.success(request, _("The source is made, and its first run is on its way."))
+    messages.success(request, _("The source is created, and its first run has started."))
     return redirect("source-of-documents", form.instance.pk)
 
 
@@ -109,7 +109,7 @@ def one_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpRespon
     source = get_source(by, request.user, kept_id)
     may = may_connect(request.user)
     if request.method == "POST" and not may:
-        raise PermissionDenied(_("Only administrators may say where sources of documents are."))
+        raise PermissionDenied(_("Only administrators set where documents come from."))
     form = SourceForm(request.POST if request.method == "POST" else None, instance=source) if may else None
     found: Preview | None = None
     if form is not None and form.is_valid():
@@ -126,7 +126,8 @@ def one_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpRespon
 def _saved(request: HttpRequest, form: SourceForm) -> HttpResponse:
     if save_source(_person(request), form.instance, secret=form.secret):
         messages.warning(
-            request, _("The stored secret was for the old address and is forgotten: enter the one for the new address.")
+            request,
+            _("The stored secret was for the old address and has been removed. Enter the one for the new address."),
         )
     messages.success(request, _("The source is saved."))
     return redirect("source-of-documents", form.instance.pk)
@@ -161,7 +162,7 @@ def run_now(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseB
     """Start a run, for whoever manages the source or its folder."""
     source = get_source(by, request.user, kept_id)
     queue_run(source, Trigger.HAND, by=by)
-    messages.success(request, _("The run is on its way; this page shows how far it is."))
+    messages.success(request, _("The run has started; this page shows its progress."))
     return redirect("source-of-documents", source.pk)
 
 

@@ -40,4 +40,4 @@ def refused(why: Any) -> Unreadable:
 
 def other_account(url: str) -> Unreadable:
     """Return the error for an account or password that a wiki does not know."""
-    return Unreadable(_("%(url)s wants another account or password.") % {"url": url})
+    return Unreadable(_("%(url)s needs another account or password.") % {"url": url})

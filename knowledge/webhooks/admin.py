@@ -29,10 +29,10 @@ class WebhookForm(forms.ModelForm[Webhook]):
         label=capfirst(_("events")),
         choices=[choice for choice in WebhookEvent.choices if choice[0] != WebhookEvent.PING],
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("The address is told ids and links, never what documents or answers say."),
+        help_text=_("Only ids and links are sent, never the text of documents or answers."),
     )
     new_secret = forms.BooleanField(
-        label=_("Make another secret"), required=False, help_text=_("The one before signs nothing any more.")
+        label=_("Create another secret"), required=False, help_text=_("The previous secret no longer signs anything.")
     )
 
     class Meta:
@@ -53,7 +53,7 @@ class WebhookAdmin(admin.ModelAdmin[Webhook]):
     form = WebhookForm
     list_display = ("name", "url", "is_active", "created_at")
     actions = ("try_it",)
-    empty_sentence = _("No program is told anything yet. Add an address, and choose what it is told.")
+    empty_sentence = _("Nothing is sent to any program yet. Add an address, and choose what to send.")
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: forms.ModelForm[Any], change: bool) -> None:
         by, site = Principal.of(request.user), request.build_absolute_uri("/").rstrip("/")
@@ -83,7 +83,7 @@ class WebhookAdmin(admin.ModelAdmin[Webhook]):
         for row in queryset:
             self.delete_model(request, row)
 
-    @admin.action(description=_("Try the chosen webhooks"), permissions=["change"])
+    @admin.action(description=_("Test the chosen webhooks"), permissions=["change"])
     def try_it(self, request: HttpRequest, queryset: Any) -> None:
         """Send a message of the event `ping` at once."""
         for row in queryset:
@@ -92,7 +92,7 @@ class WebhookAdmin(admin.ModelAdmin[Webhook]):
             sent = send(delivery.pk)
             if sent is not None and not sent.problem:
                 messages.success(
-                    request, _("“%(name)s” took the trial (%(n)s).") % {"name": row.name, "n": sent.status}
+                    request, _("“%(name)s” accepted the test (%(n)s).") % {"name": row.name, "n": sent.status}
                 )
             else:
                 why = sent.problem if sent else _("it is being sent")

@@ -34,7 +34,7 @@ def save_webhook(
     """
     require_plausible(parsed_url(row.url)[0], services_at(row.url))
     if not row.events or set(row.events) - {*WebhookEvent.values} | {WebhookEvent.PING} & set(row.events):
-        raise InvalidInput(_("Choose what the address shall be told of."))
+        raise InvalidInput(_("Choose what to send to the address."))
     row.site = site
     secret = ""
     if renew or not row.encrypted_secret:

@@ -50,10 +50,10 @@ def _made_by(message: ShownMessage) -> str:
         return ""
     if message.provider == FROM_SETTINGS:  # a name that nobody gave it
         if message.unchecked_count:
-            return _("Written by a language model; what is marked was not checked against its source")
+            return _("Written by a language model; marked sentences were not checked against their source")
         return _("Written by a language model, each sentence checked against its source")
     if message.unchecked_count:
-        text = _("Written by the model %(name)s; what is marked was not checked against its source")
+        text = _("Written by the model %(name)s; marked sentences were not checked against their source")
     else:
         text = _("Written by the model %(name)s, each sentence checked against its source")
     return text % {"name": message.provider}
@@ -63,5 +63,5 @@ def _without_model(message: ShownMessage) -> str:
     if message.citations and message.queries:
         return _("Quoted from your documents and counted by the database, no language model")
     if message.queries:
-        return _("Counted by the database, no language model")
+        return _("Calculated by the database, no language model")
     return _("Quoted from your documents, no language model") if message.citations else ""

@@ -16,12 +16,12 @@ from agent.state import Route, State
 
 Said = str | Promise
 WAYS: Final[Mapping[str, Said]] = {
-    Route.DOC: gettext_lazy("Took it for a question to documents"),
-    Route.SQL: gettext_lazy("Took it for a question to business data"),
-    Route.HYBRID: gettext_lazy("Took it for a question to documents and business data"),
-    Route.CALC: gettext_lazy("Took it for something to calculate"),
-    Route.CLARIFY: gettext_lazy("Found that it can mean several things"),
-    Route.REFUSE: gettext_lazy("Took it for something that is not done here"),
+    Route.DOC: gettext_lazy("A question about documents"),
+    Route.SQL: gettext_lazy("A question about business data"),
+    Route.HYBRID: gettext_lazy("A question about documents and business data"),
+    Route.CALC: gettext_lazy("Something to calculate"),
+    Route.CLARIFY: gettext_lazy("Found several possible meanings"),
+    Route.REFUSE: gettext_lazy("Something that is not done here"),
 }
 TOOLS: Final[Mapping[str, Said]] = {
     "rag_retriever": gettext_lazy("Searched your documents"),
@@ -29,9 +29,9 @@ TOOLS: Final[Mapping[str, Said]] = {
     "grep_chunks": gettext_lazy("Looked for exact words"),
     "list_knowledge_chunks": gettext_lazy("Read on in a document"),
     "get_document_info": gettext_lazy("Looked up facts about documents"),
-    "database_query": gettext_lazy("Asked the business data"),
+    "database_query": gettext_lazy("Queried the business data"),
     "data_analysis": gettext_lazy("Worked on a table"),
-    "data_schema": gettext_lazy("Looked what tables there are"),
+    "data_schema": gettext_lazy("Looked up the tables"),
     "calculate": gettext_lazy("Calculated"),
     "thinking": gettext_lazy("Thought it over"),
     "todo_write": gettext_lazy("Made a plan"),
@@ -42,11 +42,11 @@ TOOLS: Final[Mapping[str, Said]] = {
     "execute_skill_script": gettext_lazy("Ran a script"),
 }
 ACTIONS: Final[Mapping[str, Said]] = {
-    "validate": gettext_lazy("Looked whether you may still read all of it"),
+    "validate": gettext_lazy("Checked your access"),
     "show_passages": gettext_lazy("Chose the best passages"),
-    "write": gettext_lazy("Wrote the answer and compared each sentence with its source"),
+    "write": gettext_lazy("Wrote the answer and checked each sentence against its source"),
     "clarify": gettext_lazy("Asked back"),
-    "refuse": gettext_lazy("Said that nothing confirms an answer"),
+    "refuse": gettext_lazy("Found nothing that confirms an answer"),
 }
 
 
@@ -111,7 +111,7 @@ def _brought(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> 
         return
     noted = _figures(step)
     if kept := noted.get("kept", 0):
-        yield ngettext("%(count)d sentence stands", "%(count)d sentences stand", kept) % {"count": kept}
+        yield ngettext("%(count)d sentence confirmed", "%(count)d sentences confirmed", kept) % {"count": kept}
     if dropped := noted.get("dropped", 0):
         yield ngettext("%(count)d left out", "%(count)d left out", dropped) % {"count": dropped}
     if filtered := noted.get("filtered", 0):
@@ -132,9 +132,9 @@ def _gathered(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) ->
     if results := sum(item["type"] == "sql_result" for item in evidence):
         yield ngettext("%(count)d result", "%(count)d results", results) % {"count": results}
     if visible := _figures(step).get("visible", 0):
-        yield ngettext(
-            "out of %(count)s passage that you may read", "out of %(count)s passages that you may read", visible
-        ) % {"count": number_format(visible, force_grouping=True)}
+        yield ngettext("out of %(count)s passage you can read", "out of %(count)s passages you can read", visible) % {
+            "count": number_format(visible, force_grouping=True)
+        }
 
 
 def _passages(count: int) -> str:

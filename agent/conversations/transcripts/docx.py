@@ -20,7 +20,7 @@ def as_docx(told: Transcript) -> bytes:
     document.core_properties.author = ""
     document.add_heading(printable(told.title), 0)
     day = date_format(localtime(told.made_at), "DATETIME_FORMAT")
-    made = _("Exported on %(day)s, with the sources that whoever exported it may read.") % {"day": day}
+    made = _("Exported on %(day)s, with the sources that the exporter can read.") % {"day": day}
     document.add_paragraph().add_run(made).italic = True
     for turn in told.turns:
         document.add_heading(printable(turn.question) or _("Question"), 1)

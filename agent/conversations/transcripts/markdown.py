@@ -11,7 +11,7 @@ MEDIA_TYPE = "text/markdown"
 
 
 def as_markdown(told: Transcript) -> bytes:
-    made = _("Exported on %(day)s, with the sources that whoever exported it may read.") % {
+    made = _("Exported on %(day)s, with the sources that the exporter can read.") % {
         "day": date_format(localtime(told.made_at), "DATETIME_FORMAT")
     }
     parts = [f"# {escaped_markdown(told.title)}", f"*{made}*"]

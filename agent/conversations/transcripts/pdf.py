@@ -26,7 +26,7 @@ def as_pdf(told: Transcript) -> bytes:
     pdfmetrics.registerFont(UnicodeCIDFont(FONT))
     style = _styles()
     day = date_format(localtime(told.made_at), "DATETIME_FORMAT")
-    made = _("Exported on %(day)s, with the sources that whoever exported it may read.") % {"day": day}
+    made = _("Exported on %(day)s, with the sources that the exporter can read.") % {"day": day}
     story: list[Any] = [Paragraph(_text(told.title), style["title"]), Paragraph(_text(made), style["soft"])]
     for turn in told.turns:
         story.append(Paragraph(_text(turn.question) or _("Question"), style["question"]))

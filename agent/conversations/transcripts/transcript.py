@@ -144,8 +144,8 @@ def _remarks(answer: ShownMessage) -> Iterator[str]:
         yield _("Excerpts from your documents, not verified")
     if hidden := answer.masked_count:
         yield ngettext(
-            "One sentence is hidden: it stands on a document or on data that you may not see.",
-            "%(count)d sentences are hidden: they stand on documents or on data that you may not see.",
+            "One sentence is hidden: you cannot open its source.",
+            "%(count)d sentences are hidden: you cannot open their sources.",
             hidden,
         ) % {"count": hidden}
     yield from answer.notice.splitlines()

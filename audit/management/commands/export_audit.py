@@ -26,7 +26,7 @@ class Command(BaseCommand):
         with one_sentence():
             form = format_named(name)
             if file.exists():
-                raise Conflict(_("%(file)s is there already: choose another name.") % {"file": file})
+                raise Conflict(_("%(file)s already exists. Choose another name.") % {"file": file})
             part = file.with_name(f"{file.name}.part")
             with part.open("wb") as out:
                 out.writelines(export_entries(None, chosen=EntryFilter(), form=form))

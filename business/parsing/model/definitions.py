@@ -62,7 +62,7 @@ def definitions_of(sql: str, catalog: Catalog, language: str, repeated: Collecti
         told += [defined(measure, key) for measure in found.followed if measure.description.all()]
         told += [otherwise(measure, key) for measure in found.missed]
         if found.is_free:
-            told.append(_("Counted as a language model wrote it, by no definition of the data."))
+            told.append(_("Counted by a model's own query, not by a definition in the data."))
     return tuple(dict.fromkeys(told))
 
 

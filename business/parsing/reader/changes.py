@@ -55,7 +55,7 @@ def _rest_of(lead: Lead, lexicon: Lexicon, context: Context) -> Parsed:
     if isinstance(rest, LogicalQuery | Clarification):
         return rest
     unknown = tuple(item.text for item in items_of(lead.rest, lexicon, context.today) if not item.is_known)
-    return Unparseable(_("It is not clear how this goes on from the question before it."), unknown)
+    return Unparseable(_("It is not clear how this follows the previous question."), unknown)
 
 
 def _of_those_too(alone: Parsed, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Clarification | None:

@@ -46,7 +46,7 @@ def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed
     refs = [ref for item in items_of(context.named_in, lexicon, context.today) for ref in item.refs]
     values = tuple(dict.fromkeys(ref.value for ref in refs if ref.kind == "value" and ref.name == field))
     if not values:
-        return Unparseable(_("The question cannot be read by its words alone."))
+        return Unparseable(_("I could not turn this into a query."))
     return query.model_copy(update={"filters": (*query.filters, Filter(field=field, op="in", values=values))})
 
 
@@ -78,9 +78,9 @@ def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
         return _closest(list(found.values()), catalog, context)
     left = min((error.left for error in failed if isinstance(error, Unread) and error.left), key=len, default=())
     refused = next((str(error) for error in failed if isinstance(error, Inexpressible)), "")
-    why = refused or _("The question cannot be read by its words alone.")
+    why = refused or _("I could not turn this into a query.")
     if left and not refused:
-        why = _("It is not clear what this says here: %(words)s.") % {"words": ", ".join(left)}
+        why = _("I do not understand this part: %(words)s.") % {"words": ", ".join(left)}
     return Unparseable(why, () if refused else left, understood(items, catalog, context.today, left))
 
 

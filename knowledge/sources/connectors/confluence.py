@@ -54,7 +54,7 @@ class ConfluenceConnector(HttpConnector):
     """
 
     label = _("Confluence")
-    about = _("The pages of a space of Confluence, Cloud or Data Center, with who may see them.")
+    about = _("The pages of a space of Confluence, Cloud or Data Center, with who can see them.")
     noun = _("wiki page")
     secret_label = _("API token")
     takes_rights = True
@@ -90,7 +90,7 @@ class ConfluenceConnector(HttpConnector):
             if closed.isdisjoint({page.item.id, *page.above}):
                 yield page.item
             else:
-                why = gettext("“%(title)s” is restricted there: let rights come along.")
+                why = gettext("“%(title)s” is restricted there: copy rights from the source.")
                 yield Missed(page.item.id, why % {"title": page.item.title})
 
     def fetch(self, item: Item) -> Content:
@@ -106,7 +106,7 @@ class ConfluenceConnector(HttpConnector):
             walked = list(self._walked())
             ids = {page.item.id for page in walked}
             self._pages = [page for page in walked if ids.issuperset(page.above)]
-            why = gettext("It lies below something that the wiki does not list: move it below a page.")
+            why = gettext("It is below something the wiki does not list: move it below a page.")
             self._missed += [Missed(page.item.id, why) for page in walked if not ids.issuperset(page.above)]
         return self._pages
 
@@ -164,7 +164,7 @@ class ConfluenceConnector(HttpConnector):
             found = self._ask(f"{path}/permissions")
             said = found.get("results") if isinstance(found, dict) else found
         if not isinstance(said, list):
-            raise Unreadable(gettext("The wiki does not say who may view this space."))
+            raise Unreadable(gettext("The wiki does not say who can view this space."))
         viewing = [each for each in said if _is_viewing(each.get("operation") or {})]
         users = [user for each in viewing for user in _subjects(each, "user")]
         return self._readers(users, [group for each in viewing for group in _subjects(each, "group")])
@@ -190,7 +190,7 @@ class ConfluenceConnector(HttpConnector):
         answer = self._client.get(url)
         if answer.status == 404:
             raise Unreadable(
-                gettext("There is no space “%(key)s” that this account may read.") % {"key": self._settings.space}
+                gettext("There is no space “%(key)s” that this account can read.") % {"key": self._settings.space}
             )
         return read_json(answer, "Confluence")
 

@@ -22,7 +22,7 @@ class DokuWikiSettings(base.Settings):
         _("address"), _("Of the wiki, like https://wiki.example.com/ or https://example.com/dokuwiki/.")
     )
     namespace: str = asked(_("namespace"), _("Like handbook:rules. Empty: the whole wiki."), default="")
-    username: str = asked(_("account"), _("Who reads it there. Empty: what everybody reads."), default="")
+    username: str = asked(_("account"), _("The account used to read there. Empty: public pages only."), default="")
 
     @property
     def address(self) -> str:

@@ -38,8 +38,8 @@ class FeishuSettings(base.Settings):
     groups: Pairs = asked(
         _("groups"),
         _(
-            "One a line, like od-4e6ac4d14bcd = Engineering: a department or chat there, by its ID, and a group here. "
-            "Nothing behind the sign: nobody."
+            "One per line, like od-4e6ac4d14bcd = Engineering: a department or chat there, by its ID, and a "
+            "group here. Nothing after the sign: nobody."
         ),
         default=[],
     )
@@ -71,7 +71,7 @@ class FeishuConnector(base.Connector):
     """
 
     label = _("Feishu or Lark wiki")
-    about = _("The documents, spreadsheets and files of a wiki space of Feishu or Lark, with who may see them.")
+    about = _("The documents, spreadsheets and files of a wiki space of Feishu or Lark, with who can see them.")
     noun = _("wiki page")
     secret_label = _("App secret")
     takes_rights = True
@@ -220,7 +220,7 @@ class FeishuConnector(base.Connector):
 
 
 def _untold(kind: str, member_id: str) -> Missed:
-    why = gettext("Who belongs to “%(name)s” (%(kind)s) is not told: say in the settings what it is called here.")
+    why = gettext("It is not known who belongs to “%(name)s” (%(kind)s): say in the settings what it is called here.")
     return Missed(f"group:{member_id}", why % {"name": member_id, "kind": kind}, is_branch=True)
 
 

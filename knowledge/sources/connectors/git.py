@@ -58,7 +58,7 @@ class GitConnector(base.Connector):
     """
 
     label = _("Git repository")
-    about = _("Markdown and other documents of one branch: a handbook, the wiki of a forge.")
+    about = _("Markdown and other documents of one branch: a handbook, or a wiki on GitHub, GitLab or Gitea.")
     noun = _("file in git")
     secret_label = _("Password or token")
     ids_are_paths = True
@@ -114,7 +114,9 @@ class GitConnector(base.Connector):
         try:
             yield
         except KeyError as error:
-            said = gettext("%(path)s lacks a part of its branch: it borrows objects of another, or was copied in part.")
+            said = gettext(
+                "%(path)s is incomplete: it borrows objects from another repository, or was only partly copied."
+            )
             raise Unreadable(said % {"path": self._settings.url}) from error
 
     def close(self) -> None:
@@ -205,10 +207,10 @@ def _fetched(settings: GitSettings, reading: ConnectorContext) -> tuple[Reposito
         if head not in repo.object_store:
             _take(client, repo, head)
     except (NotGitRepository, ValueError) as error:  # of another kind of server, what dulwich cannot read
-        said = gettext("%(url)s is no git repository, or not one that this account sees.")
+        said = gettext("%(url)s is not a git repository, or this account cannot see it.")
         raise Unreadable(said % {"url": settings.url}) from error
     except HTTPUnauthorized as error:
-        raise Unreadable(gettext("%(url)s wants another account or token.") % {"url": settings.url}) from error
+        raise Unreadable(gettext("%(url)s needs another account or token.") % {"url": settings.url}) from error
     except (GitProtocolError, OSError) as error:
         refusal = refusal_in(error)
         if refusal is not None:

@@ -21,10 +21,10 @@ PAGES_A_REQUEST = 50
 
 class MediaWikiSettings(base.Settings):
     url: Address = asked(_("address of the API"), _("Like https://wiki.example.com/w/api.php."))
-    namespaces: list[int] = asked(_("namespaces"), _("Numbers, one a line; 0 holds the articles."), default=[0])
+    namespaces: list[int] = asked(_("namespaces"), _("Numbers, one per line; 0 holds the articles."), default=[0])
     username: str = asked(
         _("account"),
-        _("Of a bot password (Special:BotPasswords), like Robot@copilot. Empty: what everybody reads."),
+        _("Of a bot password (Special:BotPasswords), like Robot@copilot. Empty: public pages only."),
         default="",
     )
 

@@ -35,7 +35,7 @@ class S3Settings(base.Settings):
     prefix: str = asked(_("prefix"), _("Like handbook/rules. Empty: the whole bucket."), default="")
     region: str = asked(_("region"), _("Where the store wants one."), default="us-east-1", pattern=r"^[a-z0-9-]{1,40}$")
     access_key: str = asked(
-        _("access key"), _("Its ID. Empty: what everybody may read."), default="", pattern=r"^[!-~]{0,128}$"
+        _("access key"), _("Its ID. Empty: what everyone can read."), default="", pattern=r"^[!-~]{0,128}$"
     )
     leave_out: list[str] = asked(*LEAVE_OUT, default=[])
 
@@ -75,7 +75,7 @@ class S3Connector(HttpFiles):
                 if not key.startswith(self._settings.prefix) or not self._choice.takes(path):
                     continue
                 if {"", ".", ".."} & set(path.split("/")):
-                    yield Missed(path, gettext("Its key is no path of folders and a file."))
+                    yield Missed(path, gettext("Its key is not a path of folders and a file."))
                 else:
                     yield self._item(path, entry)
 

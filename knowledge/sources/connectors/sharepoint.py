@@ -51,8 +51,8 @@ class SharePointSettings(base.Settings):
     groups: Pairs = asked(
         _("groups"),
         _(
-            "One a line, like Handbook Members = Engineering: a group there, by its name in SharePoint or its e-mail "
-            "address, and here. Nothing behind the sign: nobody."
+            "One per line, like Handbook Members = Engineering: a group there, by its name in SharePoint or its "
+            "e-mail address, and here. Nothing after the sign: nobody."
         ),
         default=[],
     )
@@ -89,7 +89,7 @@ class SharePointConnector(base.Connector):
 
     label = _("SharePoint or OneDrive")
     about = _(
-        "The files of a document library or the pages of a SharePoint site, or a OneDrive for work, with who may see them."
+        "The files of a document library or the pages of a SharePoint site, or a OneDrive for work, with who can see them."
     )
     noun = _("file")
     secret_label = _("Client secret")
@@ -182,7 +182,7 @@ class SharePointConnector(base.Connector):
             below = f":/{quote(wanted.folder.strip('/'))}" if wanted.folder.strip("/") else ""
             self._top = str(self._graph.ask(f"drives/{drive_id}/root{below}")["id"])
         except (NotThere, LookupError) as error:
-            why = gettext("There is no such site, library, OneDrive or folder that this application may read.")
+            why = gettext("There is no such site, library, OneDrive or folder that this application can read.")
             raise Unreadable(why) from error
         self._drive_id = str(drive_id)
 
@@ -203,7 +203,7 @@ class SharePointConnector(base.Connector):
         self._site_id, self._pages = site, pages_of(self._graph, site)
         for page in self._pages.values():
             return str(self._graph.ask(f"sites/{site}/lists/{quote(page.library, safe='')}/drive")["id"])
-        raise Unreadable(gettext("The site has no pages that this application may read."))
+        raise Unreadable(gettext("The site has no pages that this application can read."))
 
     def _takes(self, way: list[DriveItem]) -> bool:
         path = "/".join(each.name for each in way)
@@ -217,7 +217,7 @@ class SharePointConnector(base.Connector):
         files = {place_of(item.url): item for item in drive.items.values()}
         for place, page in self._pages.items():
             if place not in files:
-                why = gettext("“%(name)s” is not in the library of the site's pages, which says who may read it.")
+                why = gettext("“%(name)s” is not in the library of the site's pages, which says who can read it.")
                 yield Missed(f"page:{page.id}", why % {"name": page.title})
             elif page.was_published and not page.is_published:
                 yield Missed(files[place].id, edited(page))
@@ -336,7 +336,7 @@ def _apart(file: DriveItem, beside: set[tuple[str, str]]) -> str:
 
 
 def _untold(name: str) -> Missed:
-    why = gettext("Who is in the group “%(name)s” is not told: say in the settings what it is called here.")
+    why = gettext("It is not known who is in the group “%(name)s”: say in the settings what it is called here.")
     return Missed(f"group:{name}", why % {"name": name}, is_branch=True)
 
 

@@ -41,9 +41,9 @@ class WebSettings(base.Settings):
         default="start",
         choices={"pages": _("these addresses"), "sitemap": _("of a sitemap"), "start": _("from a start page on")},
     )
-    addresses: list[str] = asked(_("addresses"), _("One a line: pages, sitemaps, or start pages."), min_length=1)
+    addresses: list[str] = asked(_("addresses"), _("One per line: pages, sitemaps, or start pages."), min_length=1)
     prefix: str = asked(
-        _("only below"), _("Only addresses that begin so. Empty: the folder of the first address."), default=""
+        _("only below"), _("Only addresses that start like this. Empty: the folder of the first address."), default=""
     )
     depth: int = asked(_("depth"), _("Links from a start page that are followed."), default=3, ge=0, le=20)
     most: int = asked(_("most pages"), _("More are not read."), default=1_000, ge=1, le=MOST_IN_SITEMAPS)
@@ -111,7 +111,7 @@ class WebConnector(HttpConnector):
         try:
             return self._content[item.id]
         except KeyError:
-            raise Unreadable(gettext("%(path)s did not say what it said before.") % {"path": item.path}) from None
+            raise Unreadable(gettext("%(path)s changed while it was read.") % {"path": item.path}) from None
 
     def _addresses(self) -> Iterator[tuple[str, int]]:
         """Yield addresses with the remaining link depth; addresses found on pages are added meanwhile."""
@@ -133,7 +133,7 @@ class WebConnector(HttpConnector):
             answer = self._asked(url, memory)
             if answer.status in {404, 410}:
                 if url in self._settings.addresses and self._settings.way == "start":
-                    raise Unreadable(gettext("%(url)s is not there.") % {"url": url})
+                    raise Unreadable(gettext("%(url)s does not exist.") % {"url": url})
                 return
             if not self._is_below(answer.url):  # a redirect that leads away
                 return
@@ -163,7 +163,7 @@ class WebConnector(HttpConnector):
         if not page.may_keep:
             return
         if page.is_for_browsers:
-            said = gettext("%(url)s says nothing without a browser that runs its scripts, and is not read.")
+            said = gettext("%(url)s shows nothing without JavaScript, so it is not read.")
             yield Missed(here, said % {"url": here})
             return
         self._content = {here: page.content}
@@ -260,7 +260,7 @@ def _read_sitemap(answer: SourceResponse) -> tuple[bool, list[str]]:
             body = gzip.GzipFile(fileobj=io.BytesIO(body)).read(MOST_SITEMAP_BYTES)
         tree = read_xml(body)
     except (OSError, EOFError, ValueError) as error:
-        raise Unreadable(gettext("%(url)s is no sitemap.") % {"url": answer.url}) from error
+        raise Unreadable(gettext("%(url)s is not a sitemap.") % {"url": answer.url}) from error
     found = [str(text).strip() for text in tree.xpath("//*[local-name() = 'loc']/text()")]
     return etree.QName(tree).localname == "sitemapindex", [each for each in found if _is_address(each)]
 

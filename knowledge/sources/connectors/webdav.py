@@ -29,7 +29,7 @@ class WebDavSettings(base.Settings):
     url: FolderAddress = asked(
         _("address"), _("Of the folder, like https://cloud.example.com/remote.php/dav/files/robot/Handbook/.")
     )
-    username: str = asked(_("account"), _("Who reads it there."), default="")
+    username: str = asked(_("account"), _("The account used to read there."), default="")
     leave_out: list[str] = asked(*LEAVE_OUT, default=[])
 
     @property
