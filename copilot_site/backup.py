@@ -1,10 +1,13 @@
-"""A backup of everything the product keeps, in one folder that its owner alone may read, and a system made from it.
+"""Back up everything the product keeps into two folders that only their owner can read, and restore a system from them.
 
+The backup:
 databases/NAME.dump   by pg_dump: the product's own database, and those that it made for embedded data sources
-files/                uploaded files
-audit/                keys and checkpoints of the audit log: to be kept apart from the dumps
+files/                uploaded files; those of an earlier backup in a folder beside this one are hard links to it
 secrets.json          what signs sessions and seals stored passwords, where no setting names it
 backup.json           written last: without it a backup is not whole
+
+The keys, apart from it, so that whoever holds the backup cannot write an audit log of their own:
+keys/, checkpoints/   of the audit log
 """
 
 import hashlib
@@ -12,9 +15,10 @@ import hmac
 import json
 import os
 import shutil
+import stat
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -62,32 +66,37 @@ class Manifest:
     version: str = ""
 
 
-def back_up(folder: Path) -> Iterator[str]:
-    """Make a backup in a new folder, while the system runs; yield the steps done. Raises InvalidInput.
+def back_up(folder: Path, keys: Path) -> Iterator[str]:
+    """Make a backup in two new folders, while the system runs; yield the steps done. Raises InvalidInput.
 
     The order is what makes it whole: a checkpoint newer than the dump would say that entries are missing, and a row without its file
     is lost, but not a file without its row.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise InvalidInput(f"{folder} is not empty: name a new folder.")
+    if keys.resolve().is_relative_to(folder.resolve()):
+        raise InvalidInput(f"{keys} is inside {folder}: keep the keys apart from the backup.")
+    for place in (folder, keys):
+        if place.exists() and any(place.iterdir()):
+            raise InvalidInput(f"{place} is not empty: name a new folder.")
     with _for_us_alone(), as_owner():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
         try:
-            yield from _write(folder)
+            for place in (folder, keys):
+                place.mkdir(mode=0o700, parents=True, exist_ok=True)
+                place.chmod(0o700)
+            yield from _write(folder, keys)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(keys, ignore_errors=True)
             raise
 
 
-def _write(folder: Path) -> Iterator[str]:
+def _write(folder: Path, keys: Path) -> Iterator[str]:
     try:
         sign_checkpoint()
     except (CopilotError, ProgrammingError) as error:  # the latter of tables that an older version left
         if trusted_keys():
             yield f"The audit log was not signed before: {str(error).splitlines()[0]}"
     for name, place in _audit_folders():
-        _copy(place, folder / "audit" / name)
+        _copy(place, keys / name)
     own = connection.settings_dict["NAME"]
     names = [own, *sorted(embedded_databases() - {own})]
     with connection.cursor() as cursor:
@@ -101,7 +110,10 @@ def _write(folder: Path) -> Iterator[str]:
     if bucket := load_config().s3_bucket:
         yield f"Uploaded files are in the bucket {bucket}, and not in this backup: keep its versions."
     else:
-        yield f"{folder / 'files'}: {_copy(settings.HOME.files, folder / 'files')} files"
+        earlier = _earlier(folder)
+        copied, linked = _copy(settings.HOME.files, folder / "files", earlier / "files" if earlier else None)
+        shared = f", {linked} of them shared with {earlier}" if earlier else ""
+        yield f"{folder / 'files'}: {copied + linked} files{shared}"
     if not load_config().secret_key:
         (folder / "secrets.json").write_text(json.dumps({KEY: settings.SECRET_KEY}))
     made = Manifest(
@@ -116,7 +128,18 @@ def _write(folder: Path) -> Iterator[str]:
     (folder / MANIFEST).write_text(json.dumps(asdict(made), indent=1))
 
 
-def restore(folder: Path) -> Iterator[str]:
+def _earlier(folder: Path) -> Path | None:
+    """Return the newest whole backup of this system in a folder beside this one."""
+    found = []
+    for kept in folder.resolve().parent.glob(f"*/{MANIFEST}"):
+        with suppress(InvalidInput, OSError):
+            manifest = _manifest(kept.parent)
+            if manifest.secret_key == _fingerprint(settings.SECRET_KEY):
+                found.append((manifest.made_at, kept.parent))
+    return max(found)[1] if found else None
+
+
+def restore(folder: Path, keys: Path) -> Iterator[str]:
     """Restore a backup to an empty home and empty databases; yield the steps done. Raises InvalidInput.
 
     The tables' owner and the application's rights are the work of `migrate`, which is to follow in a process of its own.
@@ -124,9 +147,9 @@ def restore(folder: Path) -> Iterator[str]:
     manifest = _manifest(folder)
     with _for_us_alone(), as_owner():
         _refuse_what_is_there(manifest)
-        if manifest.is_signed and not (folder / "audit").is_dir():
+        if manifest.is_signed and not (keys / "keys").is_dir():
             raise InvalidInput(
-                f"{folder / 'audit'} is missing: put it back, for the audit log cannot be verified without its keys."
+                f"{keys / 'keys'} is missing: name the folder of the backup's keys; the audit log cannot be verified without them."
             )
         secret = _secret_key(folder, manifest)
         with connection.cursor() as cursor:
@@ -140,9 +163,9 @@ def restore(folder: Path) -> Iterator[str]:
             yield f"Database {name}: restored"
         _program("pg_restore", own, *how, "--single-transaction", str(_dump(folder, manifest.database)))
         yield f"Database {own}: restored"
-        yield f"Files: {_copy(folder / 'files', settings.HOME.files)} restored"
+        yield f"Files: {_copy(folder / 'files', settings.HOME.files)[0]} restored"
         for name, place in _audit_folders():
-            _copy(folder / "audit" / name, place)
+            _copy(keys / name, place)
         if secret:
             settings.HOME.keep_secret(KEY, secret)
 
@@ -195,17 +218,35 @@ def _dump(folder: Path, name: str) -> Path:
     return folder / "databases" / f"{name.replace('/', '_')}.dump"
 
 
-def _copy(source: Path, target: Path) -> int:
-    """Copy the files of a folder, which may be missing, with our modes; return how many."""
-    count = 0
+def _copy(source: Path, target: Path, earlier: Path | None = None) -> tuple[int, int]:
+    """Copy the files of a folder, which may be missing, with modes of our own; return how many were copied, and how many linked.
+
+    A file that `earlier` has with the same size and time is linked instead: stored files are never changed, only deleted.
+    """
+    copied = linked = 0
     for path in sorted(source.rglob("*")) if source.is_dir() else ():
-        if path.is_file() and not path.is_symlink():
-            place = target / path.relative_to(source)
-            place.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_file() or path.is_symlink():
+            continue
+        name, was = path.relative_to(source), path.stat()
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if earlier and _is_same(earlier / name, was):
+            os.link(earlier / name, place)
+            linked += 1
+        else:
             shutil.copyfile(path, place)
             place.chmod(0o600)
-            count += 1
-    return count
+            os.utime(place, ns=(was.st_atime_ns, was.st_mtime_ns))
+            copied += 1
+    return copied, linked
+
+
+def _is_same(path: Path, was: os.stat_result) -> bool:
+    try:
+        kept = path.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(kept.st_mode) and (kept.st_size, kept.st_mtime_ns) == (was.st_size, was.st_mtime_ns)
 
 
 def _program(name: str, database: str, *words: str) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py backup FOLDER`: everything the product keeps, beside a running system."""
+"""`manage.py backup FOLDER --keys FOLDER`: back up everything the product keeps, while it runs."""
 
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,18 @@ from copilot_site.lib.commands import one_sentence
 
 
 class Command(BaseCommand):
-    help = "Back up databases, files, secrets and the audit log's keys into a new folder, readable by this user only."
+    help = "Back up databases, files and secrets into one new folder, the audit log's keys into another, readable by this user only."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path)
+        parser.add_argument(
+            "--keys", type=Path, required=True, help="new folder for the audit log's keys, kept elsewhere"
+        )
 
-    def handle(self, *, folder: Path, **options: Any) -> None:
+    def handle(self, *, folder: Path, keys: Path, **options: Any) -> None:
         with one_sentence():
-            for line in back_up(folder):
+            for line in back_up(folder, keys):
                 self.stdout.write(line)
-        self.stdout.write(f"{folder} is whole. Keep {folder / 'audit'} in another place than the dumps.")
+        self.stdout.write(
+            f"{folder} is whole. Keep {keys} in another place: who has both can write an audit log of their own."
+        )

@@ -1,4 +1,4 @@
-"""`manage.py restore FOLDER`: the system of a backup, in an empty home and empty databases."""
+"""`manage.py restore FOLDER --keys FOLDER`: restore the system of a backup in an empty home and empty databases."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from copilot_site.backup import restore
 from copilot_site.config import BASE_DIR
 from copilot_site.lib.commands import one_sentence
 
-AFTER = ("migrate", "verify_audit")
+AFTER = ("migrate", "check_consistency", "verify_audit")
 """Each in a process of its own: this one was started under another secret key."""
 
 
@@ -21,10 +21,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path)
+        parser.add_argument("--keys", type=Path, required=True, help="folder of the backup's audit keys")
 
-    def handle(self, *, folder: Path, **options: Any) -> None:
+    def handle(self, *, folder: Path, keys: Path, **options: Any) -> None:
         with one_sentence():
-            for line in restore(folder):
+            for line in restore(folder, keys):
                 self.stdout.write(line)
         self.stdout.flush()
         for command in AFTER:

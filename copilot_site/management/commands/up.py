@@ -91,7 +91,7 @@ class Command(BaseCommand):
         if is_due and not (folder / MANIFEST).exists():  # a start that failed after its backup makes no second one
             self._say(f"Backup before the upgrade to {VERSION}: {folder} (`--no-backup` leaves it out) …")
             with one_sentence():
-                for line in back_up(folder):
+                for line in back_up(folder, folder.with_name(f"{folder.name}-keys")):
                     self._say(line)
         self._say("Database: applying migrations …")
         call_command("migrate", verbosity=0, interactive=False)

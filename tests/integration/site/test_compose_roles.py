@@ -121,8 +121,8 @@ def test_the_processes_cannot_change_the_log(composed: Composed, statement: str)
 
 def test_a_backup_of_it_is_restored_into_empty_volumes_with_the_role(composed: Composed) -> None:
     """Databases and roles of a server are one volume: a new one knows neither."""
-    folder = composed.folder / "backup"
-    made = composed.as_service("migrate").manage("backup", str(folder), timeout_s=300)
+    folder, apart = composed.folder / "backup", composed.folder / "apart"
+    made = composed.as_service("migrate").manage("backup", str(folder), "--keys", str(apart), timeout_s=300)
     assert made.returncode == 0, made.stderr
     with psycopg.connect(composed.moved(OWNER).removesuffix("copilot") + "postgres", autocommit=True) as connection:
         connection.execute("DROP DATABASE copilot WITH (FORCE)")
@@ -130,7 +130,7 @@ def test_a_backup_of_it_is_restored_into_empty_volumes_with_the_role(composed: C
         connection.execute("CREATE DATABASE copilot TEMPLATE template0")
     for name in ("keys", "checkpoints"):
         shutil.rmtree(composed.folder / name)
-    restored = composed.as_service("migrate").manage("restore", str(folder), timeout_s=600)
+    restored = composed.as_service("migrate").manage("restore", str(folder), "--keys", str(apart), timeout_s=600)
     assert restored.returncode == 0, restored.stderr
     assert "Every hash and every signature is right." in restored.stdout
     with psycopg.connect(composed.address("web")) as connection:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from tests.integration.site.backed_up import LINE
 
 PAGE = ROOT / "docs" / "how-to" / "backup-and-restore.md"
 FILLED = "from tests.integration.site.backed_up import {0}; {0}()"
-FOLDER = "/backup/2026-11-28"
+FOLDER, KEYS = "/backup/2026-11-28", "/keys/2026-11-28"
 
 
 def commands(heading: str) -> str:
@@ -60,6 +59,7 @@ def with_models(root: Path) -> Checkout:
 @dataclass(frozen=True)
 class BackedUp:
     folder: Path
+    keys: Path
     key: str
     answered: dict[str, str]
 
@@ -73,36 +73,39 @@ def backed_up(tmp_path_factory: pytest.TempPathFactory) -> BackedUp:
         assert source.manage("migrate", timeout_s=600).returncode == 0
         key = source.manage("audit_key").stdout.strip()
         answered = answers(source, "fill")
-        done = run(commands("Back up"), source, {"/backup": folder / "backup"})
+        done = run(commands("Back up"), source, {"/backup": folder / "backup", "/keys": folder / "keys"})
         assert done.returncode == 0, done.stderr
-    return BackedUp(folder / "backup" / "2026-11-28", key, answered)
+    return BackedUp(folder / "backup" / "2026-11-28", folder / "keys" / "2026-11-28", key, answered)
 
 
-def restored(taken: Path, root: Path) -> tuple[Checkout, subprocess.CompletedProcess[str]]:
+def restored(taken: Path, keys: Path, root: Path) -> tuple[Checkout, subprocess.CompletedProcess[str]]:
     """A home made from a backup by the commands of the page."""
     checkout = with_models(root)
-    folders = {FOLDER: taken, "/srv/copilot-restored": root}
+    folders = {FOLDER: taken, KEYS: keys, "/srv/copilot-restored": root}
     return checkout, run(commands("Restore into an empty home"), checkout, folders)
 
 
 def test_the_backup_of_a_whole_system_is_readable_by_its_owner_only(backed_up: BackedUp) -> None:
-    found = [backed_up.folder, *backed_up.folder.rglob("*")]
+    found = [backed_up.folder, *backed_up.folder.rglob("*"), backed_up.keys, *backed_up.keys.rglob("*")]
     modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in found}
     assert modes == {(True, 0o700), (False, 0o600)}
     dumps = sorted(path.name for path in (backed_up.folder / "databases").iterdir())
     assert dumps == ["copilot.dump", "copilot_demo_data.dump"]
+    private = {path.name for path in backed_up.keys.rglob("*.pem")}
+    assert private
+    assert not private & {path.name for path in backed_up.folder.rglob("*")}  # a backup alone forges no log
 
 
 def test_a_restored_system_answers_as_before_and_its_log_verifies(backed_up: BackedUp, tmp_path: Path) -> None:
     assert re.match("[1-9]", backed_up.answered["business"])  # of rows that it read
     assert LINE in backed_up.answered["documents"]
-    checkout, done = restored(backed_up.folder, tmp_path / "restored")
+    checkout, done = restored(backed_up.folder, backed_up.keys, tmp_path / "restored")
     assert done.returncode == 0, done.stderr + done.stdout
     assert "Every hash and every signature is right." in done.stdout
     with checkout.started("up", "--services-only", until="PostgreSQL and Valkey answer."):
         assert answers(checkout, "answers") == backed_up.answered
         assert checkout.manage("audit_key").stdout.strip() == backed_up.key
-        again = checkout.manage("restore", str(backed_up.folder))
+        again = checkout.manage("restore", str(backed_up.folder), "--keys", str(backed_up.keys))
     assert (again.returncode, "is not empty" in again.stderr) == (1, True), again.stderr
     modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in checkout.home.files.rglob("*")}
     assert modes == {(True, 0o700), (False, 0o600)}
@@ -112,13 +115,11 @@ def test_a_restore_without_the_keys_of_the_log_is_refused_or_says_that_it_is_bad
     backed_up: BackedUp, tmp_path: Path
 ) -> None:
     """The control: it is this folder that the log needs."""
-    taken = tmp_path / "taken"
-    shutil.copytree(backed_up.folder, taken)
-    shutil.rmtree(taken / "audit")
-    checkout, done = restored(taken, tmp_path / "restored")
-    assert (done.returncode, "is missing: put it back" in done.stderr) == (1, True), done.stderr
-    (taken / "audit").mkdir()
-    done = checkout.manage("restore", str(taken), timeout_s=600)
+    lost = tmp_path / "lost"
+    checkout, done = restored(backed_up.folder, lost, tmp_path / "restored")
+    assert (done.returncode, "name the folder of the backup's keys" in done.stderr) == (1, True), done.stderr
+    (lost / "keys").mkdir(parents=True)
+    done = checkout.manage("restore", str(backed_up.folder), "--keys", str(lost), timeout_s=600)
     assert (done.returncode, "First bad sequence number" in done.stderr) == (1, True), done.stderr
 
 
@@ -140,19 +141,35 @@ def test_a_backup_is_readable_by_its_owner_only(tmp_path: Path, settings: LazySe
     settings.AUDIT_KEYS, settings.AUDIT_CHECKPOINTS = tmp_path / "keys", tmp_path / "checkpoints"
     settings.AUDIT_KEYS.mkdir(mode=0o755)
     (settings.AUDIT_KEYS / "kept.pem").touch(mode=0o644)
-    folder = tmp_path / "backup"
     before = os.umask(0o022)
     try:
-        list(backup.back_up(folder))
+        list(backup.back_up(tmp_path / "backup", tmp_path / "apart"))
     finally:
         os.umask(before)
-    found = {str(path.relative_to(folder)): stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.rglob("*")]}
+    places = [path for name in ("backup", "apart") for path in (tmp_path / name, *(tmp_path / name).rglob("*"))]
+    found = {str(path.relative_to(tmp_path)): stat.S_IMODE(path.stat().st_mode) for path in places}
     assert set(found.values()) == {0o700, 0o600}, found
-    assert {
-        f"databases/{connection.settings_dict['NAME']}.dump",
-        "audit/keys/kept.pem",
-        backup.MANIFEST,
-    } <= found.keys()
+    dump = f"backup/databases/{connection.settings_dict['NAME']}.dump"
+    assert {dump, "apart/keys/kept.pem", f"backup/{backup.MANIFEST}"} <= found.keys()
+
+
+def test_files_of_an_earlier_backup_are_shared_and_changed_ones_are_not(tmp_path: Path) -> None:
+    source, first, second = (tmp_path / name for name in ("files", "first", "second"))
+    source.mkdir()
+    for name in ("kept", "other", "deleted"):
+        (source / name).write_text(name)
+    assert backup._copy(source, first) == (3, 0)
+    (source / "other").write_text("OTHER")  # as long as before
+    (source / "deleted").unlink()
+    (source / "added").write_text("added")
+    assert backup._copy(source, second, first) == (2, 1)
+    assert {path.name: path.read_text() for path in second.iterdir()} == {
+        "kept": "kept",
+        "other": "OTHER",
+        "added": "added",
+    }
+    assert (second / "kept").samefile(first / "kept")
+    assert (first / "other").read_text() == "other"
 
 
 @pytest.mark.django_db
@@ -160,21 +177,25 @@ def test_the_password_is_in_no_argument_and_a_failed_backup_leaves_nothing(progr
     before = os.umask(0o022)
     os.umask(before)
     with pytest.raises(InvalidInput, match=r"pg_dump of .* failed: no room"):
-        list(backup.back_up(tmp_path / "backup"))
+        list(backup.back_up(tmp_path / "backup", tmp_path / "apart"))
     password = str(connection.settings_dict["PASSWORD"])
     assert program.with_name("pg_dump.password").read_text().strip() == password
     assert password not in program.with_name("pg_dump.words").read_text()
     assert not (tmp_path / "backup").exists()
+    assert not (tmp_path / "apart").exists()
     assert os.umask(before) == before
 
 
 @pytest.mark.django_db
 def test_a_folder_that_is_no_backup_or_of_another_key_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="holds no whole backup"):
-        list(backup.restore(tmp_path))
+        list(backup.restore(tmp_path, tmp_path))
     (tmp_path / "x").touch()
-    with pytest.raises(InvalidInput, match="is not empty"):
-        list(backup.back_up(tmp_path))
+    for folders in ((tmp_path, tmp_path.parent / "keys"), (tmp_path / "new", tmp_path)):
+        with pytest.raises(InvalidInput, match="is not empty"):
+            list(backup.back_up(*folders))
+    with pytest.raises(InvalidInput, match="keep the keys apart"):
+        list(backup.back_up(tmp_path / "new", tmp_path / "new" / "keys"))
     made = backup.Manifest("", "copilot", [], [], backup._fingerprint("another"), is_signed=False)
     with pytest.raises(InvalidInput, match="Set COPILOT_SECRET_KEY to that of the system"):
         backup._secret_key(tmp_path, made)
