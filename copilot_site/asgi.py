@@ -25,7 +25,8 @@ from django import setup
 from django.conf import settings
 from django.urls import re_path
 
-if not settings.configured:  # tests have set Django up already, and keep no pool
+serves = not settings.configured  # tests have set Django up already, and keep no pool
+if serves:
     keep_open(settings.DATABASES["default"], POOL)
 setup(set_prefix=False)
 
@@ -36,6 +37,7 @@ from copilot_site.seats import shares
 
 django_application = SeatedHandler(shares(), pool_of, OWNERS)
 
+from agent.runs.reaper import close_abandoned_at_start
 from agent.urls import websocket_urlpatterns
 from copilot_site.lib.body_limit import FORM_BYTES, BodyLimit
 from copilot_site.lib.sockets import SameOrigin, no_such_socket
@@ -48,3 +50,5 @@ application = ProtocolTypeRouter(
         "websocket": SameOrigin(AuthMiddlewareStack(sockets)),
     }
 )
+if serves:
+    close_abandoned_at_start()

@@ -1,5 +1,6 @@
 """Liveness and readiness of this process, for load balancers, orchestrators and `manage.py up`."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from copilot_site.lib.version import VERSION
 NOT_CACHED = {"Cache-Control": "no-store"}
 ANSWER_S = 0.8  # readyz answers within a second, whatever hangs
 CONNECT_S = "2"  # the least that libpq knows
+LEAST_FREE_BYTES = 50 * 10**6  # with less a question or a file may not be stored; `doctor` warns long before
 
 
 def healthz(_request: HttpRequest) -> JsonResponse:
@@ -77,6 +79,11 @@ def _broker() -> Iterator[str]:
         yield "broker"
 
 
+def _disk() -> Iterator[str]:
+    if shutil.disk_usage(settings.HOME.root).free >= LEAST_FREE_BYTES:
+        yield "disk"
+
+
 @contextmanager
 def own_connection() -> Iterator[BaseDatabaseWrapper]:
     """Open a connection outside the pool, where a probe would wait, under the role that signed in, like the doctor.
@@ -97,4 +104,8 @@ def own_connection() -> Iterator[BaseDatabaseWrapper]:
         connections[connection.alias] = before
 
 
-PROBES = (Probe(("database", "pgvector", "migrations"), _database), Probe(("broker",), _broker))
+PROBES = (
+    Probe(("database", "pgvector", "migrations"), _database),
+    Probe(("broker",), _broker),
+    Probe(("disk",), _disk),
+)

@@ -1,51 +1,74 @@
 """Close the runs whose process died, so that no answer stays unfinished for ever."""
 
 from datetime import timedelta
+from threading import Thread
 from uuid import UUID
 
+import structlog
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 from django.utils.translation import override
 from redis import Redis
+from redis.exceptions import RedisError
 
 from agent import texts
 from agent.events import Error, StopReason
 from agent.models import Message, Role
 from agent.revocation import Grounds
-from agent.runs.leases import LEASE_S, lease_key, missing_key
+from agent.runs.leases import LEASE_S, is_of_ended_process, lease_key, missing_key
 from agent.runs.log import close_log, grounds_in
 from audit.actions import Action, Outcome
 from audit.record import record
 from business.results.visibility import Queried
 from knowledge.text.language import language_of
 
+log = structlog.get_logger(__name__)
 MOST = 1000  # at a time; the next beat takes the rest
 CERTAIN_S = 5  # by then a delayed process has renewed its lease
 FORGOTTEN_S = 60  # lifetime of the note that a lease was missing
 
 
 def close_abandoned() -> int:
-    """End every run without a process as an error, in its row and in its log; return their number."""
-    began_before = timezone.now() - timedelta(seconds=LEASE_S)
-    rows = Message.objects.filter(role=Role.ASSISTANT, is_complete=False, created_at__lt=began_before)
-    still_open = list(rows.order_by("created_at")[:MOST])
+    """End every run without a process as an error, in its row and in its log; return their number.
+
+    Of a process of this machine that is known at once, also when a web process starts after another was killed.
+    """
+    still_open = list(Message.objects.filter(role=Role.ASSISTANT, is_complete=False).order_by("created_at")[:MOST])
     if not still_open:
         return 0
     with Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True) as valkey:
-        if valkey.info("server")["uptime_in_seconds"] < LEASE_S:
-            return 0  # Valkey has just started, so leases may be missing
-        leases = valkey.mget([lease_key(message.pk) for message in still_open])
+        # Valkey that has just started may have lost leases
+        knows_all = valkey.info("server")["uptime_in_seconds"] >= LEASE_S
+        began_before = timezone.now() - timedelta(seconds=LEASE_S)
+        holders = valkey.mget([lease_key(message.pk) for message in still_open])
         abandoned = []
-        for message, lease in zip(still_open, leases, strict=True):
-            if lease is not None:
+        for message, holder in zip(still_open, holders, strict=True):
+            if holder is not None:
                 valkey.delete(missing_key(message.pk))
-            elif _is_certain(valkey, message.pk):
+                is_over = is_of_ended_process(holder)
+            else:
+                is_over = knows_all and message.created_at < began_before and _is_certain(valkey, message.pk)
+            if is_over:
                 abandoned.append(message)
         for message in abandoned:
             if sentence := _close(message, grounds_in(valkey, message.pk)):
                 close_log(valkey, message.pk, Error(content=sentence, done=True), message.session_id)
     return len(abandoned)
+
+
+def close_abandoned_at_start() -> None:
+    """Close what a killed process left, in a thread, so that its readers do not wait for the next round of the reaper."""
+    Thread(target=_close_quietly, name="reaper", daemon=True).start()
+
+
+def _close_quietly() -> None:
+    try:
+        close_abandoned()
+    except (DatabaseError, RedisError):  # the reaper's round takes it
+        log.warning("runs.not_closed_at_start", exc_info=True)
+    finally:
+        connection.close()
 
 
 def _is_certain(valkey: Redis, run_id: UUID) -> bool:

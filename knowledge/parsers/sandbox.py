@@ -95,6 +95,10 @@ def _ask(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: 
     parser_for_name(filename)  # raises Rejected for a type that nobody reads
     request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
     answer = _servers.of(kind).ask(request, limits)
+    if (
+        answer.get("code") == "crashed"
+    ):  # something outside may have killed it, as a machine short of memory does: once more
+        answer = _servers.of(kind).ask(request, limits)
     if "error" not in answer:
         return answer
     error = Rejected if answer["error"] == "rejected" else ParseFailed

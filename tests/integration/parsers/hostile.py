@@ -1,6 +1,7 @@
 """A parser that does what its file says; only tests load it, and the parse server of those tests."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -28,6 +29,17 @@ def allocate() -> str:
 
 def crash() -> str:
     os.abort()
+
+
+def crash_once() -> str:
+    """What a machine short of memory does to it."""
+    mark = Path(os.environ.get("TMPDIR", "/tmp")) / f"crashed-{os.getppid()}"
+    if mark.exists():
+        mark.unlink()
+        return "read"
+    mark.touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+    return "never"
 
 
 def leave() -> str:
@@ -79,7 +91,21 @@ def refusal(action: "object") -> str:
 
 ACTIONS = {
     f.__name__: f
-    for f in (spin, wait, allocate, crash, leave, connect, look_up, start_program, write, say, environment, talk)
+    for f in (
+        spin,
+        wait,
+        allocate,
+        crash,
+        crash_once,
+        leave,
+        connect,
+        look_up,
+        start_program,
+        write,
+        say,
+        environment,
+        talk,
+    )
 }
 
 

@@ -62,6 +62,10 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def test_a_reader_that_was_killed_reads_once_more(act: Callable[..., str]) -> None:
+    assert act("crash_once") == "read"
+
+
 @pytest.mark.parametrize(
     ("action", "code"), [("allocate", "memory"), ("crash", "crashed"), ("leave", "crashed"), ("talk", "too_much_text")]
 )

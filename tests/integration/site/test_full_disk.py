@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import connection
-from django.test import override_settings
+from django.test import Client, override_settings
 from django.urls import reverse
 from rest_framework.test import APIClient
 
 from audit.models import Entry
+from copilot_site.home import Home
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Document, DocumentVersion, KnowledgeBase, ParseStatus
 from tests.factories import make_base, make_document, newest_version, prepare_embedder
@@ -62,6 +64,13 @@ def rows(base: KnowledgeBase) -> tuple[int, int, int, set[str]]:
 def test_the_disk_of_these_tests_is_full() -> None:
     with full_disk(), pytest.raises(OSError, match="No space left on device"):
         default_storage.save("a.txt", ContentFile(b"a"))
+
+
+def test_readiness_names_it(client: Client, settings: LazySettings) -> None:
+    assert "disk" not in client.get("/readyz").json()["failing"]
+    settings.HOME = Home(Path("/proc"))  # a file system without a free byte
+    answer = client.get("/readyz")
+    assert (answer.status_code, "disk" in answer.json()["failing"]) == (503, True)
 
 
 def test_a_page_says_it_and_nothing_is_kept(house: House) -> None:
