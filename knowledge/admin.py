@@ -4,7 +4,7 @@ from typing import Any, Literal, TypeVar
 
 from django.contrib import admin, messages
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Model, OuterRef, QuerySet
+from django.db.models import Model, OuterRef, Prefetch, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -178,12 +178,15 @@ class DocumentAdmin(WithRights[Document]):
     fields = readonly_fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        return super().get_queryset(request).filter(trashed_at=None).exclude(folder__kind=FolderKind.ATTACHED)
+        """Return the documents outside the trash and conversations, each with its newest version."""
+        versions = DocumentVersion.unscoped.order_by("document_id", "-number").distinct("document_id")
+        documents = super().get_queryset(request).filter(trashed_at=None).exclude(folder__kind=FolderKind.ATTACHED)
+        return documents.prefetch_related(Prefetch("versions", versions, to_attr="newest"))
 
     @admin.display(description=_("status"))
     def status(self, document: Document) -> str:
-        newest = document.versions.order_by("-number").first()
-        return f"{newest.get_parse_status_display()} {newest.failure_reason}".strip() if newest else ""
+        newest: list[DocumentVersion] = document.newest  # type: ignore[attr-defined]  # of the queryset
+        return " ".join(f"{version.get_parse_status_display()} {version.failure_reason}".strip() for version in newest)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
