@@ -168,6 +168,12 @@ class Config(ModelConfig, DirectoryConfig, BaseSettings):
         le=2000,
         description="Questions that a web process answers with a language model at the same time; what the model's service takes.",
     )
+    web_processes: int = Field(
+        default_factory=lambda: min(os.cpu_count() or 1, 4),
+        ge=1,
+        le=16,
+        description="Web processes on one port; unset: all cores, at most 4.",
+    )
     worker_concurrency: int = Field(
         default_factory=lambda: min(os.cpu_count() or 1, 2),
         ge=1,

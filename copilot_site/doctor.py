@@ -129,7 +129,7 @@ def postgres(using: BaseDatabaseWrapper | None = None) -> CheckResult:
 
 
 def connections() -> CheckResult:
-    """Count the web processes that PostgreSQL has connections for; there must be room for one."""
+    """Count the web processes that PostgreSQL has connections for; there must be room for ours."""
     name = "Connections"
     try:
         with connection.cursor() as cursor:
@@ -139,8 +139,9 @@ def connections() -> CheckResult:
         return CheckResult(name, False, str(error).splitlines()[0], "Mend PostgreSQL first.")
     room = max(0, (given - OTHERS) // POOL)
     held = f"{given}, enough for {room} web processes of {POOL} beside {OTHERS} of others"
-    mend = f"Set max_connections of PostgreSQL to {POOL + OTHERS} or more, or put PgBouncer in between."
-    return CheckResult(name, room > 0, held, mend)
+    ours = load_config().web_processes
+    mend = f"Set max_connections of PostgreSQL to {ours * POOL + OTHERS} or more, or put PgBouncer in between."
+    return CheckResult(name, room >= ours, held, mend)
 
 
 def pgvector(using: BaseDatabaseWrapper | None = None) -> CheckResult:

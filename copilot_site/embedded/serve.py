@@ -90,6 +90,8 @@ def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
     options = ["--host", host, "--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
     options += ["--timeout-graceful-shutdown", "3"]  # s; a stream stays open while its model works
+    # With several, uvicorn's first process holds the port and replaces those that end or do not answer it within 5 s.
+    options += ["--workers", str(load_config().web_processes)]
     supervisor.start("web", [*uvicorn, *options], environment)
 
 
