@@ -14,6 +14,7 @@ LACKING = (
     gettext_noop('Remove %s by selecting them and then select the "Remove" arrow button.'),
     gettext_noop("(click to clear)"),
 )
+COLON = gettext_noop(":")  # behind a field's name; Django's Chinese has the half-width one
 
 
 class AdminWords(JavaScriptCatalog):
