@@ -107,7 +107,7 @@ def make_northerner(source: "DataSource") -> "User":
     unit = create_unit(None, name="North", kind=UnitKind.DEPARTMENT, parent=None)
     person = make_user("nora")
     join(None, unit, user=person)
-    grant(None, source, to=person)
+    grant(None, source, to=unit.group)
     return person
 
 

@@ -101,7 +101,7 @@ FULL = LogicalQuery(
 )
 
 
-def test_a_link_opens_the_form_filled_and_asks_the_same(nora: User) -> None:
+def test_a_link_opens_the_form_filled(nora: User) -> None:
     text = page(nora, explore_url("shop", FULL))
     chosen = set(re.findall(r'<option value="([^"]+)" selected', text))
     assert chosen == {
@@ -109,8 +109,6 @@ def test_a_link_opens_the_form_filled_and_asks_the_same(nora: User) -> None:
     }  # fmt: skip
     assert ticked(text, "value0") == {"East": True, "West": False}
     assert 'name="value1" type="text" value="10"' in text
-    again = page(nora, explore_url("shop", FULL).replace("%28", "("))
-    assert sentence(again) == sentence(text)
 
 
 def test_a_question_that_does_not_fit_opens_with_the_parts_that_do() -> None:
@@ -158,9 +156,10 @@ def test_subjects_open_a_first_chart_and_a_first_number_gets_one(nora: User) -> 
     assert [name for _address, name in names] == ["Customers", "Regions", "Sales"]
     first = names[2][0]
     assert "metric=sale.revenue&by=%40month&when=month%3A12%3Arolling" in first
-    assert sentence(page(nora, first)).startswith("Revenue by month, ")
+    opened = sentence(page(nora, first))
+    assert opened.startswith("Revenue by month, ")
     chosen = page(nora, "/data/?metric=sale.revenue&first=1")
-    assert sentence(chosen) == sentence(page(nora, first))
+    assert sentence(chosen) == opened
     assert 'class="subject-name"' not in chosen
     alone = page(nora, "/data/?metric=sale.revenue&live=1")
     assert sentence(alone).startswith("Revenue: "), "what somebody took out does not come back"
