@@ -95,6 +95,10 @@ def make_demo(demo_data: "Address") -> "DataSource":
 @pytest.fixture
 def northerner(source: "DataSource") -> "User":
     """Belongs to North, and may ask the whole shop."""
+    return make_northerner(source)
+
+
+def make_northerner(source: "DataSource") -> "User":
     from authz.models import UnitKind
     from authz.units import create_unit, join
     from business.source_grants import grant
@@ -110,6 +114,10 @@ def northerner(source: "DataSource") -> "User":
 @pytest.fixture
 def described(source: "DataSource") -> "DataSource":
     """The shop with the layer of the explore page's tests."""
+    return describe(source)
+
+
+def describe(source: "DataSource") -> "DataSource":
     from business.semantic_layer.yaml_io import read_layer
     from business.sources import save_layer
     from tests.integration.business.explored import LAYER
@@ -127,6 +135,10 @@ def nora(described: "DataSource", northerner: "User") -> "User":
 @pytest.fixture
 def sam(described: "DataSource") -> "User":
     """Belongs to South, and may ask about sales and regions only."""
+    return make_southerner(described)
+
+
+def make_southerner(described: "DataSource") -> "User":
     from authz.models import UnitKind
     from authz.units import create_unit, join
     from business.source_grants import grant
@@ -137,6 +149,30 @@ def sam(described: "DataSource") -> "User":
     for table in ("sale", "region"):
         grant(None, described, to=person, table=table)
     return person
+
+
+@dataclass(frozen=True)
+class Askers:
+    """The shop, described; Nora of North, who may ask all of it, and Sam of South, who may ask about sales and regions."""
+
+    described: "DataSource"
+    nora: "User"
+    sam: "User"
+
+
+@pytest.fixture(scope="module")
+def shared_askers(share: Share, shared_source: "Callable[[], DataSource]") -> "Callable[[], Askers]":
+    def make() -> Askers:
+        source = describe(shared_source())
+        return Askers(source, make_northerner(source), make_southerner(source))
+
+    return share(make)
+
+
+@pytest.fixture
+def askers(shared_askers: "Callable[[], Askers]", db: None) -> Askers:
+    """`described`, `nora` and `sam`, made once for a file that overrides these fixtures by it."""
+    return shared_askers()
 
 
 @pytest.fixture

@@ -14,11 +14,12 @@ from business.execute import Access, Protection, cheapest, run_sql
 from business.guard import access_paths
 from business.guard.guard import guard, written
 from business.guard.policy import Policy
+from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
 from business.postgres_session import connected, explained, fetch, reading
 from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden, is_marked
-from evals.data.guard_cases import Arena, arena, judge_all, read_cases
+from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
 from tests.integration.business import orders_database as statements
 from tests.integration.business.test_sandbox import SOON
@@ -56,28 +57,22 @@ def plan_of(access: Access, text: str) -> str:
     return async_to_sync(planned)()
 
 
-@pytest.mark.parametrize(
-    ("name", "index"),
-    [
-        ("latest ten", "orders_ordered_at"),
-        ("latest ten that were cancelled", "orders_ordered_at"),
-        ("latest ten with names", "orders_ordered_at"),
-        ("oldest ten since a day", "orders_ordered_at"),
-        ("largest ten", "orders_amount"),
-        ("largest order", "orders_amount"),
-        ("first and last day", "orders_ordered_at"),
-        ("one by its key", "orders_pkey"),
-        ("those of a customer", "orders_customer"),
-        ("those of a customer by name", "orders_customer"),
-        ("revenue of a customer by e-mail and category", "orders_customer"),
-        ("count of a day", "orders_ordered_at"),
-        ("amounts between", "orders_amount"),
-        ("customers without an order", "orders_customer"),
-    ],
-)
-def test_the_owner_s_index_is_used(orders: Access, monkeypatch: pytest.MonkeyPatch, name: str, index: str) -> None:
+INDEXES = {
+    "latest ten that were cancelled": "orders_ordered_at",
+    "latest ten with names": "orders_ordered_at",
+    "largest order": "orders_amount",
+    "first and last day": "orders_ordered_at",
+    "one by its key": "orders_pkey",
+    "those of a customer by name": "orders_customer",
+    "amounts between": "orders_amount",
+    "customers without an order": "orders_customer",
+}
+
+
+def test_the_owner_s_index_is_used(orders: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execute, "CHEAP", 0.0)
-    assert f'"Index Name": "{index}"' in plan_of(orders, ASKED[name])
+    for name, index in INDEXES.items():
+        assert f'"Index Name": "{index}"' in plan_of(orders, ASKED[name]), name
 
 
 def test_without_the_other_texts_it_is_not(orders: Access) -> None:
@@ -92,11 +87,10 @@ def test_a_column_without_an_index_has_no_view(orders: Access, always: None) -> 
     assert async_to_sync(run_sql)(orders, "SELECT id FROM orders ORDER BY quantity LIMIT 3").rows is not None
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_each_text_says_the_same(orders: Access, name: str) -> None:
+def test_each_text_says_the_same(orders: Access) -> None:
     """As many rows, and each among those that the first text could show."""
 
-    async def rows_of_all() -> list[Counter[tuple[object, ...]]]:
+    async def rows_of_all(name: str) -> list[Counter[tuple[object, ...]]]:
         sandbox = sql_views.name_of(orders.admin, orders.policy)
         checked = guard(ASKED[name], orders.policy, Target(sandbox))
         paths = [path for path in checked.paths() if ordered.has_views(orders.admin, orders.policy, path.orders)]
@@ -109,8 +103,12 @@ def test_each_text_says_the_same(orders: Access, name: str) -> None:
         return found
 
     async_to_sync(run_sql)(orders, "SELECT 1")
-    first, *rest = async_to_sync(rows_of_all)()
-    assert all(one == first for one in rest)
+    compared = 0
+    for name in ASKED:
+        first, *rest = async_to_sync(rows_of_all)(name)
+        assert all(one == first for one in rest), name
+        compared += bool(rest)
+    assert compared > 10
 
 
 def scans_of(access: Access) -> int:
@@ -178,11 +176,30 @@ def place(django_db_setup: None) -> Iterator[Arena]:
         yield place
 
 
-@pytest.mark.parametrize(
-    "file", [data_folder, *(OURS / f"sql_{name}.jsonl" for name in ("statements", "analyst", "attacks"))]
-)
-def test_the_sandboxes_stand_whichever_text_runs(place: Arena, always: None, file: object) -> None:
-    path = file if isinstance(file, Path) else data_folder("cases") / "sql_guard_cases.dev.jsonl"
-    report = judge_all(read_cases(map(json.loads, path.read_text().splitlines())), place, Protection.BOTH)
+def cases_in(file: Path) -> list[Case]:
+    return read_cases(map(json.loads, file.read_text().splitlines()))
+
+
+def has_another_text(access: Access, text: str) -> bool:
+    try:
+        checked = guard(text, access.policy, Target("w"))
+    except SqlRefused:
+        return False
+    return any(ordered.has_views(access.admin, access.policy, path.orders) for path in checked.paths())
+
+
+def test_the_sandboxes_stand_where_another_text_runs(place: Arena, always: None) -> None:
+    sql_views.ensure(place.full.admin, place.full.policy)
+    cases = [case for name in ("statements", "attacks") for case in cases_in(OURS / f"sql_{name}.jsonl")]
+    cases = [case for case in cases if has_another_text(place.full, case.sql)]
+    assert judge_all(cases, place, Protection.BOTH).failures == []
+    assert {case.expect for case in cases} == {"allow", "deny"}
+
+
+@pytest.mark.parametrize("name", ["others", "statements", "analyst", "attacks"])
+def test_the_sandboxes_stand_whichever_text_runs(place: Arena, always: None, name: str) -> None:
+    others = name == "others"
+    file = data_folder("cases") / "sql_guard_cases.dev.jsonl" if others else OURS / f"sql_{name}.jsonl"
+    report = judge_all(cases_in(file), place, Protection.BOTH)
     assert report.failures == []
     assert report.interference == 0

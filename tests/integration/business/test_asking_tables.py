@@ -35,6 +35,7 @@ from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import asked, sources, words
 from tests.integration.agent.modelled import modelled, sent
+from tests.integration.business.conftest import Askers
 from tests.integration.governance.world import client_of
 from tests.modelserver import Request, Step, calls, says
 
@@ -42,6 +43,16 @@ CUSTOMER, REGION, SALE = (TableName("shop", name) for name in ("customer", "regi
 MISSING = TableName("shop", "warehouse")
 HOW_MANY = "How many customers are there?"
 ORDERS = "订单号,地区,金额\n1,华东,1200\n2,华南,800\n3,华东,700\n"
+
+
+@pytest.fixture
+def nora(askers: Askers) -> User:
+    return askers.nora
+
+
+@pytest.fixture
+def sam(askers: Askers) -> User:
+    return askers.sam
 
 
 def of(*tables: TableName) -> DataScope:
@@ -67,17 +78,10 @@ def test_a_scope_opens_its_tables_and_no_other(nora: User, sam: User) -> None:
     assert open_to(make_user(), of(CUSTOMER, SALE)) == open_to(make_user(is_superuser=True), of(SALE)) == set()
 
 
-def test_no_statement_reaches_a_table_beside_it(nora: User) -> None:
-    principal = Principal.of(nora)
-    opened = open_source(principal, "shop", of(SALE))
-    assert async_to_sync(run_query)(principal, opened, "SELECT count(*) FROM sale").answer.rows
-    with pytest.raises(SqlRefused):
-        async_to_sync(run_query)(principal, opened, "SELECT count(*) FROM customer")
-
-
-def test_the_words_of_other_tables_are_not_read(nora: User) -> None:
-    assert how_read(Principal.of(nora), HOW_MANY, "en", of(CUSTOMER)).is_read
-    assert not how_read(Principal.of(nora), HOW_MANY, "en", of(SALE)).is_read
+def test_grants_on_one_table_open_it_to_a_scope_at_once(askers: Askers) -> None:
+    assert open_to(askers.sam, of(CUSTOMER)) == set()
+    grant(None, askers.described, to=askers.sam, table="customer")
+    assert open_to(askers.sam, of(CUSTOMER)) == {"shop.customer"}
 
 
 def tool(person: User, scope: DataScope, **arguments: Any) -> Called:
@@ -86,7 +90,14 @@ def tool(person: User, scope: DataScope, **arguments: Any) -> Called:
     return async_to_sync(call_tool)("database_query", given, allowed=["database_query"], ctx=ctx)
 
 
-def test_what_the_model_writes_does_not_widen_it(nora: User) -> None:
+def test_neither_words_nor_a_statement_reach_a_table_beside_it(nora: User) -> None:
+    principal = Principal.of(nora)
+    assert how_read(principal, HOW_MANY, "en", of(CUSTOMER)).is_read
+    assert not how_read(principal, HOW_MANY, "en", of(SALE)).is_read
+    opened = open_source(principal, "shop", of(SALE))
+    assert async_to_sync(run_query)(principal, opened, "SELECT count(*) FROM sale").answer.rows
+    with pytest.raises(SqlRefused):
+        async_to_sync(run_query)(principal, opened, "SELECT count(*) FROM customer")
     assert tool(nora, of(CUSTOMER)).result.data["rows"] == [[75]]
     assert not tool(nora, of(SALE), sql="SELECT count(*) FROM customer").result.findings
     hidden = tool(nora, of(), source="shop").result.output
@@ -118,9 +129,6 @@ def test_a_model_is_told_of_the_chosen_tables_and_offered_the_tools_for_them(nor
     assert "sale amount" in told
     assert "segment" not in told
     assert "customer name" not in told
-
-
-def test_a_model_is_offered_no_data_where_documents_are_chosen(nora: User) -> None:
     base = make_base("Handbook")
     make_document(base, "c.md", "# Customers\n\nThe head of sales knows the customers.", ingested=True)
     allow(nora, base)
@@ -149,11 +157,10 @@ def asked_of(person: User | Principal, question: str, *tables: TableName, **more
     return asked(person, question, options=Options(tables=tables), **more)
 
 
-def test_a_question_is_asked_of_the_chosen_table_alone(nora: User) -> None:
+def test_a_question_is_asked_of_the_chosen_tables_and_documents_alone(nora: User) -> None:
     base = make_base("Handbook")
-    make_document(
-        base, "c.md", "# Customers\n\nHow many customers there are is told by the head of sales.", ingested=True
-    )
+    text = "# Customers\n\nHow many customers there are: the head of sales says it is a secret."
+    make_document(base, "c.md", text, ingested=True)
     allow(nora, base)
     told = asked_of(nora, HOW_MANY, CUSTOMER)
     assert words(told).startswith("75 ")
@@ -161,31 +168,12 @@ def test_a_question_is_asked_of_the_chosen_table_alone(nora: User) -> None:
     told = asked_of(nora, HOW_MANY, SALE)
     assert words(told).startswith(str(texts.NOT_IN_TABLES))
     assert sources(told) == []
-
-
-def test_documents_alone_are_asked_no_database_and_both_are_both(nora: User) -> None:
-    base = make_base("Handbook")
-    text = "# Customers\n\nHow many customers there are: the head of sales says it is a secret."
-    make_document(base, "c.md", text, ingested=True)
-    allow(nora, base)
     narrow = Scope(knowledge_base_ids=(base.pk,))
     alone = asked(nora, HOW_MANY, scope=narrow)
     assert "75" not in words(alone)
     assert sources(alone) in ([], ["Customers"])
-    both = asked_of(nora, HOW_MANY, CUSTOMER, scope=narrow)
-    assert words(both).startswith("75 ")
+    assert words(asked_of(nora, HOW_MANY, CUSTOMER, scope=narrow)).startswith("75 ")
     assert "75" not in words(asked_of(nora, HOW_MANY, SALE, scope=narrow))
-
-
-def test_a_table_that_may_not_be_asked_is_refused_like_a_missing_one(sam: User) -> None:
-    def refused(table: TableName) -> str:
-        with pytest.raises(NotFound) as problem:
-            asked_of(sam, HOW_MANY, SALE, table)
-        return str(problem.value)
-
-    assert refused(CUSTOMER).replace("customer", "warehouse") == refused(MISSING)
-    assert refused(TableName("nothing", "customer")).replace("nothing", "shop") == refused(CUSTOMER)
-    assert not Session.objects.filter(messages__isnull=False).exists()
 
 
 def test_a_token_that_asks_no_data_names_no_table(nora: User) -> None:
@@ -209,8 +197,6 @@ def test_a_chip_is_named_under_todays_rights(nora: User) -> None:
     session = Session.objects.create(user=nora, title="x", scope=kept(Scope(), [CUSTOMER]))
     address = f"/chat/{session.pk}/"
     assert "in the table customer (shop)" in client_of(nora).get(address).content.decode()
-    chinese = client_of(nora).get(address, headers={"accept-language": "zh-hans"}).content.decode()
-    assert "范围：表 客户 (shop)" in chinese
     SourceGrant.objects.all().delete()
     page = client_of(nora).get(address).content.decode()
     assert "in a place that you may not see any more" in page
@@ -260,9 +246,11 @@ def test_the_api_and_the_command_ask_tables(nora: User, sam: User) -> None:
 
     answer = posted(nora, CUSTOMER)
     assert (answer.status_code, answer.json()["content"][:3]) == (201, "75 ")
-    hidden, missing = posted(sam, CUSTOMER), posted(sam, MISSING)
-    assert (hidden.status_code, missing.status_code) == (404, 404)
+    hidden, missing, nowhere = (posted(sam, SALE, each) for each in (CUSTOMER, MISSING, TableName("nil", "customer")))
+    assert (hidden.status_code, missing.status_code, nowhere.status_code) == (404, 404, 404)
     assert hidden.content.decode().replace("customer", "warehouse") == missing.content.decode()
+    assert hidden.content.decode().replace("shop", "nil") == nowhere.content.decode()
+    assert not Session.objects.filter(user=sam, messages__isnull=False).exists()
     out = StringIO()
     call_command("ask", HOW_MANY, "--as", nora.username, "--table", "shop.customer", stdout=out)
     assert out.getvalue().startswith("75 ")
@@ -271,9 +259,3 @@ def test_the_api_and_the_command_ask_tables(nora: User, sam: User) -> None:
         with pytest.raises(CommandError, match=said):
             call_command("ask", HOW_MANY, "--as", nora.username, "--table", wrong)
     assert Session.objects.count() == before
-
-
-def test_grants_on_one_table_open_it_to_a_scope_at_once(sam: User) -> None:
-    assert open_to(sam, of(CUSTOMER)) == set()
-    grant(None, DataSource.unscoped.get(name="shop"), to=sam, table="customer")
-    assert open_to(sam, of(CUSTOMER)) == {"shop.customer"}

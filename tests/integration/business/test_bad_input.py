@@ -1,7 +1,6 @@
 """What can go wrong with a question about data: one clear sentence each, and a line in the log."""
 
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from agent.events import StopReason
-from agent.models import Message
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
@@ -23,16 +21,14 @@ from business.address import Address
 from business.guard.refusal import Reason, SqlRefused
 from business.models import DataSource, LayerDraft
 from business.run_query import run_query
-from business.semantic_layer.model import Measure
 from business.semantic_layer.yaml_io import written
 from business.source_grants import grant
-from business.sources import open_source, save_layer
+from business.sources import open_source
 from copilot_site.lib.errors import CopilotError
 from tests.factories import make_user
 from tests.integration.rest.world import signed_in
 
 COUNT = "SELECT count(*) FROM customer"
-DEAR = "SELECT count(*) FROM sale a, sale b, sale c, sale d"
 MANY = "How many customers are there?"
 
 
@@ -47,16 +43,6 @@ def refused(person: User, sql: str = COUNT) -> tuple[type[CopilotError], str]:
     assert entry.outcome == (Outcome.DENY if is_refusal else Outcome.ERROR)
     assert "\n" not in str(error.value)
     return type(error.value), str(error.value)
-
-
-def test_a_query_that_takes_too_long(source: DataSource, northerner: User) -> None:
-    DataSource.unscoped.update(max_seconds=0.5)
-    kind, sentence = refused(northerner, DEAR)
-    assert kind is SqlRefused
-    assert (
-        sentence
-        == "The query took longer than 0.5 s, or too much space, and was stopped: add a time window or a filter."
-    )
 
 
 @pytest.mark.usefixtures("access")  # its tables are analysed
@@ -120,26 +106,16 @@ def no_org_column(source: DataSource, _shop: Address) -> str:
     return f"The table public.customer is not in the database as described: {fault}. Correct the data source."
 
 
-BROKEN = pytest.mark.parametrize("broken", [unreachable, wrong_password, no_org_column])
-
-
-@BROKEN
-def test_whoever_asks_is_told_that_the_data_do_not_answer(
+@pytest.mark.parametrize("broken", [unreachable, wrong_password, no_org_column])
+def test_a_source_that_does_not_answer_says_why_to_those_who_manage_it_alone(
     source: DataSource, northerner: User, shop: Address, broken: Callable[[DataSource, Address], str]
 ) -> None:
-    broken(source, shop)
+    """To them on the admin's page for statements; a draft of the layer asks the same database."""
+    sentence = broken(source, shop)
     told = said(northerner)
     assert told["notice"].startswith("The business data cannot be asked right now")
-    assert all(word not in str(told) for word in ("127.0.0.1", "password", "department"))  # that is for its managers
+    assert all(word not in str(told) for word in ("127.0.0.1", "password", "department"))
     assert Entry.objects.filter(action=Action.SQL_REFUSED, run_id=told["id"], outcome=Outcome.ERROR).exists()
-
-
-@BROKEN
-def test_whoever_manages_the_source_is_told_why(
-    source: DataSource, northerner: User, shop: Address, broken: Callable[[DataSource, Address], str]
-) -> None:
-    """On the admin's page for statements; a draft of the layer asks the same database."""
-    sentence = broken(source, shop)
     client = governing()
     form = {"source": "shop", "person": "nora", "sql": COUNT, "protection": "both", "execute": "on"}
     page = client.post("/admin/data-sources/check/", form)
@@ -178,65 +154,16 @@ TOO_LONG = "The query took longer than 0.05 s, or too much space, and was stoppe
 BUSY = "A table of this question is being changed right now: ask again in a moment."
 
 
-@pytest.mark.parametrize(
-    ("limits", "told"), [((0.05, "0"), (TOO_LONG, Reason.COST)), ((10, "20"), (BUSY, Reason.DATABASE))]
-)
 def test_whoever_has_to_wait_too_long_is_told_what_to_do(
-    northerner: User,
-    shop: Address,
-    monkeypatch: pytest.MonkeyPatch,
-    limits: tuple[float, str],
-    told: tuple[str, Reason],
+    northerner: User, shop: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody changes the table meanwhile: the question waits for them, no longer than its limits."""
     assert said(northerner)["stop_reason"] == StopReason.OK
-    DataSource.unscoped.update(max_seconds=limits[0])
-    monkeypatch.setitem(session.LIMITS, "lock_timeout", limits[1])
     with psycopg.connect(**shop.keywords()) as holder:
         holder.execute("LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
-        answer = said(northerner)
-    entry = Entry.objects.get(action=Action.SQL_REFUSED, run_id=answer["id"])
-    assert (answer["notice"], entry.reason) == told
-
-
-def test_an_empty_answer_says_by_which_filter(source: DataSource, northerner: User) -> None:
-    told = said(northerner, "How many customers are there by segment since 2090?")
-    assert "nothing found" in told["content"]
-    assert "2090" in told["content"]
-    assert "2090" in told["queries"][0]["result"]["meaning"]["window"][0]
-    assert Entry.objects.get(action=Action.SQL_EXECUTED, run_id=told["id"]).detail["rows"] == 0
-
-
-def test_an_ambiguous_measure_is_asked_back(source: DataSource, northerner: User) -> None:
-    layer = source.semantic_layer
-    models = tuple(
-        model.model_copy(
-            update={"measures": (Measure(name=f"{model.name}_turnover", agg="count", synonyms=("turnover",)),)}
-        )
-        for model in layer.semantic_models
-    )
-    save_layer(None, source, layer.model_copy(update={"semantic_models": models}))
-    told = said(northerner, "What is the turnover?")
-    assert told["stop_reason"] == StopReason.NEED_CLARIFY
-    asked_back = Message.objects.get(pk=told["id"]).state["plan"]["clarifying_questions"]
-    assert asked_back == ["customer turnover", "sale turnover"]
-    assert not Entry.objects.filter(action=Action.SQL_EXECUTED).exists()
-    out = StringIO()
-    call_command("ask", "What is the turnover?", username=northerner.username, stdout=out)
-    assert out.getvalue().splitlines()[1:] == [f"  - {reading}" for reading in asked_back]
-
-
-def test_a_question_about_a_table_without_a_grant_reveals_nothing(source: DataSource) -> None:
-    person = make_user("sal")
-    grant(None, source, to=person, table="sale")
-
-    def told(question: str) -> tuple[str, ...]:
-        answer = said(person, question)
-        return answer["content"], answer["notice"], answer["stop_reason"], str(answer["queries"])
-
-    hidden = told(MANY)
-    other = told("How many unicorns are there?")
-    assert [said.replace("customers", "…") for said in hidden] == [said.replace("unicorns", "…") for said in other]
-    assert "customer" not in " ".join(hidden).replace("customers", "")  # only the person's own word
-    grant(None, source, to=person, table="customer")
-    assert told(MANY) != hidden
+        for seconds, lock_ms, told in ((0.05, "0", (TOO_LONG, Reason.COST)), (10, "20", (BUSY, Reason.DATABASE))):
+            DataSource.unscoped.update(max_seconds=seconds)
+            monkeypatch.setitem(session.LIMITS, "lock_timeout", lock_ms)
+            answer = said(northerner)
+            entry = Entry.objects.get(action=Action.SQL_REFUSED, run_id=answer["id"])
+            assert (answer["notice"], entry.reason) == told

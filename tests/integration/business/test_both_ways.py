@@ -1,6 +1,6 @@
 """Data answer what they read as a whole, alone; every other question is one on documents, with the form of what the data understood."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from agent import data_coverage
 from agent.conversations.sessions import create_session, get_message
-from agent.events import References, Reflection, StopReason
+from agent.events import References, StopReason
 from agent.run import Run
 from agent.state import State
 from agent.states import STATES
@@ -22,6 +22,7 @@ from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import Floor, asked, stored
 from tests.integration.agent.modelled import modelled, of
 from tests.modelserver import calls, says
+from tests.sharing import Share
 
 CUSTOMERS = "How many customers are there?"
 COUNT = {"metrics": {"name": "customer", "agg": "count"}}
@@ -30,12 +31,21 @@ CHOIR = "What is the policy on the number of customers that sing in the choir?"
 UNREAD = "The business data do not answer this: These words mean nothing in the data: sing, choir."
 
 
-@pytest.fixture
-def chen(demo: DataSource) -> Principal:
-    """May ask the demo's data, and read one document about customers."""
+@pytest.fixture(scope="module")
+def shared_board(share: Share, shared_demo: Callable[[], DataSource]) -> Callable[[], None]:
+    return share(make_board)
+
+
+def make_board() -> None:
+    """A document about customers, which chen reads."""
     base = make_base("Board")
     make_document(base, "customers.md", DOCUMENT, ingested=True)
     allow(User.objects.get(username="chen"), base)
+
+
+@pytest.fixture
+def chen(demo: DataSource, shared_board: Callable[[], None]) -> Principal:
+    """May ask the demo's data, and read one document about customers."""
     return Principal.named("chen")
 
 
@@ -44,19 +54,14 @@ def nodes(events: list[Any]) -> list[str]:
 
 
 def test_passages_are_never_mixed_into_a_data_answer(chen: Principal) -> None:
-    events = asked(chen, CUSTOMERS)
-    row = stored(events)
-    assert (row.stop_reason, row.provider) == (StopReason.OK, "database")
-    assert of(events, References)[-1].knowledge_references == []
-    assert "DocRAGTool" not in nodes(events)
-
-
-def test_a_result_that_was_chosen_or_goes_on_is_about_the_data_alone(chen: Principal, floor: Floor) -> None:
+    """Nor into one that goes on from it."""
     session = create_session(chen)
-    asked(chen, CUSTOMERS, session)
-    events = asked(chen, "And in Europe?", session)
-    assert "DocRAGTool" not in nodes(events)
-    assert of(events, References)[-1].knowledge_references == []
+    for question in (CUSTOMERS, "And in Europe?"):
+        events = asked(chen, question, session)
+        row = stored(events)
+        assert (row.stop_reason, row.provider) == (StopReason.OK, "database")
+        assert of(events, References)[-1].knowledge_references == []
+        assert "DocRAGTool" not in nodes(events)
 
 
 def test_what_the_data_do_not_read_is_shown_from_documents_with_the_form_and_the_word_that_is_missing(
@@ -68,24 +73,16 @@ def test_what_the_data_do_not_read_is_shown_from_documents_with_the_form_and_the
     assert get_message(chen, row.session, row.pk).explore
 
 
-@pytest.mark.parametrize(("least", "is_told"), [(data_coverage.LEAST_UNDERSTOOD, False), (0.0, True)])
 def test_beside_passages_nothing_is_said_of_data_that_understood_next_to_nothing(
-    chen: Principal, floor: Floor, monkeypatch: pytest.MonkeyPatch, least: float, is_told: bool
+    chen: Principal, floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """“代码评审要几个人同意？” names people, and is no question on data."""
     floor(near=True)
-    monkeypatch.setattr(data_coverage, "LEAST_UNDERSTOOD", least)
-    row = stored(asked(chen, "How many customers have to sing along in the choir of the harbour on Friday night?"))
-    assert row.state["output"]["kind"] == "passages"
-    assert (bool(row.notice), "explore" in row.state["plan"]) == (is_told, is_told)
-
-
-def test_what_neither_finds_offers_what_the_data_understood(chen: Principal, floor: Floor) -> None:
-    floor(near=False)
-    events = asked(chen, "How many customers sing in the choir?")
-    assert stored(events).stop_reason == StopReason.NO_EVIDENCE
-    assert [event.content for event in of(events, Reflection)] == [UNREAD]
-    assert stored(events).state["plan"]["explore"]["query"]
+    for least, is_told in ((data_coverage.LEAST_UNDERSTOOD, False), (0.0, True)):
+        monkeypatch.setattr(data_coverage, "LEAST_UNDERSTOOD", least)
+        row = stored(asked(chen, "How many customers have to sing along in the choir of the harbour on Friday night?"))
+        assert row.state["output"]["kind"] == "passages"
+        assert (bool(row.notice), "explore" in row.state["plan"]) == (is_told, is_told)
 
 
 def test_a_result_stays_where_the_model_says_that_nothing_answers(chen: Principal) -> None:

@@ -1,6 +1,7 @@
 """Gold replies through the whole chat over drafted layers: what is right reaches the person, in both languages."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -21,7 +22,7 @@ from evals.data.questions import Asked, loaded, read_asked
 from tests.evaluation_data import data_folder
 from tests.factories import make_user, prepare_embedder
 from tests.integration.agent.modelled import modelled
-from tests.integration.business.test_ceilings_in_chat import PerfectModel
+from tests.modelserver import Request, Step, calls, says
 
 SETS = {  # of our questions every fifth, unless all are asked for
     "zh": Path(__file__).parents[2] / "evaluation/questions_on_drafts_zh/questions.zh.jsonl",
@@ -30,6 +31,35 @@ SETS = {  # of our questions every fifth, unless all are asked for
 }
 EVERY = int(os.environ.get("CEILING_EVERY", "5"))
 LEAST = 0.97
+
+
+RESULT = re.compile(r'<evidence number="(\d+)"[^>]*>\s*(.*?)\s*</evidence>', re.DOTALL)
+
+
+class PerfectModel:
+    """Writes the gold statement of each question, then says what the result says first."""
+
+    def __init__(self, statements: dict[str, str]) -> None:
+        self.statements = statements
+
+    def __call__(self, request: Request) -> Step:
+        last = request["messages"][-1]
+        if last["role"] == "user":
+            return calls(
+                ("database_query", {"sql": self.statements[str(last["content"]).rpartition("\n\n")[2].strip()]})
+            )
+        found = RESULT.findall(str(last["content"]))
+        if not found:
+            return self._insists(request)
+        number, text = found[-1]
+        return says(f"{text.splitlines()[0]} [{number}].")
+
+    def _insists(self, request: Request) -> Step:
+        """The same statement once more where it was objected to."""
+        tried = [message for message in request["messages"] if message["role"] == "tool"]
+        asked = next(str(m["content"]) for m in request["messages"][::-1] if m["role"] == "user")
+        again = calls(("database_query", {"sql": self.statements[asked.rpartition("\n\n")[2].strip()]}))
+        return again if len(tried) == 1 else says("NO_ANSWER")
 
 
 def asked_of(file: Path) -> Iterator[tuple[str, list[Asked]]]:

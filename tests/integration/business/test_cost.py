@@ -22,7 +22,6 @@ from business.run_query import run_query
 from business.source_grants import grant
 from business.sources import open_source
 from tests.factories import make_user
-from tests.integration.business.test_bad_input import said
 from tests.integration.governance.world import client_of
 
 COUNT = "SELECT count(*) AS n FROM customer"
@@ -68,6 +67,10 @@ def one_more(shop: Address, unit: str) -> Iterator[None]:
 
 
 def test_a_result_is_kept_for_one_person_and_their_rights(shop: Address, source: DataSource, northerner: User) -> None:
+    """Where the source says so."""
+    with one_more(shop, "North"):
+        assert counted(northerner) == 76
+    assert counted(northerner) == 75
     DataSource.unscoped.update(kept_minutes=5)
     other = make_user("noel")
     join(None, northerner.groups.get().org_unit, user=other)
@@ -89,19 +92,6 @@ def test_a_kept_result_is_out_of_reach_when_rights_change(source: DataSource, no
     assert counted(northerner) == 150
     south.group.user_set.remove(northerner)
     assert counted(northerner) == 75
-
-
-def test_nothing_is_kept_unless_the_source_says_so(shop: Address, northerner: User) -> None:
-    assert counted(northerner) == 75
-    with one_more(shop, "North"):
-        assert counted(northerner) == 76
-
-
-def test_an_answer_says_when_it_was_read(source: DataSource, northerner: User) -> None:
-    DataSource.unscoped.update(kept_minutes=5)
-    told = said(northerner)
-    (definition,) = [line for line in told["queries"][0]["result"]["meaning"]["definitions"] if "Read" in line]
-    assert definition.startswith("Read from the database at ")
 
 
 def test_indexes_that_large_tables_lack_are_named(

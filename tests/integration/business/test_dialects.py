@@ -111,9 +111,9 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, date | datetime) else value
 
 
-@pytest.mark.parametrize("statement", [*BOTH, *DUCKDB])
-def test_duckdb_gives_the_same_rows(postgres: Run, duck: Run, statement: str) -> None:
-    assert told(duck(translated(statement, "duckdb")), statement) == told(postgres(statement), statement)
+def test_duckdb_gives_the_same_rows(postgres: Run, duck: Run) -> None:
+    for statement in (*BOTH, *DUCKDB):
+        assert told(duck(translated(statement, "duckdb")), statement) == told(postgres(statement), statement), statement
 
 
 def test_every_function_that_is_translated_is_among_them() -> None:
@@ -127,7 +127,7 @@ def test_every_function_that_is_translated_is_among_them() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "mysql"])
-@pytest.mark.parametrize("statement", REFUSED)
-def test_what_has_no_equal_is_refused(statement: str, dialect: Dialect) -> None:
-    with pytest.raises(SqlRefused, match="no equal"):
-        translated(statement, dialect)
+def test_what_has_no_equal_is_refused(dialect: Dialect) -> None:
+    for statement in REFUSED:
+        with pytest.raises(SqlRefused, match="no equal"):
+            translated(statement, dialect)

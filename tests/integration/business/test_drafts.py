@@ -60,16 +60,11 @@ def test_keys_are_found_by_name_and_by_rows(layer: SemanticLayer) -> None:
     ("question", "rows"),
     [
         ("how many open papers are there", [(2,)]),
-        ("how many papers are not open", [(1,)]),
         ("members in California", [("Ann Lee",), ("Eve Ott",)]),
         ("average height in cm by state", [("NY", 180), ("CA", 165)]),
         ("List the clerks", [("Kim Low",), ("Lou Orr",), ("May Poe",)]),  # a title of people is their office
         ("How many lockers does each clerk have?", [("Lou Orr", 2), ("May Poe", 1)]),
-        ("list the suppliers", [("Ink & Co",), ("Paper Ltd",)]),
-        ("list the genres", [("Plays",), ("Poems",)]),
-        ("how many lockers were fitted in 2021", [(1,)]),
         ("How many vehicles from 2020 are there?", [(1,)]),  # not when it was entered
-        ("how many feedbacks in April 2021", [(2,)]),
         ("How many months between March 2021 and December 2021 had feedbacks?", [(2,)]),
         ("How many papers does each author have?", [("Ada", 3), ("Bo", 1)]),  # citations are no nearer way
         ("number of messages per vehicle", [(1, 1), (2, 1)]),

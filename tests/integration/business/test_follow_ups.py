@@ -58,23 +58,10 @@ def test_no_turn_of_dialogs_written_by_others_gets_a_wrong_number(demo: DataSour
 
 
 @pytest.mark.usefixtures("frozen_day")
-@pytest.mark.parametrize(
-    ("username", "first", "then", "meant"),
-    [
-        ("zhao", "今年的销售额是多少？", "华东呢？", "销售额，时间：2026-01-01 至 2026-12-31（尚未结束），地区 = 华东"),
-        ("zhao", "How many customers do we have in Norway?", "and for last year?",
-         "number of customers, time: 2025-01-01 to 2025-12-31, country = Norway"),
-        ("zhao", "How many customers are there in Germany and Norway?", "What about China?",
-         "number of customers, country = China"),
-        ("emma", "软件类产品有哪些？", "最贵的是哪个？", "产品列表，前 1，按标价，类别 = 软件"),
-        ("zhao", "How many customers are there by industry?", "as a share", "share of number of customers, by industry"),
-    ],
-)  # fmt: skip
-def test_one_part_of_the_query_is_changed_and_the_answer_says_what_it_stands_for(
-    demo: DataSource, username: str, first: str, then: str, meant: str
-) -> None:
-    _before, answer = conversation(username, first, then)
+def test_one_part_of_the_query_is_changed_and_the_answer_says_what_it_stands_for(demo: DataSource) -> None:
+    _before, answer = conversation("zhao", "How many customers do we have in Norway?", "and for last year?")
     assert answer.stop_reason == StopReason.OK
+    meant = "number of customers, time: 2025-01-01 to 2025-12-31, country = Norway"
     assert answer.state["input"]["normalized_query"] == meant
 
 
@@ -85,53 +72,43 @@ def test_one_part_of_the_query_is_changed_and_the_answer_says_what_it_stands_for
         # a month after a month of another year: of which year?
         ("zhao", "去年10月的销售额是多少？", "9月呢？",
          ["销售额，时间：2025-09-01 至 2025-09-30", "销售额，时间：2026-09-01 至 2026-09-30"]),
-        # a year after a month: that month of it, or all of it?
-        ("zhao", "上个月的销售额是多少？", "去年呢？",
-         ["销售额，时间：2025-10-01 至 2025-10-31", "销售额，时间：2025-01-01 至 2025-12-31"]),
         # two times: which of them?
         ("zhao", "对比去年和今年的销售额", "2024年呢？", []),
-        # of two conditions: the share that which of them leaves?
-        ("zhao", "中国的港口客户有多少？", "占比呢？",
-         ["客户数量（国家 = 中国）占客户数量的百分比，行业 = 港口", "客户数量（行业 = 港口）占客户数量的百分比，国家 = 中国"]),
         # what leaves out what it is about, after a question narrowed to something
         ("pieter", "已完成的项目有几个？", "预算最大的是哪个？",
          ["项目列表，前 1，按预算，项目状态 = 已完成", "项目列表，前 1，按预算"]),
-        ("emma", "销量最高的产品是哪个？", "它的标价是多少？", []),
     ],
 )  # fmt: skip
 def test_what_is_not_certain_is_asked_back(
     demo: DataSource, username: str, first: str, then: str, readings: list[str]
 ) -> None:
-    """Each choice stands for a query, which answers when it is chosen."""
-    before, answer = conversation(username, first, then)
+    """A choice stands for a query, which answers when it is chosen."""
+    before, answer, *chosen = conversation(username, first, then, *readings[-1:])
     assert (before.stop_reason, answer.stop_reason) == (StopReason.OK, StopReason.NEED_CLARIFY)
     assert answer.state["plan"]["clarifying_questions"] == readings
     assert ("What do you mean?" in answer.content) == bool(readings), "what can be chosen is said to be"
-    for reading in readings:
-        *_, chosen = conversation(username, first, then, reading)
-        assert chosen.stop_reason == StopReason.OK
+    assert [row.stop_reason for row in chosen] == [StopReason.OK] * bool(readings)
 
 
 def test_after_a_question_that_was_asked_back_nothing_is_completed(demo: DataSource) -> None:
+    """Another year after a month: that month of it, or all of it?"""
     answers = conversation("zhao", "上个月的销售额是多少？", "去年呢？", "华东呢？")
     assert [answer.stop_reason for answer in answers[1:]] == [StopReason.NEED_CLARIFY] * 2
 
 
 def test_what_was_understood_is_told_and_gone_on_from_in_its_turn(demo: DataSource) -> None:
+    """And a change of topic leaves nothing behind."""
     principal = Principal.named("zhao")
     session = create_session(principal)
     for question, whole in (
         ("欧洲有多少客户？", ""),
         ("华东呢？", "客户数量，地区 = 华东"),
         ("那华南呢？", "客户数量，地区 = 华南"),
+        ("那年假有几天？", ""),
     ):
         row = stored(asked(principal, question, session))
         assert get_message(principal, session, row.pk).understood == whole
-
-
-def test_a_change_of_topic_leaves_nothing_behind(demo: DataSource) -> None:
-    _data, answer = conversation("zhao", "欧洲有多少客户？", "那年假有几天？")
-    assert answer.state["input"]["normalized_query"] == "那年假有几天？"
+    assert row.state["input"]["normalized_query"] == "那年假有几天？"
 
 
 def test_what_leaves_out_a_noun_of_the_data_is_no_other_topic(demo: DataSource) -> None:
@@ -142,11 +119,6 @@ def test_what_leaves_out_a_noun_of_the_data_is_no_other_topic(demo: DataSource) 
     counted, senior = conversation("chen", "工程师有多少人？", "高级的呢？")
     assert counted.stop_reason == StopReason.OK
     assert (senior.stop_reason, senior.sentences) == (StopReason.NEED_CLARIFY, [])
-
-
-def test_a_word_in_brackets_is_read_or_the_question_is_not(demo: DataSource) -> None:
-    (answer,) = conversation("zhao", "上个月的销售额是多少（去年）？")
-    assert answer.stop_reason != StopReason.OK
 
 
 RULES = """# Network rules

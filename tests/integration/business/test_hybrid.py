@@ -1,6 +1,7 @@
 """Documents first, data second: one answer with both kinds of evidence, under the rights of whoever asks."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -15,14 +16,23 @@ from tests.factories import make_base, make_document
 from tests.integration.agent.conversations import asked, stored, words
 from tests.integration.agent.modelled import is_judged, judges, modelled, of, sent
 from tests.modelserver import Request, Step, calls, says
+from tests.sharing import Share
 
 ZH = "根据部署规范，目前支持哪些环境？这些环境中有多少正在使用？"
 EN = "Which environments do the deployment rules support, and how many of these environments are in use?"
 
 
+@pytest.fixture(scope="module")
+def shared_company(share: Share, shared_demo: Callable[[], DataSource]) -> Callable[[], None]:
+    return share(make_company)
+
+
 @pytest.fixture
-def company(demo: DataSource) -> None:
+def company(shared_company: Callable[[], None], db: None) -> None:
     """The demo's people, its business data, and its deployment rules, which Engineering reads."""
+
+
+def make_company() -> None:
     base = make_base("Deployment")
     for name in ("部署规范.md", "deployment-rules.md"):
         make_document(base, name, (DOCUMENTS / "engineering" / "deployment" / name).read_text(), ingested=True)
@@ -55,32 +65,28 @@ def test_the_environments_that_the_rules_name_are_counted_in_the_table(company: 
         }
 
 
-@pytest.mark.parametrize(
-    ("question", "counted"),
-    [
-        (ZH, "共 3 个环境"),
-        ("按照部署文档的说明，目前支持哪些环境？其中有多少正在使用？", "共 3 个环境"),
-        ("根据部署规范，目前支持哪些环境，它们有几个已停用？", "共 1 个环境"),
-        ("根据部署规范，目前支持哪些环境？列出其中正在使用的环境", "prod-cn；prod-eu；staging"),
-        ("Which environments do the deployment rules support, and how many of them are in use?", "3 environments"),
-        (
-            "According to the deployment documentation, which environments are supported? How many of these are retired?",
-            "1 environment (",
-        ),
-    ],
-)
-def test_the_words_for_the_place_of_the_answer_are_no_part_of_it_and_a_pronoun_stands_for_what_was_found(
-    company: None, question: str, counted: str
+COUNTED = {
+    "按照部署文档的说明，目前支持哪些环境？它们有几个已停用？": "共 1 个环境",
+    "根据部署规范，目前支持哪些环境？列出其中正在使用的环境": "prod-cn；prod-eu；staging",
+    "According to the deployment documentation, which environments are supported? How many of these are retired?": (
+        "1 environment ("
+    ),
+}
+
+
+def test_words_for_the_place_of_the_answer_are_no_part_of_it_and_a_pronoun_stands_for_what_was_found(
+    company: None,
 ) -> None:
     """In a base whose other documents say 根据 and “according to”, too: then these words have a weight."""
     base = make_base("Minutes")
     make_document(base, "纪要.md", "根据会议讨论，按照计划推进，文档由小组保存。", ingested=True)
     make_document(base, "minutes.md", "According to the documentation, the supported plan is kept.", ingested=True)
     give(None, [Right.VIEW], base, to=group_of(load_company(), "engineering"))
-    events = asked(Principal.named("chen"), question)
-    assert stored(events).state["plan"]["route"] == "HYBRID"
-    assert "demo" in words(events)
-    assert counted in words(events)
+    for question, counted in COUNTED.items():
+        events = asked(Principal.named("chen"), question)
+        assert stored(events).state["plan"]["route"] == "HYBRID", question
+        assert "demo" in words(events)
+        assert counted in words(events)
 
 
 def test_who_may_not_read_the_rules_gets_no_count_of_what_they_name(company: None) -> None:
@@ -133,12 +139,8 @@ def test_where_nothing_comes_near_one_part_is_said_to_be_open(company: None) -> 
     assert "[2]" not in said
 
 
-@pytest.mark.parametrize("question", [EN, ZH])
-def test_a_model_answers_both_parts_in_two_calls(company: None, question: str) -> None:
-    written = {
-        EN: "Deployments are supported in staging, prod-cn, prod-eu and demo [{documents}]. 3 of these environments are in use [{data}].",
-        ZH: "目前支持部署的环境有 staging、prod-cn、prod-eu 和 demo [{documents}]。其中 3 个正在使用 [{data}]。",
-    }[question]
+def test_a_model_answers_both_parts_in_two_calls(company: None) -> None:
+    written = "目前支持部署的环境有 staging、prod-cn、prod-eu 和 demo [{documents}]。其中 3 个正在使用 [{data}]。"
     names = "'staging', 'prod-cn', 'prod-eu', 'demo'"
     sql = f"SELECT count(*) AS n FROM environment WHERE status = 'in use' AND name IN ({names})"
 
@@ -152,7 +154,7 @@ def test_a_model_answers_both_parts_in_two_calls(company: None, question: str) -
         return says(written.format(documents=documents, data=max(map(int, found))))
 
     with modelled(chooses=model) as server:
-        events = asked(Principal.named("chen"), question)
+        events = asked(Principal.named("chen"), ZH)
     assert sum("tools" in request for request in server.requests) == 2
     row = stored(events)
     assert {item["type"] for item in row.state["evidence_items"]} == {"doc_chunk", "sql_result"}
@@ -161,24 +163,12 @@ def test_a_model_answers_both_parts_in_two_calls(company: None, question: str) -
 
 
 def test_what_the_data_read_as_a_whole_is_asked_as_a_whole(company: None) -> None:
-    emma = Principal.named("emma")
-    for question in (
-        "Of our customers in the port industry, how many of them are in China?",
-        "港口客户中，其中有多少在中国？",
-    ):
-        events = asked(emma, question)
-        assert stored(events).state["plan"]["route"] == "SQL", question
-        assert re.match(r"(?:共 )?12\b", words(events)), question
+    events = asked(Principal.named("emma"), "港口客户中，其中有多少在中国？")
+    assert stored(events).state["plan"]["route"] == "SQL"
+    assert words(events).startswith("共 12 ")
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "How many orders did we get this year, how many last year?",
-        "Which customers are in Norway, and how many customers do we have?",
-    ],
-)
-def test_of_two_numbers_from_the_data_none_is_asked_of_documents(company: None, question: str) -> None:
-    events = asked(Principal.named("emma"), question)
-    assert stored(events).state["plan"]["route"] != "HYBRID"
-    assert "sql_result" not in {item["type"] for item in stored(events).state["evidence_items"]}
+def test_of_two_numbers_from_the_data_none_is_asked_of_documents(company: None) -> None:
+    row = stored(asked(Principal.named("emma"), "How many orders did we get this year, how many last year?"))
+    assert row.state["plan"]["route"] != "HYBRID"
+    assert "sql_result" not in {item["type"] for item in row.state["evidence_items"]}
