@@ -10,20 +10,22 @@ from business.execute import Access, Protection, run_sql
 from business.guard.policy import Policy
 from business.sandbox import sql_views
 
+UNITS = [("a\\", ") OR true --"), ("'", ") OR true --"), ("\\' OR true --",), ("$$", "/*")]
 
-@pytest.mark.parametrize("units", [("a\\", ") OR true --"), ("'", ") OR true --"), ("\\' OR true --",), ("$$", "/*")])
+
 @pytest.mark.parametrize("conforming", ["on", "off"])
-def test_no_name_of_a_unit_lets_other_rows_through(access: Access, units: tuple[str, ...], conforming: str) -> None:
-    narrowed = tuple(replace(table, units=units) for table in access.policy.tables if table.org_column)
-    odd = replace(access, policy=Policy(narrowed))
+def test_no_name_of_a_unit_lets_other_rows_through(access: Access, conforming: str) -> None:
     set_for_all(access, f"SET standard_conforming_strings = {conforming}")
     try:
-        answer = async_to_sync(run_sql)(odd, "SELECT count(*) AS n FROM customer", protection=Protection.SANDBOX)
+        for units in UNITS:
+            narrowed = tuple(replace(table, units=units) for table in access.policy.tables if table.org_column)
+            odd = replace(access, policy=Policy(narrowed))
+            answer = async_to_sync(run_sql)(odd, "SELECT count(*) AS n FROM customer", protection=Protection.SANDBOX)
+            assert answer.rows is not None
+            assert answer.rows.rows == ((0,),), units
     finally:
         set_for_all(access, "RESET standard_conforming_strings")
         sql_views.drop_all(access.admin)
-    assert answer.rows is not None
-    assert answer.rows.rows == ((0,),)
 
 
 def set_for_all(access: Access, what: str) -> None:
