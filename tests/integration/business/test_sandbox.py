@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from business.execute import Protection
 from business.limits import Limits
 from business.sandbox import sql_views
-from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
+from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
 
 OURS = Path(__file__).parents[2] / "evaluation"
@@ -60,49 +60,20 @@ def test_guard_and_sandbox_each_alone_stop_every_kind_of_attack_and_answer_the_r
     assert (report.deny.passed, report.allow.passed) == (20, 20)
 
 
-@pytest.mark.parametrize("protection", list(Protection))
-def test_guard_and_sandbox_each_alone_keep_every_forbidden_byte(place: Arena, protection: Protection) -> None:
-    report = judge_all(cases_in(cases_of_others()), place, protection)
+SETS = [("others", one) for one in Protection] + [("sql_statements", one) for one in Protection]
+SETS += [("sql_attacks", Protection.GUARD), ("sql_attacks", Protection.SANDBOX), ("sql_analyst", Protection.BOTH)]
+
+
+@pytest.mark.parametrize(("file", "protection"), SETS)
+def test_every_statement_that_we_have_is_harmless_or_answered(place: Arena, file: str, protection: Protection) -> None:
+    """What our analysts write is answered with guard and sandbox; in the sandbox alone some functions are taken from everybody."""
+    cases = cases_in(cases_of_others() if file == "others" else OURS / f"{file}.jsonl")
+    if file != "others" and protection is Protection.SANDBOX:
+        cases = [case for case in cases if case.expect == "deny"]
+    report = judge_all(cases, place, protection)
     assert report.failures == []
     assert report.interference == 0
-    assert (report.deny.passed, report.allow.passed) == (187, 31)
-
-
-@pytest.mark.parametrize("protection", list(Protection))
-def test_statements_of_our_own_are_harmless_or_answered(place: Arena, protection: Protection) -> None:
-    """What analysts write is answered with guard and sandbox; in the sandbox alone some functions are taken from everybody."""
-    cases = cases_in(OURS / "sql_statements.jsonl")
-    ours = [case for case in cases if case.expect == "deny" or protection is not Protection.SANDBOX]
-    report = judge_all(ours, place, protection)
-    assert report.failures == []
-    assert report.deny.total > 120
-
-
-def test_an_analyst_is_answered_as_the_owner_would_be(place: Arena) -> None:
-    report = judge_all(cases_in(OURS / "sql_analyst.jsonl"), place, Protection.BOTH)
-    assert report.failures == []
-    assert report.allow.total > 280
-
-
-@pytest.mark.parametrize("protection", [Protection.GUARD, Protection.SANDBOX])
-def test_an_attacker_learns_nothing_from_guard_or_sandbox(place: Arena, protection: Protection) -> None:
-    report = judge_all(cases_in(OURS / "sql_attacks.jsonl"), place, protection)
-    assert report.failures == []
-    assert report.deny.total > 200
-
-
-@pytest.mark.parametrize(
-    ("statement", "candidates"),
-    [
-        ("SELECT name FROM customers LIMIT 5 OFFSET 2", "SELECT name FROM customers"),
-        (
-            "SELECT name FROM customers ORDER BY region LIMIT 5 OFFSET 2;",
-            "SELECT name FROM customers ORDER BY region FETCH FIRST 7 ROWS WITH TIES",
-        ),
-    ],
-)
-def test_a_limit_may_choose_among_equals(statement: str, candidates: str) -> None:
-    assert with_every_candidate(statement) == candidates
+    assert report.deny.total + report.allow.total == len(cases)
 
 
 def test_an_answer_that_no_limit_could_choose_is_wrong(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.units import create_unit, join
-from business.connection_rights import FIELDS, LIMITS, change_connection
+from business.connection_rights import FIELDS, LIMITS
 from business.execute import Access
 from business.guard.policy import AllowedTable, Policy
 from business.identity import SourceRefused
@@ -31,7 +31,7 @@ from business.semantic_layer.yaml_io import read_layer
 from business.source_checks import faults_with
 from business.source_grants import grant
 from business.sources import draft, open_source, open_sources, save_layer
-from copilot_site.lib.errors import InvalidInput, PermissionDenied
+from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.business.conftest import Elsewhere
 from tests.integration.business.test_bad_input import said
@@ -261,11 +261,6 @@ def test_the_log_names_what_changed_and_no_secret(root: User, elsewhere: Elsewhe
         {"name", "host", "database", "username", "password"} <= set(entry.detail["connection"]) <= {*FIELDS, "password"}
     )
     assert all(SECRET not in str(values) for values in Entry.objects.values_list("detail", "reason", "target_name"))
-
-
-def test_the_service_itself_asks_for_the_right(sales: DataSource) -> None:
-    with pytest.raises(PermissionDenied):
-        change_connection(staff("stew"), sales)
 
 
 def test_of_a_database_that_the_product_made_nothing_can_be_typed(source: DataSource, root: User) -> None:

@@ -146,12 +146,6 @@ def test_a_made_database_is_never_the_product_s_own(source: DataSource) -> None:
         _ = source.address
 
 
-def test_a_source_without_a_host_says_so(source: DataSource) -> None:
-    source.is_embedded = False
-    with pytest.raises(InvalidInput, match="has no host"):
-        _ = source.address
-
-
 def test_no_file_makes_a_source(db: None, tmp_path: Path) -> None:
     file = tmp_path / "layer.yaml"
     file.write_text("name: own\n")

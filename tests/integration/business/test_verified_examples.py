@@ -23,7 +23,7 @@ from business.parsing.base import Example
 from business.semantic_layer.model import OrgUnit, SemanticLayer, Value
 from business.source_grants import grant
 from business.sources import open_source, save_layer
-from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.errors import InvalidInput, NotFound
 from tests.factories import make_user
 
 QUESTION = "How many large customers are there?"
@@ -168,10 +168,3 @@ def test_what_does_not_run_or_answers_nothing_is_not_stored(source: DataSource, 
         with pytest.raises(error):
             verified(manager, question, sql)
     assert not VerifiedAnswer.unscoped.exists()
-
-
-def test_only_a_manager_of_the_source_verifies(source: DataSource, northerner: User) -> None:
-    with pytest.raises(PermissionDenied):
-        verified(northerner)
-    assert not VerifiedAnswer.unscoped.exists()
-    assert not Entry.objects.filter(action=Action.SQL_EXECUTED).exists()

@@ -4,7 +4,6 @@ import json
 from datetime import UTC, date, datetime
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -16,7 +15,6 @@ from django.utils import timezone
 from agent.conversations.sessions import create_session
 from agent.events import StopReason
 from agent.models import Message, VerifiedAnswer
-from agent.verified_answers.matching import statement_for
 from agent.verified_answers.services import retire, verify_statement
 from authz.principal import Principal
 from business.models import DataSource
@@ -154,13 +152,6 @@ def test_the_same_question_of_anybody_is_answered_by_the_verified_statement_unti
     assert answered("sofia").stop_reason == StopReason.NO_EVIDENCE  # she may not ask the source
     retire(Principal.named("emma"), VerifiedAnswer.unscoped.get().pk)
     assert rows_of(answered("zhao")) == before
-
-
-@pytest.mark.usefixtures("demo")
-def test_where_nothing_is_verified_a_question_opens_no_source_for_it(django_assert_num_queries: Any) -> None:
-    principal = Principal.named("zhao")
-    with django_assert_num_queries(1):
-        assert statement_for(principal, REGIONS) is None
 
 
 def test_another_question_is_not_answered_by_it(demo: DataSource) -> None:

@@ -5,7 +5,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
@@ -61,31 +60,12 @@ def test_keys_that_views_hold_lead_to_tables(layer: SemanticLayer) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("question", "rows"),
-    [
-        ("how many payments in 2026", [(2,)]),
-        ("how many refunds are there", [(2,)]),
-        ("number of visits by region", [("North", 2), ("South", 1)]),
-    ],
-)
-def test_they_are_asked_behind_guard_and_sandbox(
-    database: Address, layer: SemanticLayer, question: str, rows: list[tuple[Any, ...]], db: None
-) -> None:
+def test_they_are_asked_behind_guard_and_sandbox(database: Address, layer: SemanticLayer, db: None) -> None:
     access = Access(database, policy_of(layer, (), granted=(), source_granted=True))
-    answer = async_to_sync(run_sql)(access, sql_of(question, layer, TODAY))
-    assert answer.rows is not None
-    assert list(answer.rows.rows) == rows
-
-
-def test_a_table_leads_the_way_where_a_view_has_the_same_key(database: Address) -> None:
-    with psycopg.connect(**database.keywords()) as connection:
-        connection.execute("CREATE TABLE loan (loan_id int, customer int)")
-        connection.execute("INSERT INTO loan VALUES (1, 1), (2, 2)")
-        connection.execute("CREATE VIEW customers AS SELECT customer_id, name FROM customer")
-    try:
-        (loan,) = (m for m in draft_layer(database, "payments").semantic_models if m.name == "loan")
-    finally:
-        with psycopg.connect(**database.keywords()) as connection:
-            connection.execute("DROP VIEW customers; DROP TABLE loan")
-    assert [(e.type, e.name) for e in loan.entities] == [("primary", "loan"), ("foreign", "customer")]
+    for question, rows in (
+        ("how many payments in 2026", [(2,)]),
+        ("number of visits by region", [("North", 2), ("South", 1)]),
+    ):
+        answer = async_to_sync(run_sql)(access, sql_of(question, layer, TODAY))
+        assert answer.rows is not None
+        assert list(answer.rows.rows) == rows
