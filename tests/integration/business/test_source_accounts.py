@@ -169,16 +169,6 @@ def test_a_server_that_does_not_say_who_it_is_is_refused(sales: DataSource, else
     assert faults_with(sales) == []
 
 
-def test_a_database_without_the_functions_names_the_command(sales: DataSource, elsewhere: Elsewhere) -> None:
-    elsewhere.run("DROP SCHEMA copilot_walls CASCADE")
-    try:
-        (fault,) = faults_with(sales)
-        assert fault.statement.startswith("manage.py data_source setup --account copilot_source --database sales")
-    finally:
-        elsewhere.run(source_setup("copilot_source", "sales", ["public"]))
-    assert faults_with(sales) == []
-
-
 def test_an_unfit_account_is_refused_when_it_is_saved(root: User, elsewhere: Elsewhere) -> None:
     elsewhere.run("ALTER ROLE copilot_source CREATEROLE; ALTER DATABASE sales OWNER TO copilot_source")
     try:
