@@ -131,5 +131,5 @@ def test_an_answer_is_right_that_contains_gold() -> None:
         ([("2026-04", 2), ("2026-06", 3)], [(date(2026, 4, 1), 2), (date(2026, 5, 1), 3)], False),
     ):
         assert contains(*comparable(answer, gold)) is is_right, (answer, gold)
-    gold = "SELECT {a, b}, c FROM t GROUP BY {}, c; SELECT 1"
-    assert alternatives(gold) == ["SELECT a, c FROM t GROUP BY a, c", "SELECT b, c FROM t GROUP BY b, c", "SELECT 1"]
+    written = "SELECT {a, b}, c FROM t GROUP BY {}, c; SELECT 1"
+    assert alternatives(written) == ["SELECT a, c FROM t GROUP BY a, c", "SELECT b, c FROM t GROUP BY b, c", "SELECT 1"]

@@ -121,7 +121,7 @@ def test_a_wrong_layer_is_one_sentence_and_nothing_is_saved(source: DataSource, 
         ({"text": renamed[0]}, "The database has no table public.custommer."),
         ({"text": renamed[1]}, "The database has no table public.pg_authid."),
     ):
-        status, page = layer_page(source, steward, **data)  # type: ignore[arg-type]
+        status, page = layer_page(source, steward, **data)
         assert (status, sentence in page) == (400, True), sentence
         assert DataSource.unscoped.get(pk=source.pk).layer == source.layer
 
