@@ -190,6 +190,34 @@ def test_a_question_in_chat_is_answered_and_cites_the_document(opened_to: User, 
     assert not any(isinstance(event, References) and event.query_references for event in stranger)
 
 
+STATUS = "order,status\n1,open\n2,closed\n3,open\n"
+STOCK = "article,on hand,checked on\nGX-7,0,2026-01-05\nGX-9,12,\nVL-2,,2026-02-06\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "answers"),
+    [
+        ("status.csv", STATUS, {
+            "List the status": "2 statuses: closed; open[1]",
+            "How many closed?": "1 status file (closed)[1]",
+        }),
+        ("articles.csv", STOCK, {
+            "Which articles have no on hand?": "2 articles (on hand is empty or on hand = 0): GX-7; VL-2[1]",
+            "Which articles have no checked on?": "1 article (checked on is empty): GX-9[1]",
+        }),
+    ],
+    ids=["status", "articles"],
+)  # fmt: skip
+def test_the_words_of_a_file_name_and_of_nothing_are_read(
+    reader: User, name: str, content: str, answers: dict[str, str]
+) -> None:
+    """A file's name is no other word for its rows where a column is called so; none of a number is nothing or nought."""
+    base = make_base()
+    allow(reader, base)
+    made(base, name, content)
+    assert {question: words(asked(reader, question)) for question in answers} == answers
+
+
 def test_a_new_version_is_described_anew_and_keeps_what_people_wrote(opened_to: User, orders: Document) -> None:
     source = source_of(orders)
     layer = source.semantic_layer
