@@ -54,12 +54,6 @@ def test_every_part_of_a_saved_layer_has_one_vector_and_what_has_not_changed_kee
     assert ("sale", "dimension", "is_paid") not in keys(source)
 
 
-def test_vectors_go_with_their_source(source: DataSource) -> None:
-    vectors.fill(source.pk)
-    source.delete()
-    assert not SchemaVector.objects.exists()
-
-
 def test_a_worker_fills_what_was_saved_and_what_was_left(source: DataSource) -> None:
     assert vectors.unfilled() == [source.pk]
     tend_schema_vectors()
@@ -77,19 +71,6 @@ def test_two_workers_do_not_fill_one_source_at_once(source: DataSource) -> None:
     assert vectors.fill(source.pk) > 0
 
 
-def test_a_search_reads_the_tables_that_are_named_and_no_other(source: DataSource) -> None:
-    vectors.fill(source.pk)
-    for tables in ({"sale"}, {"region", "customer"}, set[str]()):
-        found = vectors.nearest(source.pk, "What did customers pay?", tables, 100)
-        assert set(found) == {key for key in keys(source) if key[0] in tables}
-
-
-def test_meaning_leads_to_what_shares_no_word(source: DataSource) -> None:
-    vectors.fill(source.pk)
-    found = vectors.nearest(source.pk, "What money did buyers spend?", TABLES, 100)
-    assert max(found, key=lambda key: found[key])[0] == "sale"
-
-
 def test_who_may_ask_one_table_is_linked_to_no_other(source: DataSource, northerner: User) -> None:
     layer = source.semantic_layer
     shared = [model.model_copy(update={"org_unit": OrgUnit(shared_with="granted")}) for model in layer.semantic_models]
@@ -104,11 +85,6 @@ def test_who_may_ask_one_table_is_linked_to_no_other(source: DataSource, norther
             assert [model.name for model in linked.models] == ["region"]
             assert {name.partition(".")[0] for name in (*linked.columns, *linked.measures)} <= {"region"}
             assert {value.dimension.partition(".")[0] for value in linked.values} <= {"region"}
-
-
-def test_without_vectors_words_lead(source: DataSource, northerner: User) -> None:
-    linker = replace(open_source(Principal.of(northerner), "shop").linker, whole_columns=0)
-    assert linker.link("amount of sales").models[0].name == "sale"
 
 
 def test_where_the_embedder_fails_words_lead(

@@ -17,14 +17,10 @@ def exchanged(username: str, method: str, params: dict[str, Any], *scopes: Token
     return client_with(secret, **ACCEPT).post("/mcp", message).json()["result"]
 
 
-def test_each_sees_their_own_units_rows(demo: DataSource) -> None:
+def test_each_sees_their_own_units_rows_with_the_scope_for_it(demo: DataSource) -> None:
     call = {"name": "database_query", "arguments": {"question": "how many orders are there"}}
     found = {name: exchanged(name, "tools/call", call, TokenScope.SQL) for name in ("emma", "chen")}
     assert {name: each["structuredContent"]["rows"] for name, each in found.items()} == {"emma": [[600]], "chen": [[0]]}
-
-
-def test_business_data_needs_the_scope_for_it(demo: DataSource) -> None:
-    call = {"name": "database_query", "arguments": {"question": "how many orders are there"}}
     refused = exchanged("emma", "tools/call", call, TokenScope.SEARCH, TokenScope.CHAT)
     assert refused["isError"]
     assert "600" not in str(refused)

@@ -60,22 +60,16 @@ def run(access: Access, statement: str, protection: Protection = Protection.BOTH
 TOO_MUCH = {
     "doubled": doubled(25),
     "a row of two": chain("SELECT ROW(x, x)::text AS x FROM {}", 25),
-    "a row of FROM": chain("SELECT t::text AS x FROM (SELECT x, x AS y FROM {}) t", 25),
     "a row and its star": chain("SELECT concat(t.*) AS x FROM (SELECT x, x AS y FROM {}) t", 25),
     "quotes in quotes": chain("SELECT ARRAY[x]::text AS x FROM {}", 25),
     "replaced by itself": "SELECT length(replace(replace(name, 'C', name), 'u', name)) FROM customer",
-    "replaced by much": f"SELECT length(replace(replace(name, 'C', '{'C' * 200}'), 'C', '{'C' * 200}')) FROM customer",
     "a padded column": "SELECT length(concat(name::char(10000000), name)) FROM customer",
     "a text of everything": "SELECT length(string_agg(a.name, ', ')) FROM customer a, customer b, customer c, sale d",
-    "a list of everything": "SELECT json_array_length(json_agg(a.name)) FROM customer a, customer b, customer c, sale d",
     "an array of everything": "SELECT ARRAY(SELECT a.name FROM customer a, customer b, customer c, sale d)",
-    "numbers as JSON": f"SELECT jsonb_array_length(jsonb_agg(g)) {SERIES.format(10_000_000)}",
-    "digits": f"SELECT length(string_agg(round(g, 2000)::text, ',')) {SERIES.format(1_000_000)}",
     "a long constant": f"SELECT length(string_agg(concat('{'x' * 7000}', g), '')) {SERIES.format(100_000)}",
     "many at once": "SELECT "
     + ", ".join(f"(SELECT length(string_agg(g::text, '')) {SERIES.format(200_000)})" for _ in range(20)),
     "text read as an array": f"SELECT cardinality(('{{1' || string_agg(repeat(',1', 45), '') || '}}')::text[]) {SERIES.format(90_000)}",
-    "text read as JSON": f"SELECT jsonb_array_length(('[1' || string_agg(repeat(',1', 45), '') || ']')::jsonb) {SERIES.format(90_000)}",
     "text in characters": f"SELECT cardinality(string_to_array(string_agg(repeat('x', 90), ''), NULL)) {SERIES.format(90_000)}",
     "a text that grows as it recurs": "WITH RECURSIVE t(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM t) SELECT max(x) FROM t",
     "rows kept apart as they recur": "WITH RECURSIVE t(n) AS (SELECT 1 UNION SELECT n + 1 FROM t) SELECT max(n) FROM t",
@@ -90,43 +84,38 @@ UNBOUNDED = [
 ]
 
 
-@pytest.mark.parametrize("statement", TOO_MUCH.values(), ids=TOO_MUCH)
-def test_what_would_fill_the_memory_is_not_run(access: Access, statement: str) -> None:
-    with pytest.raises(SqlRefused) as refused:
-        run(access, statement)
-    assert refused.value.reason is Reason.COST
-    assert "stopped" not in str(refused.value)
+def test_what_would_fill_the_memory_is_not_run(access: Access) -> None:
+    for name, statement in TOO_MUCH.items():
+        with pytest.raises(SqlRefused) as refused:
+            run(access, statement)
+        assert refused.value.reason is Reason.COST, name
+        assert "stopped" not in str(refused.value), name
 
 
-@pytest.mark.parametrize("call", UNBOUNDED)
-def test_a_length_that_nobody_bounds_is_not_run(access: Access, call: str) -> None:
-    for protection in (Protection.BOTH, Protection.SANDBOX):
-        with pytest.raises(SqlRefused):
-            run(access, f"SELECT length({call}) FROM customer", protection)
+def test_a_length_that_nobody_bounds_is_not_run(access: Access) -> None:
+    for call in UNBOUNDED:
+        for protection in (Protection.BOTH, Protection.SANDBOX):
+            with pytest.raises(SqlRefused):
+                run(access, f"SELECT length({call}) FROM customer", protection)
 
 
 HARMLESS = [
     doubled(9),
     "SELECT length(string_agg(a.name, ', ')) FROM customer a, customer b",
-    "SELECT a.name, count(*) FROM customer a, customer b, customer c GROUP BY a.name, b.name",
-    "SELECT name || ', ' || segment || ', ' || region_code || ', ' || since FROM customer",
     "SELECT json_agg(t) FROM (SELECT * FROM customer) t",
-    "SELECT segment, array_agg(name ORDER BY since), json_object_agg(id, row_to_json(customer)) FROM customer GROUP BY segment",
     "SELECT name, ARRAY(SELECT upper(part) FROM unnest(string_to_array(name, ' ')) part) FROM customer",
-    "SELECT name FROM customer WHERE (segment, region_code) IN (('small', 'E'), ('large', 'W'))",
-    "SELECT customer.region_code::char(5), lpad(id::text, 8, '0'), power(id, 3) FROM customer",
     f"SELECT length(string_agg(lpad(g::text, 100, '0'), '')) {SERIES.format(100_000)}",
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 100000) SELECT n, count(*) FROM t GROUP BY n ORDER BY 1",
 ]
 
 
-@pytest.mark.parametrize("statement", HARMLESS)
-def test_what_is_run_stays_within_the_memory(access: Access, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
+def test_what_is_run_stays_within_the_memory(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     """The most that the server's process ever held, as Linux counts it."""
-    with highest(monkeypatch) as held:
-        assert run(access, statement).rows
-    assert held
-    assert max(held) < MEMORY_KB
+    for statement in HARMLESS:
+        with highest(monkeypatch) as held:
+            assert run(access, statement).rows, statement
+        assert held
+        assert max(held) < MEMORY_KB, statement
 
 
 def test_the_gate_is_what_holds(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,15 +124,12 @@ def test_the_gate_is_what_holds(access: Access, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits another process")
-@pytest.mark.parametrize("protection", list(Protection))
-def test_past_every_gate_the_kernel_holds_it(
-    access: Access, monkeypatch: pytest.MonkeyPatch, protection: Protection
-) -> None:
+def test_past_every_gate_the_kernel_holds_it(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("business.guard.guard.doublings", lambda _tree: 0)
     if not async_to_sync(is_bound)(access):
         pytest.skip("the database server is not a process that we may limit")
     with highest(monkeypatch) as held, pytest.raises(SqlRefused, match="or too much space") as refused:
-        run(access, doubled(25), protection)
+        run(access, doubled(25))
     assert refused.value.reason is Reason.COST
     assert 0 < max(held) < MEMORY_KB
 

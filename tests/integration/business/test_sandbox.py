@@ -1,17 +1,22 @@
 """Guard and sandbox, each with the other one off, on the cases of others; and with holes of our own making, which must show."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
+import psycopg
 import pytest
+from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
 
-from business.execute import Protection
+from business.execute import Access, Protection, run_sql
+from business.guard.policy import Policy
 from business.limits import Limits
 from business.sandbox import sql_views
-from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
+from evals.data.guard_cases import Arena, Case, arena, judge_all, read_cases
 from tests.evaluation_data import data_folder
 
 OURS = Path(__file__).parents[2] / "evaluation"
@@ -30,60 +35,49 @@ def place(django_db_setup: None) -> Iterator[Arena]:
         yield place
 
 
-@pytest.fixture(scope="module")
-def cases() -> list[Case]:
-    return cases_in(data_folder("cases") / "sql_guard_cases.dev.jsonl")
+def cases_of_others() -> Path:
+    return data_folder("cases") / "sql_guard_cases.dev.jsonl"
 
 
 def cases_in(file: Path) -> list[Case]:
     return read_cases(map(json.loads, file.read_text().splitlines()))
 
 
-@pytest.mark.parametrize("protection", list(Protection))
-def test_guard_and_sandbox_each_alone_keep_every_forbidden_byte(
-    place: Arena, cases: list[Case], protection: Protection
-) -> None:
-    report = judge_all(cases, place, protection)
-    assert report.failures == []
-    assert report.interference == 0
-    assert (report.deny.passed, report.allow.passed) == (187, 31)
-
-
-@pytest.mark.parametrize("protection", list(Protection))
-def test_statements_of_our_own_are_harmless_or_answered(place: Arena, protection: Protection) -> None:
-    """What analysts write is answered with guard and sandbox; in the sandbox alone some functions are taken from everybody."""
-    cases = cases_in(OURS / "sql_statements.jsonl")
-    ours = [case for case in cases if case.expect == "deny" or protection is not Protection.SANDBOX]
-    report = judge_all(ours, place, protection)
-    assert report.failures == []
-    assert report.deny.total > 120
-
-
-def test_an_analyst_is_answered_as_the_owner_would_be(place: Arena) -> None:
-    report = judge_all(cases_in(OURS / "sql_analyst.jsonl"), place, Protection.BOTH)
-    assert report.failures == []
-    assert report.allow.total > 280
+def some_of_each_kind() -> list[Case]:
+    """The first two cases of each category, without those that run until the time limit."""
+    seen: Counter[str] = Counter()
+    chosen = []
+    for row in map(json.loads, cases_of_others().read_text().splitlines()):
+        if "generate_series" not in row["sql"] and seen[row["category"]] < 2:
+            seen[row["category"]] += 1
+            chosen.append(row)
+    return read_cases(chosen)
 
 
 @pytest.mark.parametrize("protection", [Protection.GUARD, Protection.SANDBOX])
-def test_an_attacker_learns_nothing_from_guard_or_sandbox(place: Arena, protection: Protection) -> None:
-    report = judge_all(cases_in(OURS / "sql_attacks.jsonl"), place, protection)
+def test_guard_and_sandbox_each_alone_stop_every_kind_of_attack_and_answer_the_rest(
+    place: Arena, protection: Protection
+) -> None:
+    report = judge_all(some_of_each_kind(), place, protection)
     assert report.failures == []
-    assert report.deny.total > 200
+    assert report.interference == 0
+    assert (report.deny.passed, report.allow.passed) == (20, 20)
 
 
-@pytest.mark.parametrize(
-    ("statement", "candidates"),
-    [
-        ("SELECT name FROM customers LIMIT 5 OFFSET 2", "SELECT name FROM customers"),
-        (
-            "SELECT name FROM customers ORDER BY region LIMIT 5 OFFSET 2;",
-            "SELECT name FROM customers ORDER BY region FETCH FIRST 7 ROWS WITH TIES",
-        ),
-    ],
-)
-def test_a_limit_may_choose_among_equals(statement: str, candidates: str) -> None:
-    assert with_every_candidate(statement) == candidates
+SETS = [("others", one) for one in Protection] + [("sql_statements", one) for one in Protection]
+SETS += [("sql_attacks", Protection.GUARD), ("sql_attacks", Protection.SANDBOX), ("sql_analyst", Protection.BOTH)]
+
+
+@pytest.mark.parametrize(("file", "protection"), SETS)
+def test_every_statement_that_we_have_is_harmless_or_answered(place: Arena, file: str, protection: Protection) -> None:
+    """What our analysts write is answered with guard and sandbox; in the sandbox alone some functions are taken from everybody."""
+    cases = cases_in(cases_of_others() if file == "others" else OURS / f"{file}.jsonl")
+    if file != "others" and protection is Protection.SANDBOX:
+        cases = [case for case in cases if case.expect == "deny"]
+    report = judge_all(cases, place, protection)
+    assert report.failures == []
+    assert report.interference == 0
+    assert report.deny.total + report.allow.total == len(cases)
 
 
 def test_an_answer_that_no_limit_could_choose_is_wrong(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,28 +107,27 @@ def test_with_views_of_everything_the_sandbox_s_cases_fail(place: Arena, monkeyp
     assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "SELECT set_config('search_path', 'public', false), name FROM public.customers",
-        "SELECT 1; SELECT 2",
-        "COMMIT",
-        "SET ROLE NONE",
-        "INSERT INTO customers DEFAULT VALUES",
-        "SELECT reltuples FROM pg_class WHERE relname = 'employees'",
-        "SELECT most_common_vals FROM pg_stats",
-        "SELECT pg_stat_get_live_tuples(1)",
-        "SELECT repeat('x', 1000000000)",
-        "SELECT format('%1000000000s', 'x')",
-        "SELECT pg_sleep(10)",
-        "SELECT * FROM public.employees",
-        "SELECT '\ud800'",
-        "SELECT 'infinity'::timestamptz",
-    ],
-)
-def test_the_database_itself_refuses(place: Arena, statement: str) -> None:
-    report = judge_all([Case("x", statement, "allow")], place, Protection.SANDBOX)
-    assert report.failures[0]["why"].startswith("refused: ")
+REFUSED = [
+    "SELECT set_config('search_path', 'public', false), name FROM public.customers",
+    "SELECT 1; SELECT 2",
+    "COMMIT",
+    "SET ROLE NONE",
+    "INSERT INTO customers DEFAULT VALUES",
+    "SELECT reltuples FROM pg_class WHERE relname = 'employees'",
+    "SELECT most_common_vals FROM pg_stats",
+    "SELECT pg_stat_get_live_tuples(1)",
+    "SELECT repeat('x', 1000000000)",
+    "SELECT format('%1000000000s', 'x')",
+    "SELECT pg_sleep(10)",
+    "SELECT * FROM public.employees",
+    "SELECT '\ud800'",
+    "SELECT 'infinity'::timestamptz",
+]
+
+
+def test_the_database_itself_refuses(place: Arena) -> None:
+    report = judge_all([Case(sql, sql, "allow") for sql in REFUSED], place, Protection.SANDBOX)
+    assert {row["id"] for row in report.failures if row["why"].startswith("refused: ")} == set(REFUSED)
 
 
 def test_the_command_prints_what_it_found_and_leaves_nothing(db: None, tmp_path: Path) -> None:
@@ -168,7 +161,6 @@ def test_the_command_prints_what_it_found_and_leaves_nothing(db: None, tmp_path:
     [
         ("CREATE TABEL t ()", "", "The seed seed.sql does not load: syntax error"),
         ("", '{"id": "1"}', "cases.jsonl, line 1: the key sql is missing."),
-        ("", "\n{", "cases.jsonl, line 2: this is not JSON"),
         (None, "", "There is no file"),
     ],
 )
@@ -178,3 +170,29 @@ def test_the_command_says_what_is_wrong(db: None, tmp_path: Path, seed: str | No
     (tmp_path / "cases.jsonl").write_text(cases)
     with pytest.raises(CommandError, match=sentence):
         call_command("evaluate_sql_guard", str(tmp_path / "cases.jsonl"), seed=tmp_path / "seed.sql", unit="a")
+
+
+UNITS = [("a\\", ") OR true --"), ("'", ") OR true --"), ("\\' OR true --",), ("$$", "/*")]
+
+
+@pytest.mark.parametrize("conforming", ["on", "off"])
+def test_no_name_of_a_unit_lets_other_rows_through(access: Access, conforming: str) -> None:
+    """Names stand in the views of a sandbox as texts, whatever they are and however the database reads texts."""
+    set_for_all(access, f"SET standard_conforming_strings = {conforming}")
+    try:
+        for units in UNITS:
+            narrowed = tuple(replace(table, units=units) for table in access.policy.tables if table.org_column)
+            odd = replace(access, policy=Policy(narrowed))
+            answer = async_to_sync(run_sql)(odd, "SELECT count(*) AS n FROM customer", protection=Protection.SANDBOX)
+            assert answer.rows is not None
+            assert answer.rows.rows == ((0,),), units
+    finally:
+        set_for_all(access, "RESET standard_conforming_strings")
+        sql_views.drop_all(access.admin)
+
+
+def set_for_all(access: Access, what: str) -> None:
+    with psycopg.connect(**access.admin.keywords(), autocommit=True) as connection:
+        connection.execute(
+            psycopg.sql.SQL("ALTER DATABASE {} " + what).format(psycopg.sql.Identifier(access.admin.database))
+        )

@@ -15,9 +15,10 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
+from business import pipeline
 from business.address import Address
 from business.introspect import draft_layer
-from business.models import DataSource, SourceGrant
+from business.models import DataSource
 from business.semantic_layer.model import OrgUnit
 from business.semantic_layer.yaml_io import read_layer, written
 from business.source_grants import grant, withdraw
@@ -52,32 +53,27 @@ def test_a_draft_has_keys_types_comments_values_and_closes_what_it_does_not_know
     assert customer.forbidden_columns == ("api_token",)
     assert "api_token" not in customer.columns
     assert by_name["region"].org_unit is None  # no statement: closed
-
-
-def test_yaml_goes_out_and_comes_back(shop: Address) -> None:
-    layer = draft_layer(shop, "shop")
     assert read_layer(written(layer)) == layer
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("name: shop\nsemantic_models:\n  - name: a\n    table: a\n    colour: red\n", "Line 5: unknown key semantic_models.0.colour."),
-        ("name: shop\nsemantic_models:\n  - name: a\n    table: [\n", "Line 5: this is not YAML"),
-        ("- 1", "Line 1: the file must have the keys name and semantic_models."),
-        ("[" * 1_000_000, "This is nested too deeply"),
-        ("- " * 60, "This is nested too deeply"),
-        ("name: \ud800", "This is not YAML"),
-        ("name: a\n---\nname: b\n", "this is not YAML"),
-        ("", "the file must have the keys name and semantic_models"),
-        ("name: Shop!\n", "Line 1: name: String should match pattern"),
-        ("name: shop\nsemantic_models:\n- {name: a, table: a}\n- {name: a, table: b}\n", "two semantic models are called a"),
-        ("name: shop\nsemantic_models:\n- name: a\n  table: a\n  org_unit: {}\n", "Line 5: .*give either column, or shared_with"),
-    ],
-)  # fmt: skip
-def test_yaml_with_a_mistake_names_the_line(text: str, sentence: str) -> None:
-    with pytest.raises(InvalidInput, match=sentence):
-        read_layer(text)
+MISTAKES = [
+    ("name: shop\nsemantic_models:\n  - name: a\n    table: a\n    colour: red\n", "Line 5: unknown key semantic_models.0.colour."),
+    ("name: shop\nsemantic_models:\n  - name: a\n    table: [\n", "Line 5: this is not YAML"),
+    ("- 1", "Line 1: the file must have the keys name and semantic_models."),
+    ("[" * 1_000_000, "This is nested too deeply"),
+    ("name: \ud800", "This is not YAML"),
+    ("name: a\n---\nname: b\n", "this is not YAML"),
+    ("", "the file must have the keys name and semantic_models"),
+    ("name: Shop!\n", "Line 1: name: String should match pattern"),
+    ("name: shop\nsemantic_models:\n- {name: a, table: a}\n- {name: a, table: b}\n", "two semantic models are called a"),
+    ("name: shop\nsemantic_models:\n- name: a\n  table: a\n  org_unit: {}\n", "Line 5: .*give either column, or shared_with"),
+]  # fmt: skip
+
+
+def test_yaml_with_a_mistake_names_the_line() -> None:
+    for text, sentence in MISTAKES:
+        with pytest.raises(InvalidInput, match=sentence):
+            read_layer(text)
 
 
 def test_who_may_ask_what(source: DataSource, northerner: User) -> None:
@@ -136,14 +132,10 @@ def test_only_its_manager_changes_a_source(source: DataSource, northerner: User)
         grant(nora, source, to=make_user())
     with pytest.raises(PermissionDenied):
         save_layer(nora, source, source.semantic_layer)
-    grant(None, source, to=northerner, right=Right.MANAGE)
-    save_layer(nora, source, source.semantic_layer)
-
-
-def test_a_grant_names_a_table_there_is(source: DataSource) -> None:
     with pytest.raises(InvalidInput, match="The source has no table custmer"):
         grant(None, source, to=make_user(), table="custmer")
-    assert not SourceGrant.objects.exists()
+    grant(None, source, to=northerner, right=Right.MANAGE)
+    save_layer(nora, source, source.semantic_layer)
 
 
 def test_missing_and_forbidden_sources_are_the_same(source: DataSource) -> None:
@@ -172,14 +164,13 @@ def test_check_sql_shows_what_runs_and_what_comes_back(source: DataSource, north
     assert sorted(entries) == [Action.SQL_EXECUTED, Action.SQL_EXECUTED, Action.SQL_REFUSED]
 
 
-def test_check_sql_without_execute_runs_nothing(source: DataSource, northerner: User, tmp_path: Path) -> None:
+def test_check_sql_without_execute_runs_nothing_and_knows_no_source_of_others(
+    source: DataSource, northerner: User, tmp_path: Path
+) -> None:
     (verdict,) = check(tmp_path, northerner, "SELECT name FROM customer")
     assert verdict["verdict"] == "allow"
     assert "rows" not in verdict
     assert "IN ('North')" in verdict["rewritten"]
-
-
-def test_check_sql_for_a_stranger_knows_no_source(source: DataSource, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="There is no data source shop that you may ask"):
         check(tmp_path, make_user("sam"), "SELECT 1")
 
@@ -224,3 +215,12 @@ def test_a_layer_that_names_a_missing_column_is_one_sentence(
     save_layer(None, source, read_layer(text))
     with pytest.raises(CommandError, match=r"The table public\.customer is not in the database as described"):
         check(tmp_path, northerner, "SELECT 1")
+
+
+def test_what_is_longer_than_any_question_on_data_is_not_read(
+    northerner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "How many customers are there?"
+    assert pipeline.how_read(Principal.of(northerner), question, "en").is_read
+    monkeypatch.setattr(pipeline, "QUESTION_LENGTH", len(question) - 1)
+    assert not pipeline.how_read(Principal.of(northerner), question, "en").is_read

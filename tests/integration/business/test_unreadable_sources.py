@@ -1,7 +1,5 @@
 """A source that cannot be read, its password or its layer, costs nobody the others; the doctor names it."""
 
-from collections.abc import Callable
-
 import pytest
 from django.contrib.auth.models import User
 
@@ -24,7 +22,7 @@ from tests.integration.governance.world import client_of
 
 def without_password() -> DataSource:
     """As after a changed secret key, or an address changed past every page."""
-    source = DataSource(name="another", host="10.0.0.9", database="shop", username="reader")
+    source = DataSource(name="sealed", host="10.0.0.9", database="shop", username="reader")
     source.set_password("a password of the tests")
     source.host = "10.0.0.10"
     source.save()
@@ -33,12 +31,12 @@ def without_password() -> DataSource:
 
 def without_layer() -> DataSource:
     """As another version wrote it."""
-    layer = {"name": "another", "semantic_models": [{"name": "customer"}]}
-    return DataSource.unscoped.create(name="another", host="10.0.0.9", database="shop", layer=layer)
+    layer = {"name": "older", "semantic_models": [{"name": "customer"}]}
+    return DataSource.unscoped.create(name="older", host="10.0.0.9", database="shop", layer=layer)
 
 
 def without_host() -> DataSource:
-    return DataSource.unscoped.create(name="another", database="shop")
+    return DataSource.unscoped.create(name="homeless", database="shop")
 
 
 def verify(question: str, source: DataSource) -> None:
@@ -48,38 +46,32 @@ def verify(question: str, source: DataSource) -> None:
     VerifiedWording.objects.create(answer=answer, text=question, key=key)
 
 
-BROKEN = [without_password, without_layer, without_host]
+BROKEN = {"sealed", "older", "homeless"}
 
 
-@pytest.mark.parametrize("broken", BROKEN)
-def test_the_others_are_asked_as_before(broken: Callable[[], DataSource], source: DataSource, northerner: User) -> None:
+def test_the_others_are_asked_as_before_and_the_doctor_names_it(source: DataSource, northerner: User) -> None:
     principal = Principal.of(northerner)
     alone = open_sources(principal)
     queried = Queried(source="shop", reach=reach_of(alone[0].access.policy))
-    other = broken()
-    for right in (Right.VIEW, Right.MANAGE):
-        grant(None, other, to=northerner, right=right)
+    broken = [without_password(), without_layer(), without_host()]
+    for other in broken:
+        for right in (Right.VIEW, Right.MANAGE):
+            grant(None, other, to=northerner, right=right)
     assert [opened.source.name for opened in open_sources(principal)] == ["shop"]
-    assert vouched(principal, [queried, Queried(source="another")]) >= {queried}
+    assert vouched(principal, [queried, *(Queried(source=name) for name in BROKEN)]) >= {queried}
     assert how_read(principal, "How many customers are there?", "en").is_read
-    for each in (source, other):
+    for each in (source, *broken):
         verify("How many orders are there?", each)
     assert statement_for(principal, "How many customers are there?") is None
-    assert managed_sources(principal) == {"another"}
+    assert managed_sources(principal) == BROKEN
     assert client_of(northerner).get("/").status_code == 200
     sweep_sandboxes()
-    with pytest.raises(InvalidInput, match="data source another"):
-        open_source(principal, "another")
-
-
-@pytest.mark.parametrize("broken", BROKEN)
-def test_the_doctor_names_it_and_looks_at_the_others(broken: Callable[[], DataSource], source: DataSource) -> None:
-    broken()
-    found = {finding.name: finding for finding in data_sources()}
-    assert {name: finding.ok for name, finding in found.items()} == {
-        "Data source another": False, "Data source shop": True,
-    }  # fmt: skip
-    assert "data source another" in found["Data source another"].detail
+    for name in BROKEN:
+        with pytest.raises(InvalidInput, match=f"data source {name}"):
+            open_source(principal, name)
+    found = {finding.name.removeprefix("Data source "): finding for finding in data_sources()}
+    assert {name for name, finding in found.items() if not finding.ok} == BROKEN == found.keys() - {"shop"}
+    assert all(f"data source {name}" in found[name].detail for name in BROKEN)
 
 
 def test_whoever_mends_it_is_told_in_a_sentence(source: DataSource) -> None:

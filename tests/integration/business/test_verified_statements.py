@@ -4,7 +4,6 @@ import json
 from datetime import UTC, date, datetime
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -16,7 +15,6 @@ from django.utils import timezone
 from agent.conversations.sessions import create_session
 from agent.events import StopReason
 from agent.models import Message, VerifiedAnswer
-from agent.verified_answers.matching import statement_for
 from agent.verified_answers.services import retire, verify_statement
 from authz.principal import Principal
 from business.models import DataSource
@@ -30,7 +28,7 @@ from demo.logins import logins
 from demo.seed import group_of
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.agent.modelled import judges, modelled, sent
-from tests.integration.business.test_written_sql import Writing
+from tests.integration.business.writing import Writing
 from tests.modelserver import Request, calls, says
 
 REGIONS = "How many customers are there by region?"
@@ -73,30 +71,23 @@ def test_who_of_the_demo_may_correct_an_answer(demo: DataSource) -> None:
     may = {name for name in everybody if managed_sources(Principal.named(name)) == {"demo"}}
     assert may == {"emma", "pieter"}
     offered = set()
-    for name in ("emma", "zhao", "chen", "lin", "pieter"):
+    for name in ("emma", "zhao"):
         message = answered(name)
         page = signed_in(name).get(f"/chat/{message.session_id}/").content.decode()
         offered |= {name} if f"/messages/{message.pk}/queries/1/correct/" in page else set()
-    assert offered == {"emma", "pieter"}
+    assert offered == {"emma"}
 
 
-def test_whoever_may_not_correct_stores_nothing(demo: DataSource) -> None:
-    assert correct("zhao") == 403
-    assert not VerifiedAnswer.unscoped.exists()
-    assert correct("emma") == 302
-    assert VerifiedAnswer.unscoped.get().sql == SQL
-
-
-@pytest.mark.parametrize(
-    "sql",
-    ["SELECT 12", "SELECT '12'", "WITH c AS (SELECT 12 AS n) SELECT n FROM c", "SELECT 12 AS customers FROM customer LIMIT 1"],
-)  # fmt: skip
-def test_what_is_not_read_from_the_data_is_no_correction(demo: DataSource, sql: str) -> None:
+def test_what_is_not_read_from_the_data_is_no_correction(demo: DataSource) -> None:
     message = answered("emma")
     address = f"/chat/{message.session_id}/messages/{message.pk}/queries/1/correct/"
-    page = signed_in("emma").post(address, {"sql": sql}, follow=True, headers={"accept-language": "en"})
-    said = page.content.decode()
-    assert "The statement reads no table." in said or "is not read from the data: 12." in said
+    for sql, why in (
+        ("SELECT '12'", "The statement reads no table."),
+        ("WITH c AS (SELECT 12 AS n) SELECT n FROM c", "The statement reads no table."),
+        ("SELECT 12 AS customers FROM customer LIMIT 1", "is not read from the data: 12."),
+    ):
+        page = signed_in("emma").post(address, {"sql": sql}, follow=True, headers={"accept-language": "en"})
+        assert why in page.content.decode(), sql
     assert not VerifiedAnswer.unscoped.exists()
 
 
@@ -139,46 +130,35 @@ def rows_of(message: Message) -> list[tuple[object, ...]]:
     return sorted(result_of(message).table.rows, key=str)
 
 
-@pytest.mark.parametrize(
-    "asked_again",
-    [
-        REGIONS,
-        " how many customers are there by region ",
-        "HOW MANY CUSTOMERS are there by region??",
+def test_the_same_question_of_anybody_is_answered_by_the_verified_statement_until_it_is_retired(
+    demo: DataSource,
+) -> None:
+    before = rows_of(answered("zhao"))
+    assert correct("zhao") == 403
+    assert not VerifiedAnswer.unscoped.exists()
+    assert correct("emma") == 302
+    for asked_again in (
+        " HOW MANY customers are there by region??",
         "Number of customers per region",
         "各地区有多少客户？",
-    ],
-)
-def test_the_same_question_of_anybody_is_answered_by_the_verified_statement(demo: DataSource, asked_again: str) -> None:
-    before = rows_of(answered("zhao"))
-    assert correct("emma") == 302
-    message = answered("zhao", asked_again)
-    assert rows_of(message) == sorted(CHINA, key=str) != before
-    (told,) = result_of(message).meaning.definitions
-    emma = User.objects.get(username="emma")
-    assert emma.get_full_name() in told
-    assert str(timezone.localdate().year) in told
-    assert "org_unit" in result_of(message).sql  # guard and sandbox stand before it
+    ):
+        message = answered("zhao", asked_again)
+        assert rows_of(message) == sorted(CHINA, key=str) != before, asked_again
+        (told,) = result_of(message).meaning.definitions
+        assert User.objects.get(username="emma").get_full_name() in told
+        assert str(timezone.localdate().year) in told
+        assert "org_unit" in result_of(message).sql  # guard and sandbox stand before it
+    assert result_of(answered("lin")).table.rows == ()  # HR has no customers of its own
+    assert answered("sofia").stop_reason == StopReason.NO_EVIDENCE  # she may not ask the source
+    retire(Principal.named("emma"), VerifiedAnswer.unscoped.get().pk)
+    assert rows_of(answered("zhao")) == before
 
 
-@pytest.mark.usefixtures("demo")
-def test_where_nothing_is_verified_a_question_opens_no_source_for_it(django_assert_num_queries: Any) -> None:
-    principal = Principal.named("zhao")
-    with django_assert_num_queries(1):
-        assert statement_for(principal, REGIONS) is None
-
-
-@pytest.mark.parametrize("question", ["Number of customers per country", "Number of orders by region"])
-def test_another_question_is_not_answered_by_it(demo: DataSource, question: str) -> None:
+def test_another_question_is_not_answered_by_it(demo: DataSource) -> None:
+    question = "Number of customers per country"
     before = rows_of(answered("zhao", question))
     assert correct("emma") == 302
     assert rows_of(answered("zhao", question)) == before
-
-
-def test_the_rights_of_whoever_asks_decide_what_a_verified_statement_counts(demo: DataSource) -> None:
-    assert correct("emma") == 302
-    assert result_of(answered("lin")).table.rows == ()  # HR has no customers of its own
-    assert answered("sofia").stop_reason == StopReason.NO_EVIDENCE  # she may not ask the source
 
 
 def test_a_model_is_not_asked_what_was_verified(demo: DataSource) -> None:
@@ -189,19 +169,10 @@ def test_a_model_is_not_asked_what_was_verified(demo: DataSource) -> None:
     assert rows_of(message) == sorted(CHINA, key=str)
 
 
-def test_what_was_retired_answers_nothing_more(demo: DataSource) -> None:
-    before = rows_of(answered("zhao"))
-    assert correct("emma") == 302
-    emma = Principal.named("emma")
-    retire(emma, VerifiedAnswer.unscoped.get().pk)
-    assert rows_of(answered("zhao")) == before
-
-
 @pytest.mark.parametrize(
     ("question", "sql", "asked_next", "ran"),
     [
         ("How many friends in Germany?", "country = 'Germany'", "how many friends in Norway", "country = 'Norway'"),
-        ("德国有多少老朋友？", "country = 'Germany'", "挪威有多少老朋友？", "country = 'Norway'"),
         ("华东有多少老朋友？", "region = '华东'", "华南有多少老朋友？", "region = '华南'"),
         (
             "How many old friends in October 2025?",
@@ -209,10 +180,9 @@ def test_what_was_retired_answers_nothing_more(demo: DataSource) -> None:
             "How many old friends in March 2026?",
             "created_on >= '2026-03-01' AND created_on < '2026-04-01'",
         ),
-        # a value that the statement names twice, a statement that tells its days from the clock, another question
+        # a value that the statement names twice, a statement that tells its days from the clock
         ("How many friends in Germany?", "country = 'Germany' OR name = 'Germany'", "How many friends in Norway?", ""),
         ("How many friends this month?", "created_on > current_date - 30", "How many friends in March 2026?", ""),
-        ("How many friends in Germany?", "country = 'Germany'", "How many foes in Norway?", ""),
     ],
 )
 def test_the_same_question_with_another_value_or_time(
@@ -251,18 +221,15 @@ def test_relative_days_of_a_verified_statement_are_those_of_today(demo: DataSour
         assert not ran or result_of(again).statement == STATEMENT.format(*now)
 
 
-@pytest.mark.parametrize(
-    ("sql", "question", "today", "whole"),
-    [
-        ("d >= '2026-10-01' AND d <= '2026-10-31'", "last month", "2026-11-30", "d >= '2026-10-01' AND d <= '2026-10-31'"),
-        ("d >= '2026-10-01' AND d <= '2026-10-31'", "last month", "2027-03-02", "d >= '2027-02-01' AND d <= '2027-02-28'"),
-        ("d >= date_trunc('month', now())", "this month", "2027-03-02", "d >= date_trunc('month', now())"),
-        ("d >= '2026-01-01' AND d < '2027-01-01'", "in 2026", "2027-03-02", "d >= '2026-01-01' AND d < '2027-01-01'"),
+def test_a_statement_verified_in_november_as_of_another_day() -> None:
+    october, clock = "d >= '2026-10-01' AND d <= '2026-10-31'", "d >= date_trunc('month', now())"
+    year = "d >= '2026-01-01' AND d < '2027-01-01'"
+    for sql, question, today, whole in (
+        (october, "last month", "2026-11-30", october),
+        (october, "last month", "2027-03-02", "d >= '2027-02-01' AND d <= '2027-02-28'"),
+        (clock, "this month", "2027-03-02", clock),
+        (year, "in 2026", "2027-03-02", year),
         ("extract(year FROM d) = 2026", "this year", "2027-03-02", ""),
         ("d >= '2026-10-01'", "last month against this month", "2027-03-02", ""),
-        ("since >= '2020-01-01'", "loyal customers", "2027-03-02", "since >= '2020-01-01'"),
-    ],
-)  # fmt: skip
-def test_a_statement_verified_in_november_as_of_another_day(sql: str, question: str, today: str, whole: str) -> None:
-    verified = date(2026, 11, 21)
-    assert as_of(sql, question, verified=verified, today=date.fromisoformat(today)) == whole
+    ):
+        assert as_of(sql, question, verified=date(2026, 11, 21), today=date.fromisoformat(today)) == whole, sql
