@@ -59,6 +59,7 @@ class Action(models.TextChoices):
     ACCESS_EXPLAINED = "access.explained", _("had access explained")
     ACCESS_PREVIEWED = "access.previewed", _("viewed as someone else")
     ACCESS_EXPORTED = "access.exported", _("exported effective access")
+    DATA_EXPORTED = "data.exported", _("exported everything")
     CHANGE_PREVIEWED = "access.change_previewed", _("previewed a change of rights")
     ANSWER_REPLAYED = "answer.replayed", _("replayed an answer")
 
@@ -212,7 +213,7 @@ GROUPS: tuple[tuple[Promise, tuple[str, ...]], ...] = (  # by the first part of 
     (_("Conversations"), ("conversation",)),
     (_("Business data"), ("sql", "query", "source")),
     (_("Assistants, tools and the web"), ("agent", "tool", "approval", "skill", "web")),
-    (_("Audit log and system"), ("audit", "hold", "person", "setting", "server")),
+    (_("Audit log and system"), ("audit", "data", "hold", "person", "setting", "server")),
 )
 
 
