@@ -27,6 +27,7 @@ from tests.integration.agent.live import Live, lived, text_of
 from tests.integration.agent.modelled import evidence_sent, is_judged, judges, modelled
 from tests.integration.agent.test_revocation import LINES, QUESTION, SECRETS, Library
 from tests.modelserver import Request, Step, calls, says
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
@@ -156,9 +157,14 @@ def passes(library: Library, place: str) -> int:
     return pause.passed
 
 
+@pytest.fixture(scope="module")
+def shared_library(share: Share) -> Callable[[], Library]:
+    return share(Library)
+
+
 @pytest.fixture
-def library() -> Library:
-    return Library()
+def library(shared_library: Callable[[], Library], db: None) -> Library:
+    return shared_library()
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -206,22 +212,26 @@ def test_where_the_model_has_written_before_its_right_ended_the_run_ends_with_th
 # --- replay: a run that is over is read again ---
 
 
-def replayed(library: Library, *, forgotten: bool, stop: int | None) -> tuple[list[Entry], list[Entry]]:
-    """Read a finished run; the right ends after its event number `stop`: what came before, and what came after.
-
-    forgotten: the log is gone, and the stored message tells it.
-    """
+def finished(library: Library) -> Live:
     live = Live(Principal.of(library.reader), QUESTION)
+    lived(live, Live.read)
+    return live
 
-    async def again(live: Live) -> tuple[list[Entry], list[Entry]]:
-        await live.read()
-        if forgotten:
-            with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
-                valkey.delete(log_key(live.message_id))
+
+def forget(live: Live) -> None:
+    """The log is gone, and the stored message tells the run."""
+    with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
+        valkey.delete(log_key(live.message_id))
+
+
+def replayed(library: Library, live: Live, *, stop: int | None) -> tuple[list[Entry], list[Entry]]:
+    """Read a finished run; the right ends after its event number `stop`: what came before, and what came after."""
+
+    async def again() -> tuple[list[Entry], list[Entry]]:
         before: list[Entry] = []
         after: list[Entry] = []
         ended = False
-        async for entry in follow.follow(live.principal, session_id=live.session_id, message_id=live.message_id):
+        async for entry in live.follow():
             assert entry is not None
             (after if ended else before).append(entry)
             if stop is not None and len(before) == stop + 1 and not ended:
@@ -230,26 +240,26 @@ def replayed(library: Library, *, forgotten: bool, stop: int | None) -> tuple[li
         return before, after
 
     with transaction.atomic():
-        found: tuple[list[Entry], list[Entry]] = lived(live, again)
+        found = async_to_sync(again)()
         transaction.set_rollback(True)
     return found
 
 
-@pytest.mark.parametrize("forgotten", [False, True])
-def test_a_replay_tells_nothing_hidden_once_the_right_has_ended(library: Library, forgotten: bool) -> None:
-    whole, _none = replayed(library, forgotten=forgotten, stop=None)
-    assert "420,000" in text_of(whole)
-    for stop in range(len(whole) - 1):
-        before, after = replayed(library, forgotten=forgotten, stop=stop)
-        assert not any(secret in entry.body for entry in after for secret in SECRETS), whole[stop].type
-        assert after[-1].type == "complete"
-        assert LINES["manual"] in text_of([*before, *after]), "what is still readable is told"
-
-
-@pytest.mark.parametrize("forgotten", [False, True])
-def test_without_the_look_before_each_event_a_replay_tells_it(
-    library: Library, monkeypatch: pytest.MonkeyPatch, forgotten: bool
+def test_a_replay_tells_nothing_hidden_once_the_right_has_ended(
+    library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
-    _before, after = replayed(library, forgotten=forgotten, stop=0)
-    assert any("420,000" in entry.body for entry in after)
+    live = finished(library)
+    for is_forgotten in (False, True):
+        if is_forgotten:
+            forget(live)
+        whole, _none = replayed(library, live, stop=None)
+        assert "420,000" in text_of(whole)
+        for stop in range(len(whole) - 1):
+            before, after = replayed(library, live, stop=stop)
+            assert not any(secret in entry.body for entry in after for secret in SECRETS), whole[stop].type
+            assert after[-1].type == "complete"
+            assert LINES["manual"] in text_of([*before, *after]), "what is still readable is told"
+        with monkeypatch.context() as patched:  # without the look before each event it is told
+            patched.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
+            _before, after = replayed(library, live, stop=0)
+            assert any("420,000" in entry.body for entry in after)

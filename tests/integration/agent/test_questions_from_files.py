@@ -1,5 +1,7 @@
 """What a file of questions brings into an evaluation set, and what a wrong one is told."""
 
+from collections.abc import Callable
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
@@ -10,13 +12,19 @@ from agent.question_sets.upload import lines_of
 from copilot_site.lib.errors import InvalidInput
 from tests.integration.agent.evaluation_desk import Desk
 from tests.integration.governance.world import client_of, text_of
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def shared_desk(share: Share) -> Callable[[], Desk]:
+    return share(Desk)
+
+
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def desk(shared_desk: Callable[[], Desk], db: None) -> Desk:
+    return shared_desk()
 
 
 def test_a_file_of_questions_with_judgements_comes_in(desk: Desk) -> None:
@@ -39,24 +47,23 @@ def test_a_file_of_questions_with_judgements_comes_in(desk: Desk) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("questions", "judgements", "sentence"),
-    [
-        ("", "", "no questions"),
-        ("{", "", "Line 1 is not JSON"),
-        ("[1]", "", "Line 1 is no object"),
-        ('{"text": " "}', "", "Line 1 has no question"),
-        ('{"text": "a"}\n{"text": "%s"}' % ("x" * 5000), "", "line 2 is too long"),
-        ('{"text": "a", "answerable": "yes"}', "", "true or false"),
-        ('{"text": "a", "answers": "b"}', "", "is a list of texts"),
-        ('{"text": "a"}', "head\nq1\tdoc\thigh", "Line 2 of the judgements"),
-        ("\n".join(['{"text": "a"}'] * 2001), "", "at most 2000"),
-    ],
-    ids=range(9),
-)
-def test_a_wrong_file_is_one_sentence(questions: str, judgements: str, sentence: str) -> None:
-    with pytest.raises(InvalidInput, match=sentence):
-        lines_of(questions, judgements)
+WRONG = [
+    ("", "", "no questions"),
+    ("{", "", "Line 1 is not JSON"),
+    ("[1]", "", "Line 1 is no object"),
+    ('{"text": " "}', "", "Line 1 has no question"),
+    ('{"text": "a"}\n{"text": "%s"}' % ("x" * 5000), "", "line 2 is too long"),
+    ('{"text": "a", "answerable": "yes"}', "", "true or false"),
+    ('{"text": "a", "answers": "b"}', "", "is a list of texts"),
+    ('{"text": "a"}', "head\nq1\tdoc\thigh", "Line 2 of the judgements"),
+    ("\n".join(['{"text": "a"}'] * 2001), "", "at most 2000"),
+]
+
+
+def test_a_wrong_file_is_one_sentence() -> None:
+    for questions, judgements, sentence in WRONG:
+        with pytest.raises(InvalidInput, match=sentence):
+            lines_of(questions, judgements)
 
 
 def test_a_file_that_names_somebody_unknown_adds_nothing(desk: Desk) -> None:

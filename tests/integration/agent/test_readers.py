@@ -15,19 +15,13 @@ from agent.runs.log import Entry
 from authz.principal import Principal
 from copilot_site.lib.errors import TooMany
 from tests.factories import make_user
-from tests.integration.agent.conversations import LEAVE, Handbook, make_library, make_reader
+from tests.integration.agent.conversations import LEAVE, Handbook, make_reader
 from tests.integration.agent.live import Live, lived
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
 from tests.integration.agent.test_stream import TWO, is_answer
 from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def reader() -> Principal:
-    base, _manual, _secret = make_library()
-    return Principal.of(make_reader(base))
 
 
 SIGN_IN_ENDS: dict[str, Callable[[User, str], object]] = {
@@ -59,8 +53,9 @@ def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended
 
 
 def test_a_person_reads_so_many_answers_at_once_and_others_theirs(
-    reader: Principal, monkeypatch: pytest.MonkeyPatch
+    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    reader = Principal.of(make_reader(handbook[0]))
     monkeypatch.setattr(follow.READERS, "most", 2)
     live, other = Live(reader, LEAVE), Live(Principal.of(make_user()), LEAVE)
 
