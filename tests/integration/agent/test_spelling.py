@@ -9,17 +9,12 @@ pytestmark = pytest.mark.django_db
 SLIP = "How many days of anual leave do employees have?"
 
 
-def test_what_it_was_read_as_is_said_beside_the_answer(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    events = asked(make_reader(base), SLIP)
-    assert "30 days" in words(events)
-    assert stored(events).notice == "I read: How many days of annual leave do employees have?"
-
-
-def test_a_hidden_document_that_says_the_word_changes_nothing(handbook: Handbook) -> None:
+def test_a_slip_is_read_without_it_which_is_said_and_no_hidden_document_changes_that(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     reader = make_reader(base)
-    before = words(asked(reader, SLIP))
-    make_document(make_base("Closed"), "anual.md", "The anual is a list of ours.", ingested=True)
     events = asked(reader, SLIP)
-    assert (words(events), stored(events).notice[:7]) == (before, "I read:")
+    assert "30 days" in words(events)
+    assert stored(events).notice == "I read: How many days of annual leave do employees have?"
+    make_document(make_base("Closed"), "anual.md", "The anual is a list of ours.", ingested=True)
+    again = asked(reader, SLIP)
+    assert (words(again), stored(again).notice[:7]) == (words(events), "I read:")
