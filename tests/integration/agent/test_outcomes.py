@@ -118,3 +118,17 @@ def test_a_follow_up_that_finds_nothing_searches_the_documents_just_cited(handbo
     assert {citation.document_id for citation in row.citations.all()} == {manual.pk}
     unsaid = stored(asked(reader, "And the colour of tungsten ore?", session))
     assert unsaid.stop_reason == StopReason.NO_EVIDENCE, "no cited document says a word of it"
+
+
+SLIP = "How many days of anual leave do employees have?"
+
+
+def test_a_slip_is_read_without_it_which_is_said_and_no_hidden_document_changes_that(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    reader = make_reader(base)
+    events = asked(reader, SLIP)
+    assert "30 days" in words(events)
+    assert stored(events).notice == "I read: How many days of annual leave do employees have?"
+    make_document(make_base("Closed"), "anual.md", "The anual is a list of ours.", ingested=True)
+    again = asked(reader, SLIP)
+    assert (words(again), stored(again).notice[:7]) == (words(events), "I read:")

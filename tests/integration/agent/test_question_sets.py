@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from html import unescape
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
@@ -16,14 +16,16 @@ from agent.question_sets.runner import ask_next
 from agent.question_sets.selectors import compared, figures_of, take_up
 from agent.question_sets.services import (
     add_answer,
+    add_lines,
     change_case,
     create_set,
     start_run,
     stop_run,
 )
+from agent.question_sets.upload import lines_of
 from audit.actions import Action
 from audit.models import Entry
-from copilot_site.lib.errors import Conflict, NotFound, PermissionDenied
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from tests.factories import allow
 from tests.integration.agent.conversations import LEAVE, SALARY, asked
 from tests.integration.agent.evaluation_desk import Desk
@@ -138,20 +140,6 @@ def test_a_run_keeps_the_words_it_asked_when_its_question_is_changed(desk: Desk)
     assert (alone.question_before, alone.question) == ("", LEAVE)
     page = text_of(client_of(desk.olga).get(reverse("evaluation-runs", args=[desk.set.pk])))
     assert f"Before: {LEAVE}" in page
-
-
-def test_from_a_run_one_click_shows_what_its_person_is_answered_now(desk: Desk) -> None:
-    """A run keeps how an answer ended and never what it says: whoever wonders why asks again."""
-    case = desk.case(LEAVE)
-    desk.run()
-    olga = client_of(desk.olga)
-    page = olga.get(reverse("evaluation-runs", args=[desk.set.pk])).content.decode()
-    address = reverse("see-as", args=[case.person_id])
-    form = page.split(f'action="{address}"')[1].split("</form>")[0]
-    given = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
-    answer = olga.post(address, {name: unescape(value) for name, value in given.items()})
-    assert answer.context["trial"].text
-    assert LEAVE in answer.content.decode()
 
 
 # --- where questions come from ---
@@ -298,3 +286,45 @@ def test_sets_are_made_changed_and_deleted_on_their_pages(desk: Desk) -> None:
     assert not Case.objects.exists()
     client.post(page, {"do": "delete"})
     assert not QuestionSet.objects.exists()
+
+
+def test_a_file_of_questions_with_judgements_comes_in(desk: Desk) -> None:
+    questions = (
+        '{"id": "q1", "lang": "en", "kind": "glossary_term", "text": "Add-ons"}\n\n'
+        '{"question": "Pay?", "person": "board", "answerable": false, "must_not": ["90,000"]}\n'
+    )
+    judgements = "query-id\tcorpus-id\tscore\nq1\ten/concepts/addons\t1\nq1\ten/other\t0\n"
+    files = {
+        "questions": SimpleUploadedFile("queries.jsonl", questions.encode()),
+        "judgements": SimpleUploadedFile("qrels.tsv", judgements.encode()),
+    }
+    data = {"do": "upload", "person": desk.reader.username, **files}
+    answer = client_of(desk.olga).post(reverse("evaluation", args=[desk.set.pk]), data, follow=True)
+    assert "2 questions were added" in text_of(answer)
+    rows = desk.set.cases.values_list("question", "person__username", "is_answerable", "documents", "forbidden")
+    assert set(map(str, rows)) == {
+        str(("Add-ons", desk.reader.username, None, ["en/concepts/addons"], [])),
+        str(("Pay?", "board", False, [], ["90,000"])),
+    }
+
+
+WRONG = [
+    ("", "", "no questions"),
+    ("{", "", "Line 1 is not JSON"),
+    ("[1]", "", "Line 1 is no object"),
+    ('{"text": " "}', "", "Line 1 has no question"),
+    ('{"text": "a"}\n{"text": "%s"}' % ("x" * 5000), "", "line 2 is too long"),
+    ('{"text": "a", "answerable": "yes"}', "", "true or false"),
+    ('{"text": "a", "answers": "b"}', "", "is a list of texts"),
+    ('{"text": "a"}', "head\nq1\tdoc\thigh", "Line 2 of the judgements"),
+    ("\n".join(['{"text": "a"}'] * 2001), "", "at most 2000"),
+]
+
+
+def test_a_wrong_file_is_one_sentence_and_adds_nothing(desk: Desk) -> None:
+    for questions, judgements, sentence in WRONG:
+        with pytest.raises(InvalidInput, match=sentence):
+            lines_of(questions, judgements)
+    with pytest.raises(InvalidInput):
+        add_lines(desk.olga, desk.set.pk, lines_of('{"text": "a", "person": "nobody-here"}'), person="board")
+    assert not Case.objects.exists()

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.conf import LazySettings
 
-from agent.conversations.sessions import create_session, found_sessions, messages_of
+from agent.conversations.sessions import create_session, found_sessions
 from agent.events import Complete, Error, Event, References, SessionTitle, StopReason, StreamEvent
 from agent.models import Citation, Message
 from agent.profiles import Options
@@ -22,7 +23,6 @@ from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Chunk, Document
 from knowledge.retrieval import engine
 from knowledge.retrieval.search import Scope
@@ -147,40 +147,6 @@ def test_no_right_and_no_such_matter_are_refused_in_the_same_words(handbook: Han
     assert [entry.reason for entry in denied] == ["no_evidence"] * 4
 
 
-def test_the_first_question_names_the_conversation_and_the_second_does_not(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader = Principal.of(make_reader(base))
-    session = create_session(reader)
-    first, second = asked(reader, LEAVE, session), asked(reader, UNKNOWN, session)
-    assert [event.content for event in first if isinstance(event, SessionTitle)] == [LEAVE]
-    assert not any(isinstance(event, SessionTitle) for event in second)
-    session.refresh_from_db()
-    assert session.title == LEAVE
-    assert [message.role for message in messages_of(reader, session)] == ["user", "assistant"] * 2
-
-
-def test_a_question_that_is_none_is_refused_before_anything_is_stored() -> None:
-    reader = Principal.of(make_user())
-    session = create_session(reader)
-    for question in ("", "  \n", "\u200b", "x" * 4_001):
-        with pytest.raises(InvalidInput):
-            asked(reader, question, session)
-    assert not Message.objects.exists()
-    assert not Entry.objects.filter(action=Action.QUESTION_ASKED).exists()
-
-
-def test_a_conversation_of_somebody_else_is_not_there() -> None:
-    anna, bert = Principal.of(make_user()), Principal.of(make_user())
-    theirs = create_session(anna)
-    said = set()
-    for session_id in (theirs.pk, uuid4()):
-        with pytest.raises(NotFound) as refusal:
-            asked(bert, LEAVE, type(theirs)(pk=session_id))
-        said.add(str(refusal.value))
-    assert len(said) == 1
-    assert not Message.objects.exists()
-
-
 def test_rights_are_read_when_the_run_runs_and_not_when_the_page_was_opened(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     reader = make_reader(base)
@@ -218,24 +184,6 @@ def test_a_running_conversation_is_in_the_list_and_keeps_its_place_when_it_fails
     assert [each.pk for each in found_sessions(reader)] == [session.pk]
 
 
-def test_an_answer_that_is_stored_stays_when_the_reader_goes_away_before_its_last_event(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    principal = Principal.of(make_reader(base))
-    session_id = create_session(principal).pk
-
-    async def leave_at_the_title() -> None:
-        events = ask(principal, session_id=session_id, question=LEAVE)
-        async for event in events:
-            if isinstance(event, SessionTitle):
-                break
-        await events.aclose()  # type: ignore[attr-defined]
-
-    async_to_sync(leave_at_the_title)()
-    (entry,) = Entry.objects.filter(action=Action.QUESTION_ANSWERED)
-    assert entry.outcome == Outcome.ALLOW
-    assert Message.objects.get(pk=entry.run_id).stop_reason == StopReason.OK
-
-
 def test_a_failing_engine_ends_the_run_and_closes_the_answer(
     handbook: Handbook, request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -254,35 +202,33 @@ def test_a_failing_engine_ends_the_run_and_closes_the_answer(
     assert not Message.objects.filter(is_complete=False).exists()
 
 
-def test_a_reader_who_goes_away_leaves_no_answer_that_spins(handbook: Handbook) -> None:
+def left_at(handbook: Handbook, kind: type) -> Any:
+    """The event at which the reader of a run goes away."""
     base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session_id = create_session(principal).pk
 
-    async def leave_after_the_first_event() -> None:
-        events = ask(principal, session_id=session_id, question=LEAVE)
-        await anext(events)
-        await events.aclose()  # type: ignore[attr-defined]
-
-    async_to_sync(leave_after_the_first_event)()
-    assert not Message.objects.filter(is_complete=False).exists()
-    assert Entry.objects.filter(action=Action.QUESTION_ANSWERED, outcome=Outcome.ERROR).count() == 1
-
-
-def test_evidence_that_was_shown_is_recorded_whatever_the_end(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    principal = Principal.of(make_reader(base))
-    session_id = create_session(principal).pk
-
-    async def leave_at_the_references() -> References:
+    async def leave() -> Any:
         events = ask(principal, session_id=session_id, question=LEAVE)
         async for event in events:
-            if isinstance(event, References):
+            if isinstance(event, kind):
                 await events.aclose()  # type: ignore[attr-defined]
                 return event
-        raise AssertionError("no sources were shown")
+        raise AssertionError(f"no {kind} came")
 
-    shown = async_to_sync(leave_at_the_references)()
+    return async_to_sync(leave)()
+
+
+def test_an_answer_that_is_stored_stays_when_the_reader_goes_away_before_its_last_event(handbook: Handbook) -> None:
+    left_at(handbook, SessionTitle)
+    (entry,) = Entry.objects.filter(action=Action.QUESTION_ANSWERED)
+    assert entry.outcome == Outcome.ALLOW
+    assert Message.objects.get(pk=entry.run_id).stop_reason == StopReason.OK
+
+
+def test_a_reader_who_goes_away_leaves_no_open_answer_and_what_was_shown_is_recorded(handbook: Handbook) -> None:
+    shown = left_at(handbook, References)
+    assert not Message.objects.filter(is_complete=False).exists()
     entry = Entry.objects.get(action=Action.QUESTION_ANSWERED, outcome=Outcome.ERROR)
     cited = {row.evidence_id for row in shown.knowledge_references}
     assert cited

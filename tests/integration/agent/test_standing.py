@@ -99,13 +99,6 @@ def test_an_answer_from_what_nobody_approved_says_so(rules: Rules) -> None:
     assert page_of(rules.reader, row).count(WAITS) == 1, "the sentence was true then; the source is as it is today"
 
 
-def test_an_answer_from_what_is_approved_says_nothing(rules: Rules) -> None:
-    rules.approve(rules.new)
-    events = asked(rules.reader, LEAVE)
-    assert not [each for each in of(events, Complete)[-1].data.get("notices", []) if WAITS in each]
-    assert WAITS not in page_of(rules.reader, stored(events))
-
-
 def test_a_model_is_shown_the_approved_first_and_told_which_is_not(rules: Rules) -> None:
     with modelled(says(THIRTY.replace("30", "25"))) as server:
         events = asked(rules.reader, LEAVE)
@@ -117,6 +110,8 @@ def test_a_model_is_shown_the_approved_first_and_told_which_is_not(rules: Rules)
         events = asked(rules.reader, LEAVE)
     assert sent(server.requests[-1]).count('approved="no"') == 1, "what the mark means"
     assert "answer_unapproved.en" not in stored(events).prompts
+    assert not [each for each in of(events, Complete)[-1].data.get("notices", []) if WAITS in each]
+    assert WAITS not in page_of(rules.reader, stored(events)), "an answer from what is approved says nothing of it"
 
 
 def test_a_source_that_another_one_holds_instead_of_says_so_to_who_may_see_that_one(rules: Rules) -> None:

@@ -1,6 +1,7 @@
 """A run lives on the server: its log is whole, whoever reads it, from wherever, and whichever way it ends."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,10 @@ from uuid import UUID
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session as DbSession
+from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
@@ -24,12 +29,12 @@ from audit.models import Entry as AuditEntry
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import NotFound
+from copilot_site.lib.errors import NotFound, TooMany
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, Handbook, kinds, make_reader
 from tests.integration.agent.live import Live, events_of, lived, text_of
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
-from tests.modelserver import Step, calls, says
+from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
 TWO = f"{THIRTY} A sick note is due on the third day of absence [1]. More will never come"
@@ -133,16 +138,6 @@ def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
         entries = lived(live, stop_at_once)
     assert kinds(events_of(entries)) == ["agent_query", "stop", "complete"]
     assert row(live).content == "Stopped before the answer was complete."
-
-
-def test_deltas_that_come_together_are_few_events(reader: Principal) -> None:
-    thoughts = [{"reasoning_content": letter} for letter in "abcdefghijklmnopqrstuvwxyz"]
-    live = Live(reader, LEAVE)
-    with modelled(Step([*thoughts, {"content": THIRTY}])):
-        events = events_of(lived(live, Live.read))
-    thinking = [event for event in events if event.response_type == "thinking"]
-    assert "".join(event.content for event in thinking) == "abcdefghijklmnopqrstuvwxyz"
-    assert len(thinking) < 26
 
 
 @pytest.mark.usefixtures("impatient")
@@ -346,3 +341,54 @@ def test_a_conversation_that_is_deleted_in_the_middle_ends_its_run(reader: Princ
     with modelled(SEARCH, says(TWO, size=200, hang=1)):
         lived(live, delete_it)
     assert not Message.objects.exists()
+
+
+SIGN_IN_ENDS: dict[str, Callable[[User, str], object]] = {
+    "signed out": lambda _user, key: DbSession.objects.filter(pk=key).delete(),
+    "another password": lambda user, _key: User.objects.filter(pk=user.pk).update(password=make_password("another")),
+    "disabled": lambda user, _key: User.objects.filter(pk=user.pk).update(is_active=False),
+}
+
+
+@pytest.mark.parametrize("how", SIGN_IN_ENDS)
+def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended(handbook: Handbook, how: str) -> None:
+    base, _manual, _secret = handbook
+    user, browser = make_reader(base), Client()
+    browser.force_login(user)
+    key = str(browser.session.session_key)
+    live = Live(Principal.of(user).signed_in(key), LEAVE)
+
+    async def read_late(live: Live) -> list[Entry]:
+        await live.read(until=is_answer)
+        await sync_to_async(SIGN_IN_ENDS[how])(user, key)
+        late = await live.read()
+        await ask_to_stop(live.message_id)
+        return late
+
+    with modelled(SEARCH, says(TWO, size=100, hang=1)):
+        late = lived(live, read_late)
+    assert THIRTY[:10] not in str(late)
+    assert late[-1].type == "error"
+
+
+def test_a_person_reads_so_many_answers_at_once_and_others_theirs(
+    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = Principal.of(make_reader(handbook[0]))
+    monkeypatch.setattr(follow.READERS, "most", 2)
+    live, other = Live(reader, LEAVE), Live(Principal.of(make_user()), LEAVE)
+
+    async def crowd(live: Live) -> None:
+        crowd = [follow.follow(reader, session_id=live.session_id, message_id=live.message_id) for _reader in range(2)]
+        for entries in crowd:
+            await anext(aiter(entries))
+        with pytest.raises(TooMany):
+            await live.read()
+        for entries in crowd:
+            await entries.aclose()
+        assert follow.READERS.of(reader.user_id) == 0
+        assert (await live.read())[-1].is_terminal
+
+    lived(live, crowd)
+    assert lived(other, Live.read)[-1].is_terminal
+    assert follow.READERS.of(reader.user_id) == 0

@@ -238,10 +238,10 @@ def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(pers
         set_up_search(site, engine, settings)
         WebHost.objects.all().delete()
 
-        def wants(words: str, *, service_asks: bool, profile_asks: bool) -> None:
+        def wants(words: str, *then: Step, service_asks: bool, profile_asks: bool) -> None:
             WebSearchProvider.objects.update(asks_first=service_asks)
             AgentProfile.objects.update(asks_before_web=profile_asks)
-            with modelled(SEARCH, calls(("web_search", {"query": words})), says(THIRTY)):
+            with modelled(SEARCH, calls(("web_search", {"query": words})), *then):
                 person.asks(NORWAY)
 
         wants("annual leave law Norway", service_asks=False, profile_asks=True)
@@ -259,6 +259,6 @@ def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(pers
         wants("holiday law Norway", service_asks=True, profile_asks=False)
         assert engine.asked == ["annual leave law Norway"], "other words are asked about anew"
         assert ToolApproval.objects.count() == 2
-        wants("leave law Norway", service_asks=False, profile_asks=False)
+        wants("leave law Norway", says(THIRTY), service_asks=False, profile_asks=False)
         assert engine.asked == ["annual leave law Norway", "leave law Norway"]
         assert ToolApproval.objects.count() == 2
