@@ -144,10 +144,16 @@ def test_tokens_are_sealed_and_forgotten_where_what_they_are_for_changes(root: C
         "oauth_issuer": signing.at(""),
         "oauth_grant": "client_credentials",
     }
+    signed_in = {
+        "url": signing.url, "oauth_issuer": "", "oauth_grant": "authorization_code", "encrypted_sign_in": "sealed",
+        "signed_in_at": timezone.now(),
+    }  # fmt: skip
+    kept_row = McpService.objects.filter(pk=row.pk)
     for name, value in changes.items():
-        row = McpService.objects.get(pk=row.pk)
+        kept_row.update(**signed_in)
+        row.refresh_from_db()
         row.oauth_scope = "tickets"
-        McpService.objects.filter(pk=row.pk).update(encrypted_sign_in="renewed meanwhile", signed_in_at=timezone.now())
+        kept_row.update(encrypted_sign_in="renewed meanwhile")
         save_service(administrator(), row)
         row.refresh_from_db()
         assert row.encrypted_sign_in == "renewed meanwhile", "a renewal between reading and saving is not undone"
