@@ -136,8 +136,8 @@ def ask_for_all(site: Site) -> list[Any]:
         "# Annual leave\n\nThe salary of the managing director is 420,000 euros. The merger is code-named Bluebird.\n"
     )
     make_document(board, "board.md", text, ingested=True)
-    searches = [calls(("web_search", {"query": query})) for query in SPLIT.values()]
-    with modelled(INSIDE, *searches, says("NO_ANSWER")):
+    searches = calls(*(("web_search", {"query": query}) for query in SPLIT.values()))
+    with modelled(INSIDE, searches, says("NO_ANSWER")):
         return results(asked(reader, QUESTION), "web_search")
 
 
@@ -159,7 +159,7 @@ def test_without_the_border_it_would_leave(site: Site, engine: Engine, monkeypat
 
     monkeypatch.setattr(Border, "kept_back", lambda self, query: [])
     ask_for_all(site)
-    assert engine.asked == list(SPLIT.values())
+    assert sorted(engine.asked) == sorted(SPLIT.values())
 
 
 def test_what_stands_beside_the_evidence_stays_inside_too() -> None:
