@@ -123,7 +123,7 @@ def test_a_follow_up_that_finds_nothing_searches_the_documents_just_cited(handbo
 SLIP = "How many days of anual leave do employees have?"
 
 
-def test_a_slip_is_read_without_it_which_is_said_and_no_hidden_document_changes_that(handbook: Handbook) -> None:
+def test_a_question_with_a_slip_is_read_without_it_and_the_answer_shows_how(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     reader = make_reader(base)
     events = asked(reader, SLIP)

@@ -63,7 +63,7 @@ def test_what_is_expected_decides_what_is_a_fault(desk: Desk) -> None:
     assert all(row.done_at and row.leaks == 0 for row in rows.values())
 
 
-def test_a_question_is_asked_with_its_persons_rights_and_what_is_told_against_them_is_a_leak(desk: Desk) -> None:
+def test_a_question_is_asked_with_the_rights_of_its_person_and_a_forbidden_answer_is_a_leak(desk: Desk) -> None:
     hidden, told = desk.case(SALARY, forbidden="30 days"), desk.case(SALARY, desk.board)
     leaking = desk.case(LEAVE, forbidden="30 days\n90,000")
     rows = {row.case_id: row for row in desk.run().results.all()}
@@ -116,7 +116,7 @@ def test_a_run_is_stopped_and_ends_with_the_right_of_the_person_who_started_it(d
     assert not CaseResult.objects.exclude(done_at=None).exists()
 
 
-def test_two_runs_stand_beside_each_other_with_what_changed_first(desk: Desk) -> None:
+def test_two_runs_are_compared_with_what_changed_first(desk: Desk) -> None:
     same, changed = desk.case(LEAVE, answers="30 days"), desk.case(SALARY, is_answerable=False)
     before = desk.run()
     allow(desk.reader, desk.secret.folder.knowledge_base)

@@ -93,7 +93,7 @@ def check_that_sentences_stand_in_spans(row: Message, manual: Document) -> None:
             assert sentence["text"] in chunk.text[cited.start : cited.end]
 
 
-def test_a_greeting_is_told_what_can_be_asked(handbook: Handbook) -> None:
+def test_a_greeting_is_answered_with_what_can_be_asked(handbook: Handbook) -> None:
     base, manual, _secret = handbook
     for greeting in ("Hello!", "你好，你能做什么？"):
         events = asked(make_reader(base), greeting)

@@ -115,7 +115,7 @@ def test_each_reader_sees_what_stands_on_documents_of_their_own(case: Case) -> N
     assert case.sees(case.stranger) & texts == {QUESTION}
 
 
-def test_what_was_said_to_the_person_alone_is_not_shared(case: Case) -> None:
+def test_a_notice_for_the_person_alone_is_not_shared(case: Case) -> None:
     for person in (case.owner, case.colleague):
         page = page_of(person, reverse("shared", args=[case.share.pk]))
         assert "A notice for the owner" not in page

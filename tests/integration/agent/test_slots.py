@@ -54,7 +54,7 @@ def is_early(entry: Entry) -> bool:
     return entry.type == "slot" and json.loads(entry.body)["data"]["state"] == "settled"
 
 
-def test_while_the_judge_is_silent_the_rest_is_told_and_nothing_of_the_open_sentence_is_anywhere(
+def test_while_the_judge_is_silent_the_rest_is_shown_and_nothing_of_the_open_sentence_is_anywhere(
     reader: Principal,
 ) -> None:
     """The run is stopped there: what is stored is what facts have settled."""

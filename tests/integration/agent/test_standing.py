@@ -99,7 +99,7 @@ def test_an_answer_from_what_nobody_approved_says_so(rules: Rules) -> None:
     assert page_of(rules.reader, row).count(WAITS) == 1, "the sentence was true then; the source is as it is today"
 
 
-def test_a_model_is_shown_the_approved_first_and_told_which_is_not(rules: Rules) -> None:
+def test_a_model_gets_the_approved_first_and_a_mark_on_the_other(rules: Rules) -> None:
     with modelled(says(THIRTY.replace("30", "25"))) as server:
         events = asked(rules.reader, LEAVE)
     asking = sent(server.requests[-1])

@@ -66,7 +66,7 @@ def is_answer(entry: Entry) -> bool:
     return entry.type == "answer"
 
 
-def test_a_log_is_whole_for_each_reader_from_each_place(reader: Principal) -> None:
+def test_a_log_is_whole_for_every_reader_from_every_place(reader: Principal) -> None:
     """For one that leaves and comes back, one that is slow, and those who come when the run is over."""
 
     async def read_by_many(live: Live) -> list[Entry]:
@@ -141,7 +141,7 @@ def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_without_its_log_a_run_is_told_from_its_message(reader: Principal, valkey: Any) -> None:
+def test_without_its_log_a_run_is_read_from_its_message(reader: Principal, valkey: Any) -> None:
     async def lose_it(live: Live) -> tuple[list[Entry], list[Entry]]:
         whole = await live.read()
         valkey.delete(log_key(live.message_id))

@@ -253,7 +253,7 @@ def references(events: Sequence[object]) -> References:
     return next(each for each in events if isinstance(each, References))
 
 
-def test_it_is_told_first_word_for_word_with_its_person_and_its_sources_until_it_is_retired(company: Company) -> None:
+def test_it_is_quoted_first_with_its_person_and_its_sources_until_it_is_retired(company: Company) -> None:
     answer = company.verify()
     reader = named(company, "reader")
     session = create_session(Principal.of(reader))

@@ -162,7 +162,7 @@ def test_without_the_border_it_would_leave(site: Site, engine: Engine, monkeypat
     assert sorted(engine.asked) == sorted(SPLIT.values())
 
 
-def test_what_stands_beside_the_evidence_stays_inside_too() -> None:
+def test_what_surrounds_the_evidence_stays_inside_too() -> None:
     """The graph tells names that lie in no passage which it brings, and the place of a passage is no part of its text."""
     run = Run(uuid4(), uuid4(), Principal.nobody(), QUESTION, Scope(), "en")
     item = EvidenceItem(
@@ -178,7 +178,7 @@ def test_what_stands_beside_the_evidence_stays_inside_too() -> None:
     ]
 
 
-def test_a_question_that_a_model_completed_is_not_what_the_person_said() -> None:
+def test_a_question_that_a_model_completed_is_not_taken_for_the_words_of_the_person() -> None:
     run = Run(
         uuid4(), uuid4(), Principal.nobody(), "Make a ticket for Bluebird", Scope(), "en",
         history=[Turn(role="user", content="Make a ticket for it"), Turn(role="assistant", content="It is Bluebird.")],

@@ -309,7 +309,7 @@ def test_pages_are_read_at_the_same_time_each_with_its_own_outcome(site: Site, s
     assert not set(WebFetchArgs.model_fields) - {"items"}
 
 
-def test_what_is_told_of_a_long_page_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_long_page_the_parts_that_answer_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     from datetime import UTC, datetime
 
     filler = "\n".join(

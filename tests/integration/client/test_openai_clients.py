@@ -166,7 +166,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_what_cannot_be_asked_is_said_and_leaves_nothing(desk: Desk) -> None:
+def test_what_cannot_be_asked_is_refused_in_a_sentence_and_leaves_nothing(desk: Desk) -> None:
     with openai(desk) as client:
         for body, sentence in REFUSED:
             with pytest.raises(BadRequestError, match=sentence):
@@ -270,7 +270,7 @@ def test_a_refusal_is_json(method: str, path: str, status: int) -> None:
 
 
 @pytest.mark.django_db
-def test_a_stranger_is_told_so_in_json() -> None:
+def test_a_stranger_is_refused_in_json() -> None:
     response = Browser().get("/v1/models")
     assert response.status_code == 401
     error_of(response)

@@ -199,7 +199,7 @@ def test_a_tool_that_only_reads_is_used_without_asking_and_cited(person: Person,
     assert "printer on floor 3" not in person.page(), "what a service brought goes with it"
 
 
-def test_a_model_that_is_told_to_act_by_a_tool_still_has_to_ask(person: Person, service: Service) -> None:
+def test_a_model_that_obeys_a_tool_still_has_to_ask(person: Person, service: Service) -> None:
     set_up(service, allowed=["odd", "make_ticket"])
     switched_on("mcp_desk_odd", MAKE)
 

@@ -71,7 +71,7 @@ def test_a_service_is_used_with_a_token_of_the_issuer_which_is_kept_sealed_until
     assert "access_token" not in kept
 
 
-def test_a_wrong_secret_is_said_and_a_secret_goes_to_the_issuer_that_was_entered_alone(
+def test_a_wrong_secret_is_refused_and_a_secret_goes_to_the_issuer_that_was_entered_alone(
     guarded: Service, gives: Issuer
 ) -> None:
     row = set_up(guarded, gives, secret="wrong")
