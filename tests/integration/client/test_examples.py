@@ -20,9 +20,9 @@ from copilot_client import (
 from knowledge.models import DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from tests.factories import make_document, make_folder, newest_version
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import THIRTY, modelled
+from tests.integration.agent.modelled import THIRTY, is_judged, modelled
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk, script, text_of
-from tests.modelserver import calls, says
+from tests.modelserver import Request, Step, calls, says
 from tests.ports import closed_port
 
 
@@ -179,9 +179,18 @@ def test_000_a_person_asks_whether_a_document_is_ready(desk: Desk) -> None:
     DocumentVersion.unscoped.filter(pk=version.pk).update(parse_status=ParseStatus.PROCESSING)
     stage = Stage.objects.filter(version=version, name=StageName.EMBED)
     stage.update(status=StageStatus.RUNNING, items_done=50, items_total=100)
-    written = "您的文档正在处理中(🔄 处理中),已完成 50/100 个分块 [1]。您的文档已完成 99/100 个分块 [1]。"
-    info = calls(("get_document_info", {"knowledge_ids": [str(document.pk)]}))
-    with desk.client() as client, modelled(info, says(written)):
+    written = "您的文档正在处理中(🔄 处理中),已完成 50/100 个分块 [last]。您的文档已完成 99/100 个分块 [last]。"
+
+    def answer(request: Request) -> Step:
+        if is_judged(request):
+            return says("Perhaps.")
+        results = [str(message["content"]) for message in request["messages"] if message["role"] == "tool"]
+        if not results:
+            return calls(("get_document_info", {"knowledge_ids": [str(document.pk)]}))
+        last = re.findall(r'<evidence number="(\d+)"', results[-1])[-1]
+        return says(written.replace("[last]", f"[{last}]"))
+
+    with desk.client() as client, modelled(chooses=answer):
         request = KnowledgeQARequest("我上传的文档处理完了吗?")
         events = list(client.agent_qa_stream(client.create_session(), request))
     (found,) = [event for event in events if event.response_type is ResponseType.TOOL_RESULT]
