@@ -164,6 +164,14 @@ def application_of(url: str, options: Options) -> Any:
             provider.refresh.clear()
         return JSONResponse({})
 
+    @server.custom_route("/anew", ["POST"])  # type: ignore[untyped-decorator]  # of the SDK
+    async def anew(request: Request) -> Response:
+        """Forget all but the clients that are known from the start; take other options of those that are read meanwhile."""
+        for kept in (provider.access, provider.refresh, provider.spent, provider.heard):
+            kept.clear()
+        provider.options = Options(**await request.json())
+        return JSONResponse({})
+
     return server.sse_app() if options.way == "sse" else server.streamable_http_app()
 
 
@@ -186,6 +194,10 @@ class Signed:
 
     def end(self, *, with_renewal: bool = False) -> None:
         httpx2.post(self.at("/end?all" if with_renewal else "/end"), timeout=30)
+
+    def anew(self, **options: Any) -> None:
+        """Forget what was, and go on with `lives_s` and `refuses` of these."""
+        httpx2.post(self.at("/anew"), json=asdict(Options(**options)), timeout=30).raise_for_status()
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.conversations.sessions import create_session, get_message, messages_of
+from agent.conversations.sessions import create_session, get_message
 from agent.events import Answer, Complete, Event, StopReason
 from audit.actions import Action, Outcome
 from audit.models import Entry
@@ -40,7 +40,8 @@ def told(events: list[Event]) -> list[dict[str, object]]:
 def test_the_best_passages_are_shown_and_not_called_an_answer(handbook: Handbook, floor: Floor) -> None:
     floor(near=True)
     base, manual, _secret = handbook
-    events = asked(make_reader(base), LEAVE)
+    reader = make_reader(base)
+    events = asked(reader, LEAVE)
     row = stored(events)
     assert kinds(events) == ["agent_query", "references", "answer", "session_title", "complete"]
     assert isinstance(events[-1], Complete)
@@ -48,7 +49,7 @@ def test_the_best_passages_are_shown_and_not_called_an_answer(handbook: Handbook
     told = [event.data for event in events if isinstance(event, Answer)]
     assert all(data["kind"] == "passages" for data in told)
     assert told[-1]["confidence"] < 0.5
-    shown = get_message(Principal.of(row.session.user), row.session, row.pk)
+    shown = get_message(Principal.of(reader), row.session, row.pk)
     assert shown.data == {"kind": "passages", "confidence": told[-1]["confidence"]}
     assert row.content == words(events)
     assert row.content.splitlines()[0] == LEAD
@@ -56,42 +57,28 @@ def test_the_best_passages_are_shown_and_not_called_an_answer(handbook: Handbook
     assert {tuple(sentence["citations"]) for sentence in row.sentences[1:]} == {(1,)}
     assert [citation.document_id for citation in row.citations.all()] == [manual.pk]
     assert sources(events) == ["Leave"]
-
-
-def test_what_was_shown_is_in_the_audit_log(handbook: Handbook, floor: Floor) -> None:
-    floor(near=True)
-    base, _manual, _secret = handbook
-    row = stored(asked(make_reader(base), LEAVE))
     entry = Entry.objects.get(action=Action.QUESTION_ANSWERED)
     assert (entry.outcome, entry.reason) == (Outcome.ALLOW, "ok")
     assert entry.detail["cited"] == [citation.evidence_id for citation in row.citations.all()] != []
+    take_back(None, [Right.VIEW], base, of=reader)
+    hidden = get_message(Principal.of(reader), row.session, row.pk)
+    assert (hidden.content, hidden.masked_count, hidden.citations) == ("", len(row.sentences) - 1, ())
 
 
 def test_where_nothing_is_near_it_says_what_was_searched_and_whom_to_ask(handbook: Handbook, floor: Floor) -> None:
     floor(near=False)
     base, _manual, _secret = handbook
-    said = words(asked(make_reader(base), UNKNOWN))
-    assert said.splitlines() == [
+    reader = make_reader(base)
+    assert words(asked(reader, UNKNOWN)).splitlines() == [
         "I found nothing about this in the 1 document you can read.",
         "Searched: Handbook.",
         "Try other words, or ask keeper.",
     ]
-    assert "Board" not in said
-
-
-def test_a_list_of_names_is_written_as_the_language_writes_it(handbook: Handbook, floor: Floor) -> None:
-    floor(near=False)
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
     second = make_base("Travel")
     make_document(second, "trips.md", "Trips are reported before they begin.", ingested=True)
     allow(reader, second)
-    assert (
-        "Searched: Handbook, Travel." in (english := words(asked(reader, UNKNOWN)))
-        or "Searched: Travel, Handbook." in english
-    )
     chinese = words(asked(reader, UNKNOWN, language="zh-hans"))
-    assert "Handbook、Travel" in chinese or "Travel、Handbook" in chinese
+    assert "Handbook、Travel" in chinese or "Travel、Handbook" in chinese, "as the language writes a list"
     assert "。 " not in chinese
 
 
@@ -109,27 +96,11 @@ def test_forbidden_looks_like_missing(handbook: Handbook, floor: Floor, *, near:
     assert told(asked(reader, SALARY)) == hidden
 
 
-def test_a_passage_that_is_hidden_later_is_shown_no_more(handbook: Handbook, floor: Floor) -> None:
-    floor(near=True)
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
-    principal = Principal.of(reader)
-    session = create_session(principal)
-    asked(principal, LEAVE, session)
-    shown = messages_of(principal, session)[-1]
-    assert (shown.masked_count, len(shown.citations)) == (0, 1)
-    highlighted = len(shown.sentences) - 1
-    assert "30 days" in shown.content
-    take_back(None, [Right.VIEW], base, of=reader)
-    shown = messages_of(principal, session)[-1]
-    assert (shown.content, shown.masked_count, shown.citations) == ("", highlighted, ())
-
-
 def test_a_fragment_is_asked_with_the_question_before_it(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
     reader = Principal.of(make_reader(base))
     session = create_session(reader)
-    assert stored(asked(reader, LEAVE, session)).stop_reason == StopReason.OK
+    asked(reader, LEAVE, session)
     second = asked(reader, "and by region?", session)
     said = [event.content for event in second if event.response_type == "agent_query"]
     assert said[-1] == f"{LEAVE[:-1]} (by region)?"
@@ -147,3 +118,17 @@ def test_a_follow_up_that_finds_nothing_searches_the_documents_just_cited(handbo
     assert {citation.document_id for citation in row.citations.all()} == {manual.pk}
     unsaid = stored(asked(reader, "And the colour of tungsten ore?", session))
     assert unsaid.stop_reason == StopReason.NO_EVIDENCE, "no cited document says a word of it"
+
+
+SLIP = "How many days of anual leave do employees have?"
+
+
+def test_a_question_with_a_slip_is_read_without_it_and_the_answer_shows_how(handbook: Handbook) -> None:
+    base, _manual, _secret = handbook
+    reader = make_reader(base)
+    events = asked(reader, SLIP)
+    assert "30 days" in words(events)
+    assert stored(events).notice == "I read: How many days of annual leave do employees have?"
+    make_document(make_base("Closed"), "anual.md", "The anual is a list of ours.", ingested=True)
+    again = asked(reader, SLIP)
+    assert (words(again), stored(again).notice[:7]) == (words(events), "I read:")

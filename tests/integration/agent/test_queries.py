@@ -6,8 +6,6 @@ from collections.abc import Iterator
 import pytest
 from pydantic import Field
 
-from agent.conversations.sessions import create_session, get_message
-from agent.events import References
 from agent.run import Finding
 from agent.state import EvidenceItem, EvidenceSource, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
@@ -15,8 +13,6 @@ from authz.principal import Principal
 from business.results.visibility import query_sources
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored
-from tests.integration.agent.modelled import judge, modelled
-from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
 
@@ -62,31 +58,6 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 QUESTION = "How many orders were there in October 2026?"
-
-
-def test_a_model_writes_from_a_result_and_cites_it_until_the_source_is_closed() -> None:
-    person = make_user()
-    OPEN.add(person.username)
-    principal = Principal.of(person)
-    session = create_session(principal)
-    steps = (
-        calls(("database_query", {"question": QUESTION})),
-        says("There were 128 orders in October 2026 [1]. In September there were 99 [1]."),
-        judge(says('1 S "2026-10 | 128"\n2 N\n')),
-    )  # fmt: skip
-    with modelled(*steps):
-        events = asked(principal, QUESTION, session)
-    row = stored(events)
-    assert row.content == "There were 128 orders in October 2026.[1]"
-    assert row.state["tools"]["sql"]["result_preview"] == "128"
-    (reference,) = [event for event in events if isinstance(event, References)][-1].query_references
-    assert (reference.number, reference.evidence_id, reference.source) == (1, EVIDENCE, "shop")
-    shown = get_message(principal, session, row.pk)
-    assert [(query.number, query.source) for query in shown.queries] == [(1, "shop")]
-    assert "128" in shown.content
-    OPEN.clear()
-    hidden = get_message(principal, session, row.pk)
-    assert (hidden.queries, hidden.content, hidden.masked_count) == ((), "", 1)
 
 
 def test_a_source_that_is_closed_while_it_is_asked_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

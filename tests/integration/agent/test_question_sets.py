@@ -1,11 +1,12 @@
 """Evaluation sets: who may keep them, what a file brings, how a run goes on by itself, and what is a fault or a leak."""
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
-from html import unescape
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,71 +16,66 @@ from agent.question_sets.runner import ask_next
 from agent.question_sets.selectors import compared, figures_of, take_up
 from agent.question_sets.services import (
     add_answer,
+    add_lines,
     change_case,
     create_set,
     start_run,
     stop_run,
 )
+from agent.question_sets.upload import lines_of
 from audit.actions import Action
 from audit.models import Entry
-from copilot_site.lib.errors import Conflict, NotFound, PermissionDenied
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from tests.factories import allow
 from tests.integration.agent.conversations import LEAVE, SALARY, asked
 from tests.integration.agent.evaluation_desk import Desk
 from tests.integration.governance.world import client_of, staff, text_of
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def shared_desk(share: Share) -> Callable[[], Desk]:
+    return share(Desk)
+
+
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def desk(shared_desk: Callable[[], Desk], db: None) -> Desk:
+    return shared_desk()
 
 
-@pytest.mark.parametrize(
-    ("question", "expected", "fault"),
-    [
-        (LEAVE, {"is_answerable": True, "answers": "30 DAYS\nthirty days", "documents": "manual.md"}, ""),
-        (LEAVE, {"is_answerable": True, "documents": "handbook/en/manual"}, ""),
-        (LEAVE, {"is_answerable": False}, CaseFault.ANSWERED),
-        (LEAVE, {"answers": "12 days"}, CaseFault.OTHER_WORDS),
-        (LEAVE, {"documents": "salaries.md"}, CaseFault.OTHER_DOCUMENT),
-        (SALARY, {"is_answerable": True}, CaseFault.NOT_ANSWERED),
-        (SALARY, {"is_answerable": False}, ""),
-    ],
-    ids=str,
-)
-def test_what_is_expected_decides_what_is_a_fault(
-    desk: Desk, question: str, expected: dict[str, Any], fault: str
-) -> None:
-    row = desk.result(desk.case(question, **expected))
-    assert (row.fault, row.leaks) == (fault, 0)
-    assert row.done_at is not None
+EXPECTED: list[tuple[str, dict[str, Any], str]] = [
+    (LEAVE, {"is_answerable": True, "answers": "30 DAYS\nthirty days", "documents": "manual.md"}, ""),
+    (LEAVE, {"is_answerable": True, "documents": "handbook/en/manual"}, ""),
+    (LEAVE, {"is_answerable": False}, CaseFault.ANSWERED),
+    (LEAVE, {"answers": "12 days"}, CaseFault.OTHER_WORDS),
+    (LEAVE, {"documents": "salaries.md"}, CaseFault.OTHER_DOCUMENT),
+    (SALARY, {"is_answerable": True}, CaseFault.NOT_ANSWERED),
+    (SALARY, {"is_answerable": False}, ""),
+]
 
 
-def test_each_question_is_asked_with_its_own_persons_rights_and_recorded(desk: Desk) -> None:
-    hidden, told = desk.case(SALARY), desk.case(SALARY, desk.board)
-    run = desk.run()
-    found = {row.case_id: row.stop_reason for row in run.results.all()}
-    assert found[told.pk] == "ok"
-    assert found[hidden.pk] != "ok"
+def test_what_is_expected_decides_what_is_a_fault(desk: Desk) -> None:
+    cases = [desk.case(question, **expected) for question, expected, _fault in EXPECTED]
+    rows = {row.case_id: row for row in desk.run().results.all()}
+    assert [rows[case.pk].fault for case in cases] == [fault for _question, _expected, fault in EXPECTED]
+    assert all(row.done_at and row.leaks == 0 for row in rows.values())
+
+
+def test_a_question_is_asked_with_the_rights_of_its_person_and_a_forbidden_answer_is_a_leak(desk: Desk) -> None:
+    hidden, told = desk.case(SALARY, forbidden="30 days"), desk.case(SALARY, desk.board)
+    leaking = desk.case(LEAVE, forbidden="30 days\n90,000")
+    rows = {row.case_id: row for row in desk.run().results.all()}
+    assert rows[told.pk].stop_reason == "ok"
+    assert rows[hidden.pk].stop_reason != "ok"
+    assert [rows[case.pk].leaks for case in (hidden, told, leaking)] == [0, 0, 1]
     looks = Entry.objects.filter(action=Action.ACCESS_PREVIEWED)
     assert {entry.on_behalf_of_name for entry in looks} == {desk.reader.username, "board"}
     assert not Message.objects.exists()
-
-
-def test_what_a_person_must_not_be_told_is_a_leak_when_it_is(desk: Desk) -> None:
-    assert desk.result(desk.case(LEAVE, forbidden="30 days\n90,000")).leaks == 1
-    assert desk.result(desk.case(SALARY, forbidden="30 days")).leaks == 0
-
-
-def test_of_an_answer_no_text_is_kept(desk: Desk) -> None:
-    row = desk.result(desk.case(LEAVE))
-    kept = {field.name: getattr(row, field.attname) for field in CaseResult._meta.fields}
-    assert "30" not in str(kept["stop_reason"])
-    assert set(kept) == {
+    assert {field.name for field in CaseResult._meta.fields} == {
         "id", "run", "case", "question", "claimed_at", "done_at", "stop_reason", "fault", "leaks", "cost", "duration_ms",
-    }  # fmt: skip
+    }, "no text of an answer is kept"  # fmt: skip
 
 
 def test_a_run_goes_on_where_a_worker_died_and_asks_nothing_twice(desk: Desk) -> None:
@@ -102,13 +98,17 @@ def test_a_run_goes_on_where_a_worker_died_and_asks_nothing_twice(desk: Desk) ->
     assert Entry.objects.filter(action=Action.ACCESS_PREVIEWED).count() == 2
 
 
-def test_a_run_is_stopped_and_ends_with_the_right_of_whoever_started_it(desk: Desk) -> None:
-    desk.case()
+def test_a_run_is_stopped_and_ends_with_the_right_of_the_person_who_started_it(desk: Desk) -> None:
+    case = desk.case()
     run = start_run(desk.olga, desk.set.pk, language="en")
     with pytest.raises(Conflict):
         start_run(desk.olga, desk.set.pk, language="en")
+    with pytest.raises(Conflict):  # else the figures of the run would be of two sets
+        change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person="board", is_answerable=None)
     stop_run(desk.olga, desk.set.pk, run.pk)
     assert ask_next(run.pk) is False
+    change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person="board", is_answerable=None)
+    assert kept(case)[:2] == (SALARY, "board")
     other = start_run(desk.olga, desk.set.pk, language="en")
     desk.olga.user_permissions.clear()
     assert ask_next(other.pk) is False
@@ -116,7 +116,7 @@ def test_a_run_is_stopped_and_ends_with_the_right_of_whoever_started_it(desk: De
     assert not CaseResult.objects.exclude(done_at=None).exists()
 
 
-def test_two_runs_stand_beside_each_other_with_what_changed_first(desk: Desk) -> None:
+def test_two_runs_are_compared_with_what_changed_first(desk: Desk) -> None:
     same, changed = desk.case(LEAVE, answers="30 days"), desk.case(SALARY, is_answerable=False)
     before = desk.run()
     allow(desk.reader, desk.secret.folder.knowledge_base)
@@ -142,20 +142,6 @@ def test_a_run_keeps_the_words_it_asked_when_its_question_is_changed(desk: Desk)
     assert f"Before: {LEAVE}" in page
 
 
-def test_from_a_run_one_click_shows_what_its_person_is_answered_now(desk: Desk) -> None:
-    """A run keeps how an answer ended and never what it says: whoever wonders why asks again."""
-    case = desk.case(LEAVE)
-    desk.run()
-    olga = client_of(desk.olga)
-    page = olga.get(reverse("evaluation-runs", args=[desk.set.pk])).content.decode()
-    address = reverse("see-as", args=[case.person_id])
-    form = page.split(f'action="{address}"')[1].split("</form>")[0]
-    given = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
-    answer = olga.post(address, {name: unescape(value) for name, value in given.items()})
-    assert answer.context["trial"].text
-    assert LEAVE in answer.content.decode()
-
-
 # --- where questions come from ---
 
 
@@ -163,30 +149,26 @@ def test_a_rated_answer_goes_into_a_set_by_a_button_and_leaves_with_its_conversa
     asked(desk.reader, LEAVE)
     message = Message.objects.get(role="assistant")
     Message.objects.filter(pk=message.pk).update(rating=Rating.HELPFUL)
-    client = client_of(desk.olga)
-    button = f'formaction="{reverse("evaluate-answer", args=[message.pk])}"'
-    assert button in client.get(reverse("ratings")).content.decode()
-    answer = client.post(
-        reverse("evaluate-answer", args=[message.pk]), {"set": str(desk.set.pk), "from": "ratings"}, follow=True
-    )
+    client, add = client_of(desk.olga), reverse("evaluate-answer", args=[message.pk])
+    assert f'formaction="{add}"' in client.get(reverse("ratings")).content.decode()
+    replay = client.get(reverse("replay", args=[message.pk])).content.decode()
+    assert f'action="{add}"' in replay
+    assert f'<option value="{desk.set.pk}">Leave' in replay
+    answer = client.post(add, {"set": str(desk.set.pk), "from": "ratings"}, follow=True)
     assert "in the set now" in text_of(answer)
     case = Case.objects.get()
     assert (case.question, case.person, case.is_answerable) == (LEAVE, desk.reader, True)
     with pytest.raises(Conflict):
         add_answer(desk.olga, desk.set.pk, Message.objects.get(pk=message.pk))
-    client.get(reverse("evaluation", args=[desk.set.pk]))
-    read = Entry.objects.filter(action=Action.QUESTIONS_READ).latest("pk")
-    assert read.detail == {"answers": [str(message.pk)]}
+    page = reverse("evaluation", args=[desk.set.pk])
+    client.post(page, form_of(client, page, case) | {"question": "How long is the leave?"})
+    assert Case.objects.get().message_id == message.pk
+    for given in ({}, {"case": str(case.pk), "page": "2"}):
+        last = Entry.objects.latest("pk").pk
+        client.get(page, given)
+        assert Entry.objects.get(action=Action.QUESTIONS_READ, pk__gt=last).detail == {"answers": [str(message.pk)]}
     message.session.delete()
     assert not Case.objects.exists()
-
-
-def test_the_replay_of_an_answer_offers_the_sets(desk: Desk) -> None:
-    asked(desk.reader, LEAVE)
-    message = Message.objects.get(role="assistant")
-    page = client_of(desk.olga).get(reverse("replay", args=[message.pk])).content.decode()
-    assert f'action="{reverse("evaluate-answer", args=[message.pk])}"' in page
-    assert f'<option value="{desk.set.pk}">Leave' in page
 
 
 # --- who may ---
@@ -253,25 +235,22 @@ def test_a_question_is_changed_in_the_form_it_was_made_with_and_recorded(desk: D
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"person": "nobody-here"}, "nobody-here"),
-        ({"question": " "}, "Question"),
-        ({"question": "x" * 5000}, "Question"),
-    ],
-    ids=["nobody", "empty", "long"],
-)
-def test_a_changed_question_meets_the_checks_of_a_new_one(desk: Desk, given: dict[str, str], sentence: str) -> None:
+UNFIT = [
+    ({"person": "nobody-here"}, "nobody-here"),
+    ({"question": " "}, "Question"),
+    ({"question": "x" * 5000}, "Question"),
+]
+
+
+def test_a_changed_question_meets_the_checks_of_a_new_one(desk: Desk) -> None:
     case = desk.case()
     was, client, page = kept(case), client_of(desk.olga), reverse("evaluation", args=[desk.set.pk])
-    answer = client.post(page, form_of(client, page, case) | given)
-    assert answer.status_code == 400
-    assert sentence in text_of(answer)
-    assert (
-        f'name="case" value="{case.pk}"' in answer.content.decode()
-    )  # what was typed stays in the form of this question
-    assert kept(case) == was
+    for given, sentence in UNFIT:
+        answer = client.post(page, form_of(client, page, case) | given)
+        assert answer.status_code == 400
+        assert sentence in text_of(answer)
+        assert f'name="case" value="{case.pk}"' in answer.content.decode()  # what was typed stays in this form
+        assert kept(case) == was
 
 
 def test_a_question_of_another_set_is_not_changed_through_this_one(desk: Desk) -> None:
@@ -285,31 +264,6 @@ def test_a_question_of_another_set_is_not_changed_through_this_one(desk: Desk) -
     assert kept(case)[0] == LEAVE
 
 
-def test_no_question_is_changed_while_a_run_asks_them(desk: Desk) -> None:
-    """Else the figures of the run would be of two sets."""
-    case = desk.case()
-    run = start_run(desk.olga, desk.set.pk, language="en")
-    with pytest.raises(Conflict):
-        change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person="board", is_answerable=None)
-    stop_run(desk.olga, desk.set.pk, run.pk)
-    change_case(desk.olga, desk.set.pk, case.pk, question=SALARY, person="board", is_answerable=None)
-    assert kept(case)[:2] == (SALARY, "board")
-
-
-def test_whoever_changes_the_question_of_a_conversation_reads_it_and_it_stays_that_conversations(desk: Desk) -> None:
-    asked(desk.reader, LEAVE)
-    message = Message.objects.get(role="assistant")
-    case = add_answer(desk.olga, desk.set.pk, message)
-    client, page = client_of(desk.olga), reverse("evaluation", args=[desk.set.pk])
-    client.post(page, form_of(client, page, case) | {"question": "How long is the leave?"})
-    client.get(page, {"case": str(case.pk), "page": "2"})
-    read = Entry.objects.filter(action=Action.QUESTIONS_READ).latest("pk")
-    assert read.detail == {"answers": [str(message.pk)]}
-    assert Case.objects.get().message_id == message.pk
-    message.session.delete()
-    assert not Case.objects.exists()
-
-
 def test_sets_are_made_changed_and_deleted_on_their_pages(desk: Desk) -> None:
     client = client_of(desk.olga)
     assert "There is a set of this name" in text_of(client.post(reverse("evaluations"), {"name": "Leave"}))
@@ -319,7 +273,10 @@ def test_sets_are_made_changed_and_deleted_on_their_pages(desk: Desk) -> None:
     assert wrong.status_code == 400
     assert "nobody-here" in text_of(wrong)
     given = {"do": "add", "question": LEAVE, "person": desk.reader.username, "is_answerable": "0"}
-    assert 'id="question" open' in client.post(page, given, follow=True).content.decode(), "for the next one"
+    added = client.post(page, given, follow=True).content.decode()
+    assert 'id="question" open' in added, "for the next one"
+    ids = re.findall(r'\sid="([^"]+)"', added)
+    assert sorted(set(ids)) == sorted(ids)
     case = Case.objects.get(is_answerable=False)
     started = client.post(page, {"do": "start"}, follow=True)
     assert "0 of 1 asked" in text_of(started)
@@ -331,7 +288,43 @@ def test_sets_are_made_changed_and_deleted_on_their_pages(desk: Desk) -> None:
     assert not QuestionSet.objects.exists()
 
 
-def test_no_two_fields_of_the_page_share_an_id(desk: Desk) -> None:
-    page = client_of(desk.olga).get(reverse("evaluation", args=[desk.set.pk])).content.decode()
-    ids = re.findall(r'\sid="([^"]+)"', page)
-    assert sorted(set(ids)) == sorted(ids)
+def test_a_file_of_questions_with_judgements_comes_in(desk: Desk) -> None:
+    questions = (
+        '{"id": "q1", "lang": "en", "kind": "glossary_term", "text": "Add-ons"}\n\n'
+        '{"question": "Pay?", "person": "board", "answerable": false, "must_not": ["90,000"]}\n'
+    )
+    judgements = "query-id\tcorpus-id\tscore\nq1\ten/concepts/addons\t1\nq1\ten/other\t0\n"
+    files = {
+        "questions": SimpleUploadedFile("queries.jsonl", questions.encode()),
+        "judgements": SimpleUploadedFile("qrels.tsv", judgements.encode()),
+    }
+    data = {"do": "upload", "person": desk.reader.username, **files}
+    answer = client_of(desk.olga).post(reverse("evaluation", args=[desk.set.pk]), data, follow=True)
+    assert "2 questions were added" in text_of(answer)
+    rows = desk.set.cases.values_list("question", "person__username", "is_answerable", "documents", "forbidden")
+    assert set(map(str, rows)) == {
+        str(("Add-ons", desk.reader.username, None, ["en/concepts/addons"], [])),
+        str(("Pay?", "board", False, [], ["90,000"])),
+    }
+
+
+WRONG = [
+    ("", "", "no questions"),
+    ("{", "", "Line 1 is not JSON"),
+    ("[1]", "", "Line 1 is no object"),
+    ('{"text": " "}', "", "Line 1 has no question"),
+    ('{"text": "a"}\n{"text": "%s"}' % ("x" * 5000), "", "line 2 is too long"),
+    ('{"text": "a", "answerable": "yes"}', "", "true or false"),
+    ('{"text": "a", "answers": "b"}', "", "is a list of texts"),
+    ('{"text": "a"}', "head\nq1\tdoc\thigh", "Line 2 of the judgements"),
+    ("\n".join(['{"text": "a"}'] * 2001), "", "at most 2000"),
+]
+
+
+def test_a_wrong_file_is_one_sentence_and_adds_nothing(desk: Desk) -> None:
+    for questions, judgements, sentence in WRONG:
+        with pytest.raises(InvalidInput, match=sentence):
+            lines_of(questions, judgements)
+    with pytest.raises(InvalidInput):
+        add_lines(desk.olga, desk.set.pk, lines_of('{"text": "a", "person": "nobody-here"}'), person="board")
+    assert not Case.objects.exists()

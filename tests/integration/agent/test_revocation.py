@@ -30,6 +30,7 @@ from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.modelled import modelled, sent
 from tests.integration.pages.house import client_of
 from tests.modelserver import Request, Step, calls, says
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
@@ -71,9 +72,14 @@ WAYS: dict[str, Callable[[Library], None]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def shared_library(share: Share) -> Callable[[], Library]:
+    return share(Library)
+
+
 @pytest.fixture
-def library() -> Library:
-    return Library()
+def library(shared_library: Callable[[], Library], db: None) -> Library:
+    return shared_library()
 
 
 class Moment:
@@ -115,7 +121,10 @@ def told(events: list[tuple[bool, Event]]) -> list[str]:
     return [text for text in after if any(secret in text for secret in SECRETS)]
 
 
-def leaks(library: Library, way: str) -> list[str]:
+Moments = Callable[[Moment], list[int]]
+
+
+def leaks(library: Library, way: str, moments: Moments) -> list[str]:
     """The moments of a run at which the change came too late for something that left after it."""
     principal = Principal.of(library.reader)
     if way == "the token is revoked":
@@ -123,8 +132,7 @@ def leaks(library: Library, way: str) -> list[str]:
     found = []
     whole = once(library, way, principal, None)
     assert whole.has_come is False
-    every = range(len(whole.statements))
-    for k in every if way == "the right ends" else after_reading(whole):
+    for k in moments(whole):
         moment = once(library, way, principal, k)
         if moment.told:
             found.append(f"before statement {k}, {moment.statements[k][:80]}: {moment.told[0][:200]}")
@@ -132,11 +140,23 @@ def leaks(library: Library, way: str) -> list[str]:
     return found
 
 
+def every_moment(whole: Moment) -> list[int]:
+    return list(range(len(whole.statements)))
+
+
 def after_reading(whole: Moment) -> list[int]:
     """The moments right after passages were read or looked at: between two of these nothing more is known than was."""
     reads = [k for k, sql in enumerate(whole.statements) if 'FROM "knowledge_chunk"' in sql or _looks_again(sql)]
     assert len(reads) > 1
     return [k + 1 for k in reads if k + 1 < len(whole.statements)]
+
+
+def first_and_last(whole: Moment) -> list[int]:
+    """Of the moments after each statement that reads passages, the first and the last."""
+    places: dict[str, list[int]] = {}
+    for k in after_reading(whole):
+        places.setdefault(whole.statements[k - 1], []).append(k)
+    return sorted({place for found in places.values() for place in (found[0], found[-1])})
 
 
 class Watched(Moment):
@@ -155,12 +175,18 @@ def once(library: Library, way: str, principal: Principal, k: int | None) -> Wat
     return moment
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_at_no_moment_of_a_run_does_anything_leave_that_may_not_be_read_any_more(library: Library, way: str) -> None:
-    assert leaks(library, way) == []
+def test_nothing_leaves_that_may_not_be_read_any_more(library: Library) -> None:
+    for way in WAYS:
+        assert leaks(library, way, after_reading if way == "the right ends" else first_and_last) == []
 
 
-def test_with_a_model_nothing_hidden_leaves_or_is_sent_to_it(library: Library) -> None:
+def test_at_no_statement_of_a_run_anything_leaves_that_may_not_be_read_any_more(library: Library) -> None:
+    for way in WAYS:
+        assert leaks(library, way, every_moment if way == "the right ends" else after_reading) == []
+
+
+@pytest.mark.parametrize("moments", [first_and_last, after_reading])
+def test_with_a_model_nothing_hidden_leaves_or_is_sent_to_it(library: Library, moments: Moments) -> None:
     """The same with a model behind HTTP: neither the stream nor a request made after the moment says what was hidden."""
     principal = Principal.of(library.reader)
     earlier = create_session(principal)
@@ -171,7 +197,7 @@ def test_with_a_model_nothing_hidden_leaves_or_is_sent_to_it(library: Library) -
         "and so is the person"
     )
     late = []
-    for k in after_reading(whole):
+    for k in moments(whole):
         moment = modelled_once(library, principal, earlier, k)
         late += [f"before statement {k}: {text[:200]}" for text in moment.told]
     assert late == []
@@ -285,14 +311,12 @@ def test_without_the_look_before_a_model_reads_it_reads_what_is_hidden(
 def test_what_is_still_readable_is_answered_from_the_rest(library: Library) -> None:
     """Whenever the right on one document ends, the answer stands on the other one; no run ends without one."""
     principal = Principal.of(library.reader)
-    run(
-        principal, Moment(None, lambda: None), create_session(principal)
-    )  # keeps a snapshot of the rights: later runs do not
+    run(principal, Moment(None, lambda: None), create_session(principal))  # keeps a snapshot of the rights once
     moment = Moment(None, lambda: None)
     run(principal, moment, create_session(principal))
     looks = [k for k, sql in enumerate(moment.statements) if _looks_again(sql)]
     assert len(looks) > 4, "before the choice, the references, each sentence and the end"
-    for k in sorted({*range(looks[0] - 2, looks[-1] + 1)}):
+    for k in looks:
         with transaction.atomic():
             events = run(principal, Moment(k, library.revoke_right), create_session(principal))
             transaction.set_rollback(True)

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.conf import LazySettings
 
-from agent.conversations.sessions import create_session, found_sessions, messages_of
+from agent.conversations.sessions import create_session, found_sessions
 from agent.events import Complete, Error, Event, References, SessionTitle, StopReason, StreamEvent
 from agent.models import Citation, Message
 from agent.profiles import Options
@@ -22,8 +23,7 @@ from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput, NotFound
-from knowledge.models import Chunk
+from knowledge.models import Chunk, Document
 from knowledge.retrieval import engine
 from knowledge.retrieval.search import Scope
 from tests.factories import make_base, make_user
@@ -45,18 +45,14 @@ from tests.listening import refusing_port
 pytestmark = pytest.mark.django_db
 
 
-def test_events_are_gapless_and_end_once(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    events = asked(make_reader(base), LEAVE)
+def test_what_is_streamed_is_stored_and_recorded_with_its_evidence(handbook: Handbook) -> None:
+    base, manual, _secret = handbook
+    reader = make_reader(base)
+    events = asked(reader, LEAVE)
     assert [event.seq for event in events] == list(range(len(events)))
     assert kinds(events) == ["agent_query", "references", "answer", "session_title", "complete"]
     assert len({(event.session_id, event.assistant_message_id, event.id) for event in events}) == 1
     assert [isinstance(event, Complete | Error) for event in events].index(True) == len(events) - 1
-
-
-def test_what_is_streamed_is_what_is_stored(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert "30 days" in words(events)
     assert row.content == words(events)
@@ -64,69 +60,13 @@ def test_what_is_streamed_is_what_is_stored(handbook: Handbook) -> None:
     assert row.duration_ms is not None
     assert isinstance(events[-1], Complete)
     assert events[-1].data == {"stop_reason": "ok"}
-
-
-@pytest.mark.parametrize("greeting", ["Hello!", "你好，你能做什么？"])
-def test_a_greeting_is_told_what_can_be_asked(handbook: Handbook, greeting: str) -> None:
-    base, manual, _secret = handbook
-    events = asked(make_reader(base), greeting)
-    row = stored(events)
-    assert (row.stop_reason, sources(events)) == (StopReason.NEED_CLARIFY, [])
-    [reading] = row.state["plan"]["clarifying_questions"]
-    assert manual.title in reading
-
-
-def test_a_scope_narrows_and_says_so_when_nothing_is_left(handbook: Handbook, floor: Floor) -> None:
-    """What is asked for and may not be read, what does not exist, and a base that lacks the document: the same words."""
-    base, manual, secret = handbook
-    reader = make_reader(base)
-    scopes = [
-        Scope(knowledge_base_ids=(secret.knowledge_base_id,)),
-        Scope(document_ids=(secret.pk,)),
-        Scope(folder_ids=(uuid4(),)),
-        Scope(knowledge_base_ids=(secret.knowledge_base_id,), document_ids=(manual.pk,)),
-    ]
-    said = {words(asked(reader, LEAVE, scope=scope)) for scope in scopes}
-    assert said == {"There is nothing in the chosen scope that you may read. Choose another one, or none."}
-    assert "30 days" in words(asked(reader, LEAVE, scope=Scope(document_ids=(manual.pk, secret.pk))))
-    floor(near=False)
-    assert "I found nothing about this in the 1 document" in words(
-        asked(reader, SALARY, scope=Scope(document_ids=(manual.pk,)))
-    )
-
-
-def test_every_sentence_stands_in_the_span_it_cites(handbook: Handbook) -> None:
-    base, manual, _secret = handbook
-    events = asked(make_reader(base), LEAVE)
-    row = stored(events)
-    citations = {citation.number: citation for citation in row.citations.all()}
-    assert row.sentences
-    for sentence in row.sentences:
-        if sentence["text"] == "Best match (not verified):":
-            continue
-        assert sentence["citations"]
-        for number in sentence["citations"]:
-            cited: Citation = citations[number]
-            chunk = Chunk.unscoped.get(id=cited.chunk_id)
-            assert cited.document_id == manual.pk
-            assert sentence["text"] in chunk.text[cited.start : cited.end]
-    assert sources(events) == ["Leave"] * len(citations)
-
-
-def test_what_is_kept_of_a_run_has_no_text_of_documents(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    row = stored(asked(make_reader(base), LEAVE))
     assert [step["node"] for step in row.state["trace_steps"]] == [
         "Preprocess", "LoadAuthz", "Route", "DocRAGTool", "ValidateEvidence", "Synthesize",
     ]  # fmt: skip
     for part in ("evidence_items", "trace_steps", "tools"):
         assert "30 days" not in str(row.state[part])
-
-
-def test_question_and_answer_are_in_the_audit_log_with_their_evidence(handbook: Handbook) -> None:
-    base, manual, _secret = handbook
-    reader = make_reader(base)
-    row = stored(asked(reader, LEAVE))
+    check_that_sentences_stand_in_spans(row, manual)
+    assert sources(events) == ["Leave"] * row.citations.count()
     question = Entry.objects.get(action=Action.QUESTION_ASKED)
     answer = Entry.objects.get(action=Action.QUESTION_ANSWERED)
     for entry in (question, answer):
@@ -139,21 +79,61 @@ def test_question_and_answer_are_in_the_audit_log_with_their_evidence(handbook: 
     assert "30 days" not in str(answer.detail)
 
 
-@pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_no_right_and_no_such_matter_are_refused_in_the_same_words(
-    handbook: Handbook, language: str, floor: Floor
-) -> None:
+def check_that_sentences_stand_in_spans(row: Message, manual: Document) -> None:
+    citations = {citation.number: citation for citation in row.citations.all()}
+    assert row.sentences
+    for sentence in row.sentences:
+        if sentence["text"] == "Best match (not verified):":
+            continue
+        assert sentence["citations"]
+        for number in sentence["citations"]:
+            cited: Citation = citations[number]
+            chunk = Chunk.unscoped.get(id=cited.chunk_id)
+            assert cited.document_id == manual.pk
+            assert sentence["text"] in chunk.text[cited.start : cited.end]
+
+
+def test_a_greeting_is_answered_with_what_can_be_asked(handbook: Handbook) -> None:
+    base, manual, _secret = handbook
+    for greeting in ("Hello!", "你好，你能做什么？"):
+        events = asked(make_reader(base), greeting)
+        row = stored(events)
+        assert (row.stop_reason, sources(events)) == (StopReason.NEED_CLARIFY, [])
+        [reading] = row.state["plan"]["clarifying_questions"]
+        assert manual.title in reading
+
+
+def test_a_scope_narrows_and_says_so_when_nothing_is_left(handbook: Handbook, floor: Floor) -> None:
+    """What is asked for and may not be read, what does not exist, and a base that lacks the document: the same words."""
+    base, manual, secret = handbook
+    reader = make_reader(base)
+    scopes = [
+        Scope(knowledge_base_ids=(secret.knowledge_base_id,)),
+        Scope(document_ids=(secret.pk,)),
+        Scope(folder_ids=(uuid4(),)),
+        Scope(knowledge_base_ids=(secret.knowledge_base_id,), document_ids=(manual.pk,)),
+    ]
+    said = {words(asked(reader, SALARY, scope=scope)) for scope in scopes}
+    assert said == {"There is nothing in the chosen scope that you may read. Choose another one, or none."}
+    assert "30 days" in words(asked(reader, LEAVE, scope=Scope(document_ids=(manual.pk, secret.pk))))
+    floor(near=False)
+    assert "I found nothing about this in the 1 document" in words(
+        asked(reader, SALARY, scope=Scope(document_ids=(manual.pk,)))
+    )
+
+
+def test_no_right_and_no_such_matter_are_refused_in_the_same_words(handbook: Handbook, floor: Floor) -> None:
     base, _manual, secret = handbook
     assert "420,000" in words(asked(make_reader(secret.knowledge_base), SALARY)), "who may read it is answered"
     reader, nobody = make_reader(base), make_user()
     floor(near=False)
     refusals = [
-        asked(reader, SALARY, language=language),  # it is there and not theirs
-        asked(reader, UNKNOWN, language=language),  # it is nowhere
-        asked(nobody, LEAVE, language=language),  # they may read nothing at all
+        asked(reader, SALARY),  # it is there and not theirs
+        asked(reader, UNKNOWN),  # it is nowhere
+        asked(nobody, LEAVE),  # they may read nothing at all
     ]
     floor(near=True)
-    refusals.append(asked(nobody, LEAVE, language=language))
+    refusals.append(asked(nobody, LEAVE))
     assert len({words(events) for events in refusals[:2]}) == len({words(events) for events in refusals[2:]}) == 1
     assert all("1" in words(events) for events in refusals[:2]), "one document was searched"
     for events in refusals:
@@ -165,53 +145,6 @@ def test_no_right_and_no_such_matter_are_refused_in_the_same_words(
         assert row.content == words(events)
     denied = Entry.objects.filter(action=Action.QUESTION_ANSWERED, outcome=Outcome.DENY)
     assert [entry.reason for entry in denied] == ["no_evidence"] * 4
-
-
-def test_a_scope_narrows_an_answer_and_never_widens_it(handbook: Handbook) -> None:
-    base, manual, secret = handbook
-    reader = make_reader(base)
-    assert "30 days" in words(asked(reader, LEAVE, scope=Scope(document_ids=(manual.pk,))))
-    for scope in (
-        Scope(document_ids=(secret.pk,)),
-        Scope(knowledge_base_ids=(secret.knowledge_base_id,)),
-        Scope(folder_ids=(secret.folder_id,)),
-        Scope(knowledge_base_ids=(uuid4(),)),
-    ):
-        assert stored(asked(reader, SALARY, scope=scope)).stop_reason == StopReason.NO_EVIDENCE
-
-
-def test_the_first_question_names_the_conversation_and_the_second_does_not(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader = Principal.of(make_reader(base))
-    session = create_session(reader)
-    first, second = asked(reader, LEAVE, session), asked(reader, UNKNOWN, session)
-    assert [event.content for event in first if isinstance(event, SessionTitle)] == [LEAVE]
-    assert not any(isinstance(event, SessionTitle) for event in second)
-    session.refresh_from_db()
-    assert session.title == LEAVE
-    assert [message.role for message in messages_of(reader, session)] == ["user", "assistant"] * 2
-
-
-@pytest.mark.parametrize("question", ["", "  \n", "\u200b", "x" * 4_001, "x" * 20_000])
-def test_a_question_that_is_none_is_refused_before_anything_is_stored(question: str) -> None:
-    reader = Principal.of(make_user())
-    session = create_session(reader)
-    with pytest.raises(InvalidInput):
-        asked(reader, question, session)
-    assert not Message.objects.exists()
-    assert not Entry.objects.filter(action=Action.QUESTION_ASKED).exists()
-
-
-def test_a_conversation_of_somebody_else_is_not_there() -> None:
-    anna, bert = Principal.of(make_user()), Principal.of(make_user())
-    theirs = create_session(anna)
-    said = set()
-    for session_id in (theirs.pk, uuid4()):
-        with pytest.raises(NotFound) as refusal:
-            asked(bert, LEAVE, type(theirs)(pk=session_id))
-        said.add(str(refusal.value))
-    assert len(said) == 1
-    assert not Message.objects.exists()
 
 
 def test_rights_are_read_when_the_run_runs_and_not_when_the_page_was_opened(handbook: Handbook) -> None:
@@ -251,24 +184,6 @@ def test_a_running_conversation_is_in_the_list_and_keeps_its_place_when_it_fails
     assert [each.pk for each in found_sessions(reader)] == [session.pk]
 
 
-def test_an_answer_that_is_stored_stays_when_the_reader_goes_away_before_its_last_event(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    principal = Principal.of(make_reader(base))
-    session_id = create_session(principal).pk
-
-    async def leave_at_the_title() -> None:
-        events = ask(principal, session_id=session_id, question=LEAVE)
-        async for event in events:
-            if isinstance(event, SessionTitle):
-                break
-        await events.aclose()  # type: ignore[attr-defined]
-
-    async_to_sync(leave_at_the_title)()
-    (entry,) = Entry.objects.filter(action=Action.QUESTION_ANSWERED)
-    assert entry.outcome == Outcome.ALLOW
-    assert Message.objects.get(pk=entry.run_id).stop_reason == StopReason.OK
-
-
 def test_a_failing_engine_ends_the_run_and_closes_the_answer(
     handbook: Handbook, request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -287,35 +202,33 @@ def test_a_failing_engine_ends_the_run_and_closes_the_answer(
     assert not Message.objects.filter(is_complete=False).exists()
 
 
-def test_a_reader_who_goes_away_leaves_no_answer_that_spins(handbook: Handbook) -> None:
+def left_at(handbook: Handbook, kind: type) -> Any:
+    """The event at which the reader of a run goes away."""
     base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session_id = create_session(principal).pk
 
-    async def leave_after_the_first_event() -> None:
-        events = ask(principal, session_id=session_id, question=LEAVE)
-        await anext(events)
-        await events.aclose()  # type: ignore[attr-defined]
-
-    async_to_sync(leave_after_the_first_event)()
-    assert not Message.objects.filter(is_complete=False).exists()
-    assert Entry.objects.filter(action=Action.QUESTION_ANSWERED, outcome=Outcome.ERROR).count() == 1
-
-
-def test_evidence_that_was_shown_is_recorded_whatever_the_end(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    principal = Principal.of(make_reader(base))
-    session_id = create_session(principal).pk
-
-    async def leave_at_the_references() -> References:
+    async def leave() -> Any:
         events = ask(principal, session_id=session_id, question=LEAVE)
         async for event in events:
-            if isinstance(event, References):
+            if isinstance(event, kind):
                 await events.aclose()  # type: ignore[attr-defined]
                 return event
-        raise AssertionError("no sources were shown")
+        raise AssertionError(f"no {kind} came")
 
-    shown = async_to_sync(leave_at_the_references)()
+    return async_to_sync(leave)()
+
+
+def test_an_answer_that_is_stored_stays_when_the_reader_goes_away_before_its_last_event(handbook: Handbook) -> None:
+    left_at(handbook, SessionTitle)
+    (entry,) = Entry.objects.filter(action=Action.QUESTION_ANSWERED)
+    assert entry.outcome == Outcome.ALLOW
+    assert Message.objects.get(pk=entry.run_id).stop_reason == StopReason.OK
+
+
+def test_a_reader_who_goes_away_leaves_no_open_answer_and_what_was_shown_is_recorded(handbook: Handbook) -> None:
+    shown = left_at(handbook, References)
+    assert not Message.objects.filter(is_complete=False).exists()
     entry = Entry.objects.get(action=Action.QUESTION_ANSWERED, outcome=Outcome.ERROR)
     cited = {row.evidence_id for row in shown.knowledge_references}
     assert cited
@@ -323,16 +236,14 @@ def test_evidence_that_was_shown_is_recorded_whatever_the_end(handbook: Handbook
     assert PermissionSnapshot.objects.filter(pk=entry.detail["perm_snapshot_id"]).exists()
 
 
-@pytest.mark.parametrize("state", NEXT)
-def test_a_state_goes_where_the_table_leads_and_nowhere_else(state: State) -> None:
-    for after in State:
-        if after in NEXT[state]:
-            assert allowed_next(state, after) is after
-        else:
-            with pytest.raises(IllegalTransition):
-                allowed_next(state, after)
-    with pytest.raises(IllegalTransition):
-        allowed_next(state, None)
+def test_a_state_goes_where_the_table_leads_and_nowhere_else() -> None:
+    for state, nexts in NEXT.items():
+        for after in (*State, None):
+            if after in nexts:
+                assert allowed_next(state, after) is after
+            else:
+                with pytest.raises(IllegalTransition):
+                    allowed_next(state, after)
 
 
 def test_a_run_that_was_closed_meanwhile_stores_nothing_more(

@@ -1,5 +1,6 @@
 """A shared conversation says to each reader what they may read themselves, and an exported one no more than its page."""
 
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -8,7 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from agent.conversations.sharing import end_share, read_share, share
+from agent.conversations.sharing import end_share, read_share
+from agent.conversations.sharing import share as share_answer
 from agent.models import Citation, McpService, Message, QueryCitation, Role, Session, Share
 from audit.actions import Action
 from audit.models import Entry
@@ -18,6 +20,8 @@ from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Chunk, Document
 from tests.factories import allow, make_base, make_document, make_user
+from tests.integration.pages.house import client_of
+from tests.sharing import Share as ShareWorld
 
 pytestmark = pytest.mark.django_db
 OPEN, CLOSED, LOOSE = "Leave is 30 days.", "The director earns 420,000.", "That is a lot."
@@ -52,7 +56,7 @@ class Case:
         )
         for number, document in enumerate((self.manual, self.secret), 1):
             _cite(self.answer, number, document)
-        self.share = share(Principal.of(self.owner), self.session.pk, self.answer.pk)
+        self.share = share_answer(Principal.of(self.owner), self.session.pk, self.answer.pk)
 
     def sees(self, person: User) -> set[str]:
         """The sentences that stand on the shared page for this person, and whether the sources do."""
@@ -77,43 +81,41 @@ def _cite(answer: Message, number: int, document: Document) -> None:
     )
 
 
-def client_of(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
-
-
 def page_of(person: User, address: str) -> str:
     answer = client_of(person).get(address)
     assert answer.status_code == 200
     return str(answer.content.decode())
 
 
+@pytest.fixture(scope="module")
+def shared_case(share: ShareWorld) -> Callable[[], Case]:
+    return share(Case)
+
+
 @pytest.fixture
-def case() -> Case:
-    return Case()
+def case(shared_case: Callable[[], Case], db: None) -> Case:
+    return shared_case()
 
 
 def test_each_reader_sees_what_stands_on_documents_of_their_own(case: Case) -> None:
-    assert case.sees(case.owner) >= {OPEN, CLOSED, LOOSE, QUESTION}
-    seen = case.sees(case.colleague)
-    assert seen & {OPEN, CLOSED, LOOSE, QUESTION} == {OPEN, QUESTION}, (
-        "what has no source may say what the hidden one says"
-    )
-    assert case.sees(case.stranger) & {OPEN, CLOSED, LOOSE, QUESTION} == {QUESTION}
+    texts = {OPEN, CLOSED, LOOSE, QUESTION}
+    assert case.sees(case.owner) >= texts
     told = page_of(case.colleague, reverse("shared", args=[case.share.pk]))
+    seen = {text for text in texts if text in told}
+    assert seen == {OPEN, QUESTION}, "what has no source may say what the hidden one says"
     assert "2 sentences are not shown: they stand on documents or on data that you may not see." in told
     assert "any more" not in told  # they never could
-
-
-def test_a_right_that_is_given_or_ends_changes_what_is_shown_at_once(case: Case) -> None:
+    assert Entry.objects.filter(action=Action.CONVERSATION_SHARED).count() == 1
+    read = Entry.objects.filter(action=Action.CONVERSATION_READ).latest("pk")
+    assert (read.actor_name, read.detail["evidence"]) == ("colleague", ["e1"])
+    assert case.sees(case.stranger) & texts == {QUESTION}
     allow(case.stranger, case.manual.folder.knowledge_base)
-    assert case.sees(case.stranger) & {OPEN, CLOSED, LOOSE} == {OPEN}
+    assert case.sees(case.stranger) & texts == {OPEN, QUESTION}
     take_back(None, [Right.VIEW], case.manual.folder.knowledge_base, of=case.stranger)
-    assert case.sees(case.stranger) & {OPEN, CLOSED, LOOSE} == set()
+    assert case.sees(case.stranger) & texts == {QUESTION}
 
 
-def test_what_was_said_to_the_person_alone_is_not_shared(case: Case) -> None:
+def test_a_notice_for_the_person_alone_is_not_shared(case: Case) -> None:
     for person in (case.owner, case.colleague):
         page = page_of(person, reverse("shared", args=[case.share.pk]))
         assert "A notice for the owner" not in page
@@ -124,15 +126,19 @@ def test_what_was_said_to_the_person_alone_is_not_shared(case: Case) -> None:
         stop_reason="no_evidence",
         content="Nothing found.\nSearched: Board",
     )
-    shared = share(Principal.of(case.owner), case.session.pk, refused.pk)
+    shared = share_answer(Principal.of(case.owner), case.session.pk, refused.pk)
     assert "Searched: Board" not in page_of(case.colleague, reverse("shared", args=[shared.pk]))
 
 
-def test_what_is_asked_later_is_not_shared_and_an_ended_share_is_gone(case: Case) -> None:
+def test_only_the_person_who_asked_shares_and_an_ended_share_is_gone(case: Case) -> None:
     later = Message.objects.create(session=case.session, parent=case.answer, role=Role.USER, content="And later?")
     Message.objects.create(session=case.session, parent=later, role=Role.ASSISTANT, stop_reason="ok", content="Later.")
     address = reverse("shared", args=[case.share.pk])
     assert "And later?" not in page_of(case.colleague, address)
+    place = [case.session.pk, case.answer.pk]
+    colleague = client_of(case.colleague)
+    assert colleague.post(reverse("conversation-share", args=place)).status_code == 404
+    assert colleague.get(reverse("conversation-export", args=[*place, "md"])).status_code == 404
     with pytest.raises(NotFound):
         end_share(Principal.of(case.colleague), case.session.pk, case.share.pk)
     assert Share.objects.count() == 1
@@ -142,21 +148,6 @@ def test_what_is_asked_later_is_not_shared_and_an_ended_share_is_gone(case: Case
     with pytest.raises(NotFound):
         read_share(Principal.of(case.owner), case.share.pk)
     assert Client().get(address).status_code == 302
-
-
-def test_only_the_person_who_asked_shares_and_exports(case: Case) -> None:
-    colleague = client_of(case.colleague)
-    place = [case.session.pk, case.answer.pk]
-    assert colleague.post(reverse("conversation-share", args=place)).status_code == 404
-    assert colleague.get(reverse("conversation-export", args=[*place, "md"])).status_code == 404
-    assert Share.objects.count() == 1
-
-
-def test_sharing_and_reading_are_recorded(case: Case) -> None:
-    case.sees(case.colleague)
-    assert Entry.objects.filter(action=Action.CONVERSATION_SHARED).count() == 1
-    read = Entry.objects.filter(action=Action.CONVERSATION_READ).latest("pk")
-    assert (read.actor_name, read.detail["evidence"]) == ("colleague", ["e1"])
 
 
 def _text(form: str, body: bytes) -> str:
@@ -179,34 +170,27 @@ def _exported(case: Case, form: str) -> str:
     return " ".join(_text(form, answer.content).replace("\\", "").split())
 
 
-@pytest.mark.parametrize("form", ["md", "docx", "pdf"])
-def test_a_file_says_what_the_page_says_with_its_sources(case: Case, form: str) -> None:
-    text = _exported(case, form)
-    assert {each for each in (OPEN, CLOSED, LOOSE, QUESTION, "Benefits") if each in text} == {
-        OPEN, CLOSED, LOOSE, QUESTION, "Benefits",
-    }  # fmt: skip
-    assert str(case.manual.pk) in text.replace(" ", "")
-    take_back(None, [Right.VIEW], case.secret.folder.knowledge_base, of=case.owner)
-    text = _exported(case, form)
-    assert {each for each in (OPEN, CLOSED) if each in text} == {OPEN}
-    assert str(case.secret.pk) not in text.replace(" ", "")
-    taken = Entry.objects.filter(action=Action.CONVERSATION_EXPORTED).latest("pk")
-    assert taken.detail["evidence"] == ["e1"]
-
-
-def test_a_format_that_is_none_is_not_found_and_text_is_no_markup(case: Case) -> None:
+def test_a_file_says_what_the_page_says_with_its_sources(case: Case) -> None:
+    said = (OPEN, CLOSED, LOOSE, QUESTION, "Benefits")
+    forms = ("md", "docx", "pdf")
+    for form in forms:
+        text = _exported(case, form)
+        assert [each for each in said if each in text] == list(said), form
+        assert str(case.manual.pk) in text.replace(" ", "")
     address = reverse("conversation-export", args=[case.session.pk, case.answer.pk, "exe"])
     assert client_of(case.owner).get(address).status_code == 404
-    case.answer.sentences = [{"text": "<b>x</b> [a](http://evil) \x07 & <para>", "citations": [1]}]
+    take_back(None, [Right.VIEW], case.secret.folder.knowledge_base, of=case.owner)
+    case.answer.sentences.append({"text": "<b>x</b> [a](http://evil) \x07 & <para>", "citations": [1]})
     case.answer.save()
-    assert "<b>" not in _raw(case, "md").replace("\\<", "")
-    for form in ("docx", "pdf"):
-        assert "<b>x</b> [a](http://evil)" in _exported(case, form)
-
-
-def _raw(case: Case, form: str) -> str:
-    answer = client_of(case.owner).get(reverse("conversation-export", args=[case.session.pk, case.answer.pk, form]))
-    return str(answer.content.decode())
+    for form in forms:
+        text = _exported(case, form)
+        assert {each for each in (OPEN, CLOSED) if each in text} == {OPEN}, form
+        assert str(case.secret.pk) not in text.replace(" ", "")
+        assert "<b>x</b> [a](http://evil)" in text, "text is no markup"
+        taken = Entry.objects.filter(action=Action.CONVERSATION_EXPORTED).latest("pk")
+        assert taken.detail["evidence"] == ["e1"]
+    raw = client_of(case.owner).get(reverse("conversation-export", args=[case.session.pk, case.answer.pk, "md"]))
+    assert "<b>" not in raw.content.decode().replace("\\<", "")
 
 
 def test_what_a_service_outside_answered_is_not_shared(case: Case) -> None:
@@ -223,7 +207,7 @@ def test_what_a_service_outside_answered_is_not_shared(case: Case) -> None:
         sentences=[{"text": ticket, "citations": [1]}, {"text": LOOSE, "citations": []}],
     )
     QueryCitation.objects.create(message=answer, number=1, evidence_id="mcp:desk:1", source="mcp:desk", title="desk")
-    shared = share(Principal.of(case.owner), case.session.pk, answer.pk)
+    shared = share_answer(Principal.of(case.owner), case.session.pk, answer.pk)
     own = page_of(case.owner, reverse("conversation", args=[case.session.pk]))
     assert ticket in own
     page = page_of(case.colleague, reverse("shared", args=[shared.pk]))

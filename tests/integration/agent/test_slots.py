@@ -18,7 +18,7 @@ from agent.text_answer import TextAnswer
 from authz.principal import Principal
 from copilot_client import StreamResponse, Transcript
 from knowledge.retrieval.search import Scope
-from tests.integration.agent.conversations import LEAVE, make_library, make_reader
+from tests.integration.agent.conversations import LEAVE, Handbook, make_reader
 from tests.integration.agent.live import Live, events_of, lived, text_of
 from tests.integration.agent.modelled import SEARCH, THIRTY, judge, judges, modelled
 from tests.modelserver import Step, says
@@ -32,8 +32,8 @@ SUPPORTED = judges("supported", quote="30 days of annual leave")
 
 
 @pytest.fixture
-def reader() -> Principal:
-    base, _manual, _secret = make_library()
+def reader(handbook: Handbook) -> Principal:
+    base, _manual, _secret = handbook
     return Principal.of(make_reader(base))
 
 
@@ -54,7 +54,7 @@ def is_early(entry: Entry) -> bool:
     return entry.type == "slot" and json.loads(entry.body)["data"]["state"] == "settled"
 
 
-def test_while_the_judge_is_silent_the_rest_is_told_and_nothing_of_the_open_sentence_is_anywhere(
+def test_while_the_judge_is_silent_the_rest_is_shown_and_nothing_of_the_open_sentence_is_anywhere(
     reader: Principal,
 ) -> None:
     """The run is stopped there: what is stored is what facts have settled."""
@@ -86,24 +86,21 @@ def test_while_the_judge_is_silent_the_rest_is_told_and_nothing_of_the_open_sent
 
 
 @pytest.mark.parametrize(("judging", "slots"), [(SUPPORTED, [0, 1, 2]), (judges(), [0, 2])], ids=["stands", "left out"])
-def test_whoever_reads_live_or_again_or_knows_no_slots_reads_the_same(
+def test_an_answer_reads_the_same_live_and_again_and_where_nobody_knows_slots(
     reader: Principal, judging: Step, slots: list[int]
 ) -> None:
     live, entries = answered(reader, judging)
+    content = Message.objects.get(pk=live.message_id).content
     again = told_anew(reader, live.session_id, live.message_id)
     for told in (entries, again):
         answers = [event for event in events_of(told) if event.response_type == "answer" and event.content]
         assert [event.data["slot"] for event in answers] == slots
-        assert transcript(told).text == text_of(told) == Message.objects.get(pk=live.message_id).content
+        assert transcript(told).text == text_of(told) == content
         assert (transcript(told).early, transcript(told).checking) == ({}, {})
     states = [event.data["state"] for event in events_of(entries) if event.response_type == "slot"]
     assert states[0] == "checking"
-
-
-def test_other_protocols_tell_the_sentences_in_order(reader: Principal) -> None:
-    """/v1, MCP and the bots make their answers from the same pieces."""
-    live, entries = answered(reader, SUPPORTED)
+    # /v1, MCP and the bots make their answers from the same pieces
     answer: Any = TextAnswer(Run(uuid4(), live.message_id, reader, LEAVE, Scope(), "en"), "http://site")
     pieces = [answer.took(json.loads(entry.body)) for entry in entries]
-    assert "".join(pieces) == Message.objects.get(pk=live.message_id).content
-    assert [piece.strip()[:5] for piece in pieces if piece] == ["Emplo", "Staff", "A sic"]
+    assert "".join(pieces) == content
+    assert [piece.strip()[:5] for piece in pieces if piece] == [["Emplo", "Staff", "A sic"][slot] for slot in slots]

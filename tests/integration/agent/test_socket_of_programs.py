@@ -45,7 +45,7 @@ def test_a_token_for_chat_asks_and_follows() -> None:
     assert events[-1]["data"] == {"stop_reason": "ok"}
 
 
-def test_a_token_for_something_else_or_a_dead_one_opens_nothing_whatever_cookie_is_beside_it() -> None:
+def test_a_token_for_something_else_or_a_dead_one_opens_nothing_whatever_cookie_comes_with_it() -> None:
     reader = make_user()
     mine, browser = session_of(reader), Client()
     browser.force_login(reader)

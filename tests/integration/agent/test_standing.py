@@ -1,5 +1,6 @@
 """What answers say of documents that nobody approved yet, or that are superseded; and which of two that differ comes first."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, sources, stored
 from tests.integration.agent.modelled import THIRTY, modelled, of, sent
 from tests.modelserver import says
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 NEW = "# Leave 2026\n\nEmployees have 30 days of annual leave in each calendar year.\n"
@@ -43,9 +45,14 @@ class Rules:
         DocumentVersion.unscoped.filter(document__in=documents).update(approved_at=timezone.now())
 
 
+@pytest.fixture(scope="module")
+def shared_rules(share: Share) -> Callable[[], Rules]:
+    return share(Rules)
+
+
 @pytest.fixture
-def rules() -> Rules:
-    return Rules()
+def rules(shared_rules: Callable[[], Rules], db: None) -> Rules:
+    return shared_rules()
 
 
 def page_of(reader: User, row: Message) -> str:
@@ -58,16 +65,16 @@ def said(events: list[Any]) -> str:
     return "".join(each.content or "" for each in of(events, Answer))
 
 
-@pytest.mark.parametrize("is_wanted", [True, False])
-def test_each_way_to_a_passage_knows_whether_it_is_approved(rules: Rules, *, is_wanted: bool) -> None:
-    KnowledgeBase.unscoped.update(is_approval_wanted=is_wanted)
+def test_each_way_to_a_passage_knows_whether_it_is_approved(rules: Rules) -> None:
     reader = Principal.of(rules.reader)
-    read = [passage for document in (rules.old, rules.new) for passage in passages_of(reader, document)]
-    found = [hit.passage for hit in search(reader, LEAVE).hits]
-    for passages in (read, found):
-        assert {passage.document_id for passage in passages if passage.is_unapproved} == (
-            {rules.new.pk} if is_wanted else set()
-        )
+    for is_wanted in (True, False):
+        KnowledgeBase.unscoped.update(is_approval_wanted=is_wanted)
+        read = [passage for document in (rules.old, rules.new) for passage in passages_of(reader, document)]
+        found = [hit.passage for hit in search(reader, LEAVE).hits]
+        for passages in (read, found):
+            assert {passage.document_id for passage in passages if passage.is_unapproved} == (
+                {rules.new.pk} if is_wanted else set()
+            )
 
 
 def test_an_answer_quotes_the_approved_one_of_two_that_differ(rules: Rules) -> None:
@@ -92,14 +99,7 @@ def test_an_answer_from_what_nobody_approved_says_so(rules: Rules) -> None:
     assert page_of(rules.reader, row).count(WAITS) == 1, "the sentence was true then; the source is as it is today"
 
 
-def test_an_answer_from_what_is_approved_says_nothing(rules: Rules) -> None:
-    rules.approve(rules.new)
-    events = asked(rules.reader, LEAVE)
-    assert not [each for each in of(events, Complete)[-1].data.get("notices", []) if WAITS in each]
-    assert WAITS not in page_of(rules.reader, stored(events))
-
-
-def test_a_model_is_shown_the_approved_first_and_told_which_is_not(rules: Rules) -> None:
+def test_a_model_gets_the_approved_first_and_a_mark_on_the_other(rules: Rules) -> None:
     with modelled(says(THIRTY.replace("30", "25"))) as server:
         events = asked(rules.reader, LEAVE)
     asking = sent(server.requests[-1])
@@ -110,6 +110,8 @@ def test_a_model_is_shown_the_approved_first_and_told_which_is_not(rules: Rules)
         events = asked(rules.reader, LEAVE)
     assert sent(server.requests[-1]).count('approved="no"') == 1, "what the mark means"
     assert "answer_unapproved.en" not in stored(events).prompts
+    assert not [each for each in of(events, Complete)[-1].data.get("notices", []) if WAITS in each]
+    assert WAITS not in page_of(rules.reader, stored(events)), "an answer from what is approved says nothing of it"
 
 
 def test_a_source_that_another_one_holds_instead_of_says_so_to_who_may_see_that_one(rules: Rules) -> None:

@@ -1,6 +1,7 @@
 """A run lives on the server: its log is whole, whoever reads it, from wherever, and whichever way it ends."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,10 @@ from uuid import UUID
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session as DbSession
+from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
@@ -24,20 +29,20 @@ from audit.models import Entry as AuditEntry
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import NotFound
+from copilot_site.lib.errors import NotFound, TooMany
 from tests.factories import make_user
-from tests.integration.agent.conversations import LEAVE, SALARY, kinds, make_library, make_reader
+from tests.integration.agent.conversations import LEAVE, SALARY, Handbook, kinds, make_reader
 from tests.integration.agent.live import Live, events_of, lived, text_of
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled
-from tests.modelserver import Step, calls, says
+from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
 TWO = f"{THIRTY} A sick note is due on the third day of absence [1]. More will never come"
 
 
 @pytest.fixture
-def reader() -> Principal:
-    base, _manual, _secret = make_library()
+def reader(handbook: Handbook) -> Principal:
+    base, _manual, _secret = handbook
     return Principal.of(make_reader(base))
 
 
@@ -61,9 +66,26 @@ def is_answer(entry: Entry) -> bool:
     return entry.type == "answer"
 
 
-def test_a_log_is_gapless_ends_once_and_is_what_is_stored(reader: Principal) -> None:
+def test_a_log_is_whole_for_every_reader_from_every_place(reader: Principal) -> None:
+    """For one that leaves and comes back, one that is slow, and those who come when the run is over."""
+
+    async def read_by_many(live: Live) -> list[Entry]:
+        slow = (entry async for entry in live.follow() if entry is not None)
+        taken = [await anext(slow)]
+        first = await live.read(until=lambda entry: entry.seq == 0)
+        rest, whole = await asyncio.gather(live.read(0), live.read())
+        assert [*first, *rest] == whole
+        assert await sync_to_async(lambda: row(live).is_complete)(), (
+            "neither the run nor others waited for the slow one"
+        )
+        assert [*taken, *[entry async for entry in slow]] == whole
+        rests = [await live.read(entry.seq) for entry in whole]
+        assert rests == [*(whole[entry.seq + 1 :] for entry in whole[:-1]), whole[-1:]], "the end is told to everybody"
+        assert await live.read(10_000) == whole, "a place that no run came to begins anew"
+        return whole
+
     live = Live(reader, LEAVE)
-    entries = lived(live, Live.read)
+    entries = lived(live, read_by_many)
     events = events_of(entries)
     assert [entry.seq for entry in entries] == [event.seq for event in events] == list(range(len(entries)))
     assert kinds(events) == ["agent_query", "references", "answer", "session_title", "complete"]
@@ -73,40 +95,13 @@ def test_a_log_is_gapless_ends_once_and_is_what_is_stored(reader: Principal) -> 
     }
     assert text_of(entries) == row(live).content
     assert "30 days" in text_of(entries)
-
-
-def test_a_reader_who_leaves_ends_nothing_and_others_read_on(reader: Principal) -> None:
-    async def leave_and_return(live: Live) -> tuple[list[Entry], list[Entry], list[Entry]]:
-        first = await live.read(until=lambda entry: entry.seq == 0)
-        rest, whole = await asyncio.gather(live.read(0), live.read())
-        return first, rest, whole
-
-    live = Live(reader, LEAVE)
-    first, rest, whole = lived(live, leave_and_return)
-    assert [*first, *rest] == whole
-    assert row(live).stop_reason == StopReason.OK
-
-
-def test_a_slow_reader_holds_nobody_up_and_misses_nothing(reader: Principal) -> None:
-    async def one_by_one(live: Live) -> tuple[list[Entry], list[Entry], bool]:
-        slow = (entry async for entry in live.follow() if entry is not None)
-        taken = [await anext(slow)]
-        whole = await live.read()
-        is_stored = await sync_to_async(lambda: row(live).is_complete)()
-        return [*taken, *[entry async for entry in slow]], whole, is_stored
-
-    taken, whole, is_stored = lived(Live(reader, LEAVE), one_by_one)
-    assert is_stored, "the run and the other reader did not wait"
-    assert taken == whole
-
-
-def test_from_every_place_the_rest_is_the_same(reader: Principal) -> None:
-    async def from_everywhere(live: Live) -> tuple[list[Entry], list[list[Entry]]]:
-        whole = await live.read()
-        return whole, [await live.read(entry.seq) for entry in whole]
-
-    whole, rests = lived(Live(reader, LEAVE), from_everywhere)
-    assert rests == [*(whole[entry.seq + 1 :] for entry in whole[:-1]), whole[-1:]], "the end is told to everybody"
+    question = Message.objects.get(role=Role.USER)
+    stranger = Live(Principal.of(make_user()), LEAVE)
+    stranger.session_id, stranger.message_id = live.session_id, live.message_id
+    live.message_id = question.pk
+    for other in (stranger, live):
+        with pytest.raises(NotFound):
+            async_to_sync(other.read)()
 
 
 def test_sentences_of_a_model_come_while_it_still_writes(reader: Principal) -> None:
@@ -145,18 +140,8 @@ def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
     assert row(live).content == "Stopped before the answer was complete."
 
 
-def test_deltas_that_come_together_are_few_events(reader: Principal) -> None:
-    thoughts = [{"reasoning_content": letter} for letter in "abcdefghijklmnopqrstuvwxyz"]
-    live = Live(reader, LEAVE)
-    with modelled(Step([*thoughts, {"content": THIRTY}])):
-        events = events_of(lived(live, Live.read))
-    thinking = [event for event in events if event.response_type == "thinking"]
-    assert "".join(event.content for event in thinking) == "abcdefghijklmnopqrstuvwxyz"
-    assert len(thinking) < 26
-
-
 @pytest.mark.usefixtures("impatient")
-def test_without_its_log_a_run_is_told_from_its_message(reader: Principal, valkey: Any) -> None:
+def test_without_its_log_a_run_is_read_from_its_message(reader: Principal, valkey: Any) -> None:
     async def lose_it(live: Live) -> tuple[list[Entry], list[Entry]]:
         whole = await live.read()
         valkey.delete(log_key(live.message_id))
@@ -187,41 +172,36 @@ def test_a_log_that_is_lost_in_the_middle_does_not_stop_the_run(reader: Principa
     assert "30 days" in text_of(entries)
 
 
-def secret_run() -> tuple[Live, Any]:
+def test_a_finished_run_is_read_again_under_the_rights_of_that_day(
+    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, end_right = secret_run(handbook)
+
+    async def read_twice(live: Live) -> tuple[list[Entry], list[Entry], list[Entry]]:
+        before = await live.read()
+        await sync_to_async(end_right)()
+        after = await live.read()
+        with monkeypatch.context() as patched:  # without the look at what is read again it leaves
+            patched.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
+            return before, after, await live.read()
+
+    before, after, unlooked = lived(live, read_twice)
+    assert "420,000" in text_of(before)
+    assert kinds(events_of(after)) == ["agent_query", "answer", "complete"]
+    assert "420,000" not in str(after)
+    assert "Salaries" not in str(after)
+    assert "420,000" in text_of(unlooked)
+
+
+def secret_run(handbook: Handbook) -> tuple[Live, Any]:
     """A run that stood on what its reader may not see any more once the second value is called."""
-    _base, _manual, secret = make_library()
+    _base, _manual, secret = handbook
     person = make_reader(secret.knowledge_base)
     return Live(Principal.of(person), SALARY), lambda: take_back(None, [Right.VIEW], secret.knowledge_base, of=person)
 
 
-def read_after_the_right_ended() -> tuple[list[Entry], list[Entry]]:
-    live, end_right = secret_run()
-
-    async def read_twice(live: Live) -> tuple[list[Entry], list[Entry]]:
-        before = await live.read()
-        await sync_to_async(end_right)()
-        return before, await live.read()
-
-    found: tuple[list[Entry], list[Entry]] = lived(live, read_twice)
-    assert "420,000" in text_of(found[0])
-    return found
-
-
-def test_a_finished_run_is_read_again_under_the_rights_of_that_day() -> None:
-    _before, after = read_after_the_right_ended()
-    assert kinds(events_of(after)) == ["agent_query", "answer", "complete"]
-    assert "420,000" not in str(after)
-    assert "Salaries" not in str(after)
-
-
-def test_without_the_look_at_what_is_read_again_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
-    _before, after = read_after_the_right_ended()
-    assert "420,000" in text_of(after)
-
-
-def test_a_reader_of_a_running_answer_gets_nothing_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    live, end_right = secret_run()
+def test_a_reader_of_a_running_answer_gets_nothing_that_ended(handbook: Handbook) -> None:
+    live, end_right = secret_run(handbook)
 
     async def read_late(live: Live) -> tuple[list[Entry], list[Entry]]:
         before = await live.read(until=is_answer)
@@ -241,24 +221,6 @@ def test_a_reader_of_a_running_answer_gets_nothing_that_ended(monkeypatch: pytes
     assert "420,000" not in str(late)
     assert late[-1].type == "error"
     assert "What you may read changed" in late[-1].body
-
-
-def test_only_its_owner_reads_a_run(reader: Principal) -> None:
-    live = Live(reader, LEAVE)
-    lived(live, Live.read)
-    question = Message.objects.get(role=Role.USER)
-    stranger = Live(Principal.of(make_user()), LEAVE)
-    stranger.session_id, stranger.message_id = live.session_id, live.message_id
-    live.message_id = question.pk
-    for other in (stranger, live):
-        with pytest.raises(NotFound):
-            async_to_sync(other.read)()
-
-
-def test_a_place_that_no_run_came_to_begins_anew(reader: Principal) -> None:
-    live = Live(reader, LEAVE)
-    whole = lived(live, Live.read)
-    assert async_to_sync(live.read)(10_000) == whole
 
 
 # --- processes that die ---
@@ -282,9 +244,14 @@ def long_up(monkeypatch: pytest.MonkeyPatch, valkey: Any) -> None:
 
 
 @pytest.mark.usefixtures("long_up")
-def test_an_answer_that_nobody_makes_is_closed_as_an_error(reader: Principal) -> None:
+def test_an_answer_that_nobody_makes_is_closed_as_an_error(reader: Principal, valkey: Any) -> None:
     message = abandoned(reader)
-    assert close_abandoned() == 0, "one look is not enough"
+    for _turn in range(2):
+        assert close_abandoned() == 0, "one look is not enough"
+        valkey.set(lease_key(message.pk), "1", ex=LEASE_S)  # it was late, and lives
+        assert close_abandoned() == 0
+        valkey.delete(lease_key(message.pk))
+    assert close_abandoned() == 0
     assert close_abandoned() == 1
     message.refresh_from_db()
     assert (message.is_complete, message.stop_reason) == (True, StopReason.TOOL_ERROR)
@@ -312,37 +279,18 @@ def test_an_answer_that_ends_while_it_is_looked_at_keeps_its_words(
     assert not AuditEntry.objects.filter(action=Action.QUESTION_ANSWERED).exists()
 
 
-@pytest.mark.usefixtures("long_up")
-def test_an_answer_that_somebody_makes_is_left_alone(reader: Principal, valkey: Any) -> None:
+def test_two_looks_in_a_row_are_one_and_a_valkey_that_has_just_started_knows_nobody(
+    reader: Principal, monkeypatch: pytest.MonkeyPatch, valkey: Any
+) -> None:
+    info = {"uptime_in_seconds": LEASE_S - 1}
+    monkeypatch.setattr(Redis, "info", lambda self, *sections: info)
     message = abandoned(reader)
-    valkey.set(lease_key(message.pk), "1", ex=LEASE_S)
-    assert close_abandoned() == 0
-    message.refresh_from_db()
-    assert not message.is_complete
-
-
-@pytest.mark.usefixtures("long_up")
-def test_a_process_that_was_held_up_for_one_look_goes_on(reader: Principal, valkey: Any) -> None:
-    message = abandoned(reader)
-    for _turn in range(2):
-        assert close_abandoned() == 0
-        valkey.set(lease_key(message.pk), "1", ex=LEASE_S)  # it was late, and lives
-        assert close_abandoned() == 0
-        valkey.delete(lease_key(message.pk))
-
-
-def test_two_looks_in_a_row_are_one(reader: Principal, monkeypatch: pytest.MonkeyPatch, valkey: Any) -> None:
-    monkeypatch.setattr(Redis, "info", lambda self, *sections: {"uptime_in_seconds": LEASE_S})
-    message = abandoned(reader)
+    assert [close_abandoned(), close_abandoned()] == [0, 0]
+    valkey.delete(missing_key(message.pk))
+    info["uptime_in_seconds"] = LEASE_S
     assert [close_abandoned(), close_abandoned()] == [0, 0], "beat may be late with one and on time with the next"
     valkey.expire(missing_key(message.pk), reaper.FORGOTTEN_S - reaper.CERTAIN_S)
     assert close_abandoned() == 1
-
-
-def test_a_valkey_that_has_just_started_knows_nobody(reader: Principal, monkeypatch: pytest.MonkeyPatch) -> None:
-    abandoned(reader)
-    monkeypatch.setattr(Redis, "info", lambda self, *sections: {"uptime_in_seconds": LEASE_S - 1})
-    assert close_abandoned() == 0
 
 
 @pytest.mark.usefixtures("long_up")
@@ -393,3 +341,54 @@ def test_a_conversation_that_is_deleted_in_the_middle_ends_its_run(reader: Princ
     with modelled(SEARCH, says(TWO, size=200, hang=1)):
         lived(live, delete_it)
     assert not Message.objects.exists()
+
+
+SIGN_IN_ENDS: dict[str, Callable[[User, str], object]] = {
+    "signed out": lambda _user, key: DbSession.objects.filter(pk=key).delete(),
+    "another password": lambda user, _key: User.objects.filter(pk=user.pk).update(password=make_password("another")),
+    "disabled": lambda user, _key: User.objects.filter(pk=user.pk).update(is_active=False),
+}
+
+
+@pytest.mark.parametrize("how", SIGN_IN_ENDS)
+def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended(handbook: Handbook, how: str) -> None:
+    base, _manual, _secret = handbook
+    user, browser = make_reader(base), Client()
+    browser.force_login(user)
+    key = str(browser.session.session_key)
+    live = Live(Principal.of(user).signed_in(key), LEAVE)
+
+    async def read_late(live: Live) -> list[Entry]:
+        await live.read(until=is_answer)
+        await sync_to_async(SIGN_IN_ENDS[how])(user, key)
+        late = await live.read()
+        await ask_to_stop(live.message_id)
+        return late
+
+    with modelled(SEARCH, says(TWO, size=100, hang=1)):
+        late = lived(live, read_late)
+    assert THIRTY[:10] not in str(late)
+    assert late[-1].type == "error"
+
+
+def test_a_person_reads_so_many_answers_at_once_and_others_theirs(
+    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = Principal.of(make_reader(handbook[0]))
+    monkeypatch.setattr(follow.READERS, "most", 2)
+    live, other = Live(reader, LEAVE), Live(Principal.of(make_user()), LEAVE)
+
+    async def crowd(live: Live) -> None:
+        crowd = [follow.follow(reader, session_id=live.session_id, message_id=live.message_id) for _reader in range(2)]
+        for entries in crowd:
+            await anext(aiter(entries))
+        with pytest.raises(TooMany):
+            await live.read()
+        for entries in crowd:
+            await entries.aclose()
+        assert follow.READERS.of(reader.user_id) == 0
+        assert (await live.read())[-1].is_terminal
+
+    lived(live, crowd)
+    assert lived(other, Live.read)[-1].is_terminal
+    assert follow.READERS.of(reader.user_id) == 0

@@ -119,13 +119,16 @@ def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
         assert text not in everything
 
 
-def test_what_failed_is_marked(
+def test_what_failed_is_marked_and_a_collector_that_is_not_there_harms_nobody(
     handbook: Handbook,
     settings: Any,
     receiver: Receiver,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     base, _manual, _secret = handbook
+    with django_capture_on_commit_callbacks(execute=True):
+        asked(make_reader(base), LEAVE)
+    assert telemetry.provider.cache_info().currsize == 0, "nothing is made where nothing is configured"
     with (
         reported(settings, f"http://127.0.0.1:{receiver.server_port}"),
         modelled(chooses=lambda _request: Step(status=401)),
@@ -134,27 +137,11 @@ def test_what_failed_is_marked(
         asked(make_reader(base), LEAVE)
     failed = {span["name"]: span["error.type"] for span in receiver.spans if "error.type" in span}
     assert failed == {"chat default": "ModelMisconfigured"}
-
-
-def test_a_collector_that_is_not_there_harms_nobody(
-    handbook: Handbook, settings: Any, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
-    base, _manual, _secret = handbook
     with (
         reported(settings, f"http://127.0.0.1:{refusing_port()}"),
         django_capture_on_commit_callbacks(execute=True),
     ):
         assert stored(asked(make_reader(base), LEAVE)).stop_reason == StopReason.OK
-
-
-def test_nothing_is_made_where_nothing_is_configured(
-    handbook: Handbook, settings: Any, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
-    assert settings.OTLP_ENDPOINT == ""
-    base, _manual, _secret = handbook
-    with django_capture_on_commit_callbacks(execute=True):
-        asked(make_reader(base), LEAVE)
-    assert telemetry.provider.cache_info().currsize == 0
 
 
 WITHOUT = """

@@ -1,7 +1,6 @@
-"""Specification 003 §6, as it is written there, through the client package against the served product; and the README's example."""
+"""Examples of specifications 003 §6 and 000, as they are written there, through the client package; and those of the README."""
 
 import re
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -18,21 +17,24 @@ from copilot_client import (
     StreamResponse,
     Unreachable,
 )
-from tests.factories import make_folder
+from knowledge.models import DocumentVersion, ParseStatus, Stage, StageName, StageStatus
+from tests.factories import make_document, make_folder, newest_version
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import THIRTY, modelled
+from tests.integration.agent.modelled import THIRTY, is_judged, modelled
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk, script, text_of
-from tests.modelserver import says
+from tests.modelserver import Request, Step, calls, says
 from tests.ports import closed_port
 
 
 def test_6_1_a_question_is_followed_event_by_event(desk: Desk) -> None:
     request = KnowledgeQARequest(query=LEAVE, knowledge_base_ids=[str(desk.base.pk)], agent_enabled=True)
     said: list[str] = []
+    events: list[StreamResponse] = []
     full_answer = ""
     with desk.client() as client, modelled(*script()):
         session_id = client.create_session()
         for resp in client.knowledge_qa_stream(session_id, request):
+            events.append(resp)
             match resp.response_type:
                 case ResponseType.THINKING:
                     said.append(f"🤔 {resp.content}")
@@ -53,6 +55,15 @@ def test_6_1_a_question_is_followed_event_by_event(desk: Desk) -> None:
     assert [line for line in said if not line.startswith("🤔")] == [
         "🔧 knowledge_search", "✅ search_results", "📚 1", "📚 1", "✨",
     ]  # fmt: skip
+    done = [
+        event.response_type for event in events if event.done
+    ]  # 7.2: it closes a type, and only the last one the stream
+    assert {ResponseType.THINKING, ResponseType.ANSWER, ResponseType.COMPLETE} <= set(done)
+    assert [event.is_last for event in events] == [False] * (len(events) - 1) + [True]
+    (call,) = [call for event in events for call in event.tool_calls]
+    assert isinstance(call.function.arguments, str)  # 7.3: arguments are a JSON string
+    assert call.function.parsed() == {"queries": ["annual leave days"]}
+    assert call.type == "function"
 
 
 def test_6_2_a_stream_that_was_left_is_continued(desk: Desk) -> None:
@@ -87,26 +98,15 @@ def test_6_3_an_answer_is_stopped_and_what_was_written_stays(desk: Desk) -> None
         assert not client.stop_session(session_id, events[-1].assistant_message_id)
 
 
-def test_6_4_passages_are_searched_without_an_answer(desk: Desk) -> None:
+def test_6_4_passages_are_searched_and_questions_asked_of_what_is_chosen(desk: Desk) -> None:
     with desk.client() as client:
-        results = client.search_knowledge(
-            SearchKnowledgeRequest("annual leave", knowledge_base_ids=[str(desk.base.pk)])
-        )
-    assert [result.title for result in results] == ["Leave"] * len(results)
-    assert results[0].score == max(result.score for result in results)
-    assert "30 days" in results[0].content
-
-
-def test_a_question_and_a_search_are_narrowed_to_what_is_chosen(desk: Desk) -> None:
-    here, empty = str(desk.manual.folder_id), str(make_folder(desk.base, "Empty").pk)
-    with desk.client() as client:
-        found = {
-            folder: {
-                each.title for each in client.search_knowledge(SearchKnowledgeRequest(LEAVE, folder_ids=(folder,)))
-            }
-            for folder in (here, empty)
-        }
-        assert found == {here: {"Leave"}, empty: set()}
+        request = SearchKnowledgeRequest("annual leave", knowledge_base_ids=[str(desk.base.pk)])
+        results = client.search_knowledge(request)
+        assert {result.title for result in results} == {"Leave"}
+        assert results[0].score == max(result.score for result in results)
+        assert "30 days" in results[0].content
+        empty = str(make_folder(desk.base, "Empty").pk)
+        assert client.search_knowledge(SearchKnowledgeRequest(LEAVE, folder_ids=(empty,))) == []
         session_id = client.create_session()
         told = text_of(client.knowledge_qa_stream(session_id, KnowledgeQARequest(LEAVE, folder_ids=[empty])))
         assert "30 days" not in told
@@ -118,23 +118,6 @@ def test_a_question_and_a_search_are_narrowed_to_what_is_chosen(desk: Desk) -> N
         table = {"source": "sales", "table": "deal"}
         with pytest.raises(Refused, match="scope “sql”"):
             list(client.knowledge_qa_stream(session_id, KnowledgeQARequest(LEAVE, tables=[table])))
-
-
-def test_7_2_done_closes_a_type_and_only_complete_closes_the_stream(desk: Desk) -> None:
-    with desk.client() as client, modelled(*script()):
-        events = list(client.agent_qa_stream(client.create_session(), KnowledgeQARequest(LEAVE)))
-    done = [event.response_type for event in events if event.done]
-    assert {ResponseType.THINKING, ResponseType.ANSWER, ResponseType.COMPLETE} <= set(done)
-    assert [event.is_last for event in events] == [False] * (len(events) - 1) + [True]
-
-
-def test_7_3_arguments_are_a_json_string(desk: Desk) -> None:
-    with desk.client() as client, modelled(*script()):
-        events = list(client.agent_qa_stream(client.create_session(), KnowledgeQARequest(LEAVE)))
-    (call,) = [call for event in events for call in event.tool_calls]
-    assert isinstance(call.function.arguments, str)
-    assert call.function.parsed() == {"queries": ["annual leave days"]}
-    assert call.type == "function"
 
 
 def test_7_4_refusals_and_a_silent_server_are_told_apart(desk: Desk) -> None:
@@ -169,19 +152,53 @@ def test_the_asynchronous_client_does_the_same(desk: Desk) -> None:
     assert not is_stopping
 
 
-@pytest.mark.parametrize("place", [0, 1])
 def test_the_readme_s_examples_run(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: int
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     readme = Path(copilot_client.__file__).with_name("README.md").read_text(encoding="utf-8")
-    examples = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    first, second = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
     monkeypatch.setenv("COPILOT_URL", desk.url)
     monkeypatch.setenv("COPILOT_TOKEN", desk.secret)
     with desk.client() as patient:
         patient.create_session()  # the first request of a process takes its time
-    with modelled(*script()) if place else nullcontext():
-        exec(compile(examples[place], "README.md", "exec"), {"__name__": "example"})
+    exec(compile(first, "README.md", "exec"), {"__name__": "example"})
     said = capsys.readouterr().out
     assert "30 days" in said
-    assert ("calls knowledge_search" if place else "[1] Leave") in said
-    assert len(examples) == 2
+    assert "[1] Leave" in said
+    with modelled(*script()):
+        exec(compile(second, "README.md", "exec"), {"__name__": "example"})
+    said = capsys.readouterr().out
+    assert "30 days" in said
+    assert "calls knowledge_search" in said
+
+
+def test_000_a_person_asks_whether_a_document_is_ready(desk: Desk) -> None:
+    """A number that the catalogue does not say is told as unchecked: facts do not settle it, and this model is no judge."""
+    document = make_document(desk.base, "ml_intro.pdf.md", "# 机器学习入门指南\n\n尚未处理。\n")
+    version = newest_version(document)  # as a worker leaves it in the middle
+    DocumentVersion.unscoped.filter(pk=version.pk).update(parse_status=ParseStatus.PROCESSING)
+    stage = Stage.objects.filter(version=version, name=StageName.EMBED)
+    stage.update(status=StageStatus.RUNNING, items_done=50, items_total=100)
+    written = "您的文档正在处理中(🔄 处理中),已完成 50/100 个分块 [last]。您的文档已完成 99/100 个分块 [last]。"
+
+    def answer(request: Request) -> Step:
+        if is_judged(request):
+            return says("Perhaps.")
+        results = [str(message["content"]) for message in request["messages"] if message["role"] == "tool"]
+        if not results:
+            return calls(("get_document_info", {"knowledge_ids": [str(document.pk)]}))
+        last = re.findall(r'<evidence number="(\d+)"', results[-1])[-1]
+        return says(written.replace("[last]", f"[{last}]"))
+
+    with desk.client() as client, modelled(chooses=answer):
+        request = KnowledgeQARequest("我上传的文档处理完了吗?")
+        events = list(client.agent_qa_stream(client.create_session(), request))
+    (found,) = [event for event in events if event.response_type is ResponseType.TOOL_RESULT]
+    assert found.data["documents"][0]["progress"] == {"done": 50, "total": 100}
+    assert "已完成 50/100 个分块" in text_of(events)
+    (source,) = [event.query_references for event in events if event.query_references][-1]
+    assert (source.number, source.source) == (1, "document catalogue")
+    assert source.result is not None
+    assert source.result["table"]["rows"][0][3] == "in work"
+    (unchecked,) = [event for event in events if event.response_type == "answer" and "99/100" in event.content]
+    assert unchecked.data["is_checked"] is False

@@ -1,6 +1,7 @@
 """The official client of OpenAI, pointed at the served product: questions, streams, follow-ups, models, embeddings, refusals."""
 
 import base64
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,8 @@ from uuid import uuid4
 import httpx
 import numpy as np
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client as Browser
 from openai import (
     APIError,
     AuthenticationError,
@@ -20,6 +23,7 @@ from openai import (
 )
 
 from agent.models import AgentProfile, Message, Session
+from agent.openai_api import views
 from agent.openai_api.answers import OpenAIAnswer
 from agent.run import Run
 from agent.state import State
@@ -30,6 +34,7 @@ from authz.scopes import TokenScope
 from authz.tokens import issue_token
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import Scope
+from tests.factories import allow, make_user
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.agent.modelled import THIRTY, judges, modelled, sent
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk
@@ -51,12 +56,12 @@ def asked(client: OpenAI, *texts: str, model: str = "copilot", **more: Any) -> A
     return client.chat.completions.create(model=model, messages=messages, **more)
 
 
-def test_an_answer_has_its_sources_as_annotations_and_as_footnotes(desk: Desk) -> None:
-    with (
-        openai(desk) as client,
-        modelled(SEARCH, says("Employees have 30 days of annual leave in each calendar year [1].")),
-    ):
+def test_an_answer_has_its_sources_as_annotations_and_as_footnotes_and_a_stream_says_the_same(desk: Desk) -> None:
+    turn = (SEARCH, says(THIRTY))
+    with openai(desk) as client, modelled(*turn, *turn):
         answer = asked(client, LEAVE)
+        message = Message.objects.get(role="assistant")
+        chunks = list(asked(client, LEAVE, stream=True, stream_options={"include_usage": True}))
     (choice,) = answer.choices
     text, _blank, footnotes = choice.message.content.partition("\n\n")
     assert (text, choice.finish_reason, answer.model) == (SHOWN, "stop", "copilot")
@@ -67,38 +72,25 @@ def test_an_answer_has_its_sources_as_annotations_and_as_footnotes(desk: Desk) -
     assert cited.url.startswith(f"{desk.url}/documents/{desk.manual.pk}/?chunk=")
     assert cited.title.startswith(desk.manual.title)
     assert answer.usage.total_tokens > 0
-    message = Message.objects.get(role="assistant")
     assert message.stop_reason == "ok"
     assert Entry.objects.filter(run_id=str(message.pk), action="question.asked", actor_id=desk.reader.pk).exists()
-
-
-def test_a_stream_says_the_same_in_pieces(desk: Desk) -> None:
-    with (
-        openai(desk) as client,
-        modelled(SEARCH, says("Employees have 30 days of annual leave in each calendar year [1].")),
-    ):
-        chunks = list(asked(client, LEAVE, stream=True, stream_options={"include_usage": True}))
-    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
-    assert text.startswith(f"{SHOWN}\n\n[1]: {desk.url}/documents/")
+    told = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert told.startswith(f"{SHOWN}\n\n[1]: {desk.url}/documents/")
     assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices].count("stop") == 1
     assert any(getattr(chunk.choices[0].delta, "annotations", None) for chunk in chunks if chunk.choices)
     assert (chunks[-1].choices, chunks[-1].usage.total_tokens > 0) == ([], True)
     assert len({chunk.id for chunk in chunks}) == 1
 
 
-def test_without_a_model_passages_are_quoted(desk: Desk) -> None:
+def test_without_a_model_passages_that_may_be_read_are_quoted_and_tools_passed_over(desk: Desk) -> None:
     with openai(desk) as client:
-        answer = asked(client, LEAVE)
+        answer = asked(client, LEAVE, tools=[TOOL], tool_choice="auto", response_format={"type": "text"})
+        salary = asked(client, "What is the salary of the managing director?").choices[0].message
     assert "30 days of annual leave" in answer.choices[0].message.content
     assert answer.choices[0].message.annotations
     assert answer.usage.total_tokens == 0
-
-
-def test_nobody_is_told_what_they_may_not_read(desk: Desk) -> None:
-    with openai(desk) as client:
-        answer = asked(client, "What is the salary of the managing director?")
-    assert "420,000" not in answer.choices[0].message.content
-    assert all(str(desk.hidden.pk) not in note.url_citation.url for note in answer.choices[0].message.annotations)
+    assert "420,000" not in salary.content
+    assert all(str(desk.hidden.pk) not in note.url_citation.url for note in salary.annotations)
 
 
 def test_a_follow_up_goes_on_in_the_conversation_that_was_had_here_whatever_the_program_says_was_answered(
@@ -124,15 +116,16 @@ def test_a_follow_up_goes_on_in_the_conversation_that_was_had_here_whatever_the_
 
 
 def test_the_same_questions_of_two_people_are_two_conversations(desk: Desk) -> None:
-    from tests.factories import allow, make_user
-
     other = make_user()
     allow(other, desk.base)
-    secret = issue_token(Principal.of(other), name="program", scopes=[TokenScope.CHAT])[1]
-    for one in (desk.secret, secret, secret):
-        with openai(desk, one) as client:
+    for secret in (desk.secret, token(other, TokenScope.CHAT)):
+        with openai(desk, secret) as client:
             asked(client, LEAVE)
     assert {session.user_id for session in Session.objects.all()} == {desk.reader.pk, other.pk}
+
+
+def token(user: User, scope: TokenScope) -> str:
+    return issue_token(Principal.of(user), name="program", scopes=[scope])[1]
 
 
 def test_models_are_profiles_and_the_embedder(desk: Desk) -> None:
@@ -150,64 +143,45 @@ def test_texts_are_embedded_as_passages_are(desk: Desk) -> None:
     with openai(desk) as client:
         packed = client.embeddings.create(model=engine().space, input=texts)
         plain = client.embeddings.create(model=engine().space, input=texts[0], encoding_format="float")
+        with pytest.raises(BadRequestError, match="tokens are not read here"):
+            client.embeddings.create(model=engine().space, input=[[9, 17]])
     expected = engine().embedder.embed_passages(texts)
     assert np.allclose([row.embedding for row in packed.data], expected, atol=1e-6)
     assert np.allclose(plain.data[0].embedding, expected[0], atol=1e-6)
     assert packed.usage.total_tokens == sum(engine().embedder.count_tokens(texts))
+    body = {"model": engine().space, "input": "leave", "encoding_format": "base64"}
+    headers = {"Authorization": f"Bearer {desk.secret}"}
+    answer = httpx.post(f"{desk.url}/v1/embeddings", json=body, headers=headers, timeout=PATIENT_S)
+    assert len(base64.b64decode(answer.json()["data"][0]["embedding"])) == 4 * engine().embedder.dimensions
 
 
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        ({"messages": []}, "messages"),
-        ({"messages": [{"role": "assistant", "content": "Hi"}]}, "The last message must be a question"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "Send text"),
-        ({"messages": [{"role": "user", "content": "a"}], "n": 2}, "n:"),
-        ({**FORM, "response_format": {"type": "json_object"}}, "Answers are text"),
-        (
-            {**FORM, "tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": "f"}}},
-            "Tools of programs",
-        ),
-        ({"messages": [{"role": "user", "content": "a" * 5_000}]}, "at most"),
-    ],
-)
-def test_what_cannot_be_asked_is_said_and_leaves_nothing(desk: Desk, body: dict[str, Any], sentence: str) -> None:
-    with openai(desk) as client, pytest.raises(BadRequestError, match=sentence):
-        client.chat.completions.create(model="copilot", **body)
-    assert not Message.objects.exists()
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"messages": []}, "messages"),
+    ({"messages": [{"role": "assistant", "content": "Hi"}]}, "The last message must be a question"),
+    ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "Send text"),
+    ({"messages": [{"role": "user", "content": "a"}], "n": 2}, "n:"),
+    ({**FORM, "response_format": {"type": "json_object"}}, "Answers are text"),
+    ({**FORM, "tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": "f"}}}, "Tools of programs"),
+    ({"messages": [{"role": "user", "content": "a" * 5_000}]}, "at most"),
+]
 
 
-def test_tools_that_need_not_be_called_are_passed_over(desk: Desk) -> None:
+def test_what_cannot_be_asked_is_refused_in_a_sentence_and_leaves_nothing(desk: Desk) -> None:
     with openai(desk) as client:
-        answer = asked(client, LEAVE, tools=[TOOL], tool_choice="auto", response_format={"type": "text"})
-    assert "30 days of annual leave" in answer.choices[0].message.content
-
-
-def test_tokens_instead_of_texts_are_not_embedded(desk: Desk) -> None:
-    with openai(desk) as client, pytest.raises(BadRequestError, match="tokens are not read here"):
-        client.embeddings.create(model=engine().space, input=[[9, 17]])
-
-
-def test_a_token_needs_its_scope_and_a_stranger_a_token(desk: Desk) -> None:
-    reads = issue_token(Principal.of(desk.reader), name="reads", scopes=[TokenScope.SEARCH])[1]
-    with openai(desk, reads) as client, pytest.raises(PermissionDeniedError, match="chat"):
+        for body, sentence in REFUSED:
+            with pytest.raises(BadRequestError, match=sentence):
+                client.chat.completions.create(model="copilot", **body)
+    with (
+        openai(desk, token(desk.reader, TokenScope.SEARCH)) as client,
+        pytest.raises(PermissionDeniedError, match="chat"),
+    ):
         asked(client, LEAVE)
     with openai(desk, "ekc_nobody") as client, pytest.raises(AuthenticationError):
         client.models.list()
-    answer = httpx.get(f"{desk.url}/v1/nothing", headers={"Accept": "application/json"})
-    assert answer.status_code == 404
+    assert not Session.objects.exists()
 
 
-def test_a_vector_comes_packed_only_where_it_is_asked_for(desk: Desk) -> None:
-    body = {"model": engine().space, "input": "leave", "encoding_format": "base64"}
-    headers = {"Authorization": f"Bearer {desk.secret}"}
-    packed = httpx.post(f"{desk.url}/v1/embeddings", json=body, headers=headers, timeout=PATIENT_S).json()["data"][0][
-        "embedding"
-    ]
-    assert len(base64.b64decode(packed)) == 4 * engine().embedder.dimensions
-
-
-def test_whoever_leaves_a_stream_stops_the_run(desk: Desk) -> None:
+def test_a_stream_that_is_left_stops_its_run(desk: Desk) -> None:
     with openai(desk) as client, modelled(says("", hang="before")) as server:
         stream = asked(client, LEAVE, stream=True)
         next(iter(stream))
@@ -258,7 +232,71 @@ def test_what_is_asked_back_is_offered_as_choices(desk: Desk) -> None:
     assert message["finish_reason"] == "length"
 
 
-def test_a_question_that_is_not_taken_leaves_no_conversation(desk: Desk) -> None:
-    with openai(desk) as client, pytest.raises(BadRequestError):
-        asked(client, "a" * 5_000)
-    assert not Session.objects.exists()
+def program(**more: Any) -> Browser:
+    secret = issue_token(Principal.of(make_user()), name="program", scopes=[TokenScope.CHAT])[1]
+    return Browser(headers={"Authorization": f"Bearer {secret}", "Accept": "*/*"}, **more)
+
+
+def error_of(response: Any) -> dict[str, Any]:
+    assert response.headers["Content-Type"].startswith("application/json"), response.content
+    body: dict[str, Any] = json.loads(response.content)
+    assert set(body) == {"error"}
+    assert body["error"]["message"]
+    assert body["error"]["code"] == body["error"]["type"]
+    found: dict[str, Any] = body["error"]
+    return found
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("get", "/v1", 404),
+        ("get", "/v1/", 404),
+        ("get", "/v1/nothing", 404),
+        ("post", "/v1/completions", 404),
+        ("get", "/v1/models/", 404),
+        ("get", "/v1/models/nobody", 404),
+        ("get", "/v1/chat/completions", 405),
+        ("delete", "/v1/models/copilot", 405),
+        ("post", "/v1/chat/completions", 400),
+        ("post", "/v1/responses", 400),
+    ],
+)
+def test_a_refusal_is_json(method: str, path: str, status: int) -> None:
+    response = program().generic(method.upper(), path, b"{" if status == 400 else b"", "application/json")
+    assert response.status_code == status
+    error_of(response)
+
+
+@pytest.mark.django_db
+def test_a_stranger_is_refused_in_json() -> None:
+    response = Browser().get("/v1/models")
+    assert response.status_code == 401
+    error_of(response)
+
+
+@pytest.mark.django_db
+def test_a_fault_of_ours_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_args: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(views, "_model_names", broken)
+    response = program(raise_request_exception=False).get("/v1/models")
+    assert response.status_code == 500
+    assert error_of(response)["code"] == "failed"
+
+
+@pytest.mark.django_db
+def test_another_address_that_is_none_stays_a_page() -> None:
+    response = Browser(headers={"Accept": "text/html"}).get("/nothing/")
+    assert (response.status_code, response.headers["Content-Type"][:9]) == (404, "text/html")
+
+
+@pytest.mark.django_db
+def test_one_model_is_read_by_its_name() -> None:
+    client = program()
+    for name in ("copilot", engine().space):
+        assert client.get(f"/v1/models/{name}").json() == {
+            "id": name, "object": "model", "created": 0, "owned_by": "copilot",
+        }  # fmt: skip

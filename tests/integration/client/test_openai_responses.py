@@ -9,14 +9,12 @@ from agent.models import Message, Session
 from agent.state import State
 from agent.states import STATES
 from audit.models import Entry
-from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.tokens import issue_token
 from tests.factories import allow, make_user
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.agent.modelled import THIRTY, modelled, sent
-from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk
-from tests.integration.client.test_openai_clients import openai
+from tests.integration.client.desk import SEARCH, SHOWN, Desk
+from tests.integration.client.test_openai_clients import openai, token
 from tests.modelserver import says
 
 TURN = (SEARCH, says(THIRTY))
@@ -68,28 +66,17 @@ def test_the_events_of_a_stream_say_the_same_and_the_client_puts_them_together(d
     assert final.usage.total_tokens > 0
 
 
-def test_without_a_model_passages_are_quoted_and_nobody_is_told_what_they_may_not_read(desk: Desk) -> None:
-    with openai(desk) as client:
-        assert "30 days of annual leave" in client.responses.create(model="copilot", input=LEAVE).output_text
-        salary = client.responses.create(model="copilot", input="What is the salary of the managing director?")
-    assert "420,000" not in salary.output_text
-    assert str(desk.hidden.pk) not in salary.to_json()
-
-
 def test_the_answer_before_is_named_and_the_conversation_goes_on(desk: Desk) -> None:
     with openai(desk) as client, modelled(*TURN, *TURN) as server:
         first = client.responses.create(model="copilot", input=LEAVE)
         client.responses.create(model="copilot", input="And in a year?", previous_response_id=first.id)
     (session,) = Session.objects.all()
     assert session.messages.filter(role="user").count() == 2
-    assert any(LEAVE in sent(request) for request in server.requests[len(TURN) :]), (
-        "the model knows what was asked before"
-    )
+    later = server.requests[len(TURN) :]
+    assert any(LEAVE in sent(request) for request in later), "the model knows what was asked before"
 
 
-def test_whoever_sends_the_whole_conversation_goes_on_too_and_what_they_say_was_answered_is_not_believed(
-    desk: Desk,
-) -> None:
+def test_a_conversation_that_is_sent_whole_goes_on_and_its_answers_are_not_believed(desk: Desk) -> None:
     with openai(desk) as client, modelled(*TURN, *TURN) as server:
         first = client.responses.create(model="copilot", input=LEAVE)
         said: Any = [
@@ -106,7 +93,7 @@ def test_whoever_sends_the_whole_conversation_goes_on_too_and_what_they_say_was_
 def test_nobody_goes_on_after_the_answer_of_another_person(desk: Desk) -> None:
     other = make_user()
     allow(other, desk.base)
-    secret = issue_token(Principal.of(other), name="program", scopes=[TokenScope.CHAT])[1]
+    secret = token(other, TokenScope.CHAT)
     with openai(desk) as client, openai(desk, secret) as stranger:
         first = client.responses.create(model="copilot", input=LEAVE)
         question = Message.objects.get(role="user")
@@ -121,33 +108,31 @@ def test_nobody_goes_on_after_the_answer_of_another_person(desk: Desk) -> None:
     assert Message.objects.count() == 2
 
 
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        ({"input": []}, "input"),
-        ({"input": "  "}, "The last message must be a question"),
-        ({"input": [{"type": "function_call_output", "call_id": "1", "output": "x"}]}, "Send messages"),
-        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "Send text"),
-        ({"text": {"format": {"type": "json_schema", "name": "a", "schema": {}}}}, "Answers are text"),
-        ({"tools": [{"type": "web_search"}]}, "tools: This is not offered here"),
-        ({"tool_choice": "required"}, "Tools of programs are not called here"),
-        ({"background": True}, "background: This is not offered here"),
-        ({"conversation": "conv_1"}, "conversation: This is not offered here"),
-        ({"prompt": {"id": "p"}}, "prompt: This is not offered here"),
-    ],
-)
-def test_what_is_not_offered_is_refused_in_a_sentence_and_leaves_nothing(
-    desk: Desk, body: dict[str, Any], sentence: str
-) -> None:
-    with openai(desk) as client, pytest.raises(BadRequestError, match=sentence):
-        client.responses.create(**{"model": "copilot", "input": LEAVE, **body})
-    assert not Session.objects.exists()
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"input": []}, "input"),
+    ({"input": "  "}, "The last message must be a question"),
+    ({"input": [{"type": "function_call_output", "call_id": "1", "output": "x"}]}, "Send messages"),
+    ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "Send text"),
+    ({"text": {"format": {"type": "json_schema", "name": "a", "schema": {}}}}, "Answers are text"),
+    ({"tools": [{"type": "web_search"}]}, "tools: This is not offered here"),
+    ({"tool_choice": "required"}, "Tools of programs are not called here"),
+    ({"background": True}, "background: This is not offered here"),
+    ({"conversation": "conv_1"}, "conversation: This is not offered here"),
+    ({"prompt": {"id": "p"}}, "prompt: This is not offered here"),
+]
 
 
-def test_a_token_needs_the_scope_of_chat(desk: Desk) -> None:
-    reads = issue_token(Principal.of(desk.reader), name="reads", scopes=[TokenScope.SEARCH])[1]
-    with openai(desk, reads) as client, pytest.raises(PermissionDeniedError, match="chat"):
+def test_what_is_not_offered_is_refused_in_a_sentence_and_leaves_nothing(desk: Desk) -> None:
+    with openai(desk) as client:
+        for body, sentence in REFUSED:
+            with pytest.raises(BadRequestError, match=sentence):
+                client.responses.create(**{"model": "copilot", "input": LEAVE, **body})
+    with (
+        openai(desk, token(desk.reader, TokenScope.SEARCH)) as client,
+        pytest.raises(PermissionDeniedError, match="chat"),
+    ):
         client.responses.create(model="copilot", input=LEAVE)
+    assert not Session.objects.exists()
 
 
 def test_a_run_that_fails_is_an_error_or_ends_the_stream_as_failed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,12 +148,3 @@ def test_a_run_that_fails_is_an_error_or_ends_the_stream_as_failed(desk: Desk, m
     assert last.type == "response.failed"
     assert (last.response.status, last.response.output) == ("failed", [])
     assert last.response.error.message
-
-
-def test_whoever_leaves_a_stream_stops_the_run(desk: Desk) -> None:
-    with openai(desk) as client, modelled(says("", hang="before")) as server:
-        stream = client.responses.create(model="copilot", input=LEAVE, stream=True)
-        next(iter(stream))
-        assert server.asked.wait(PATIENT_S)
-        stream.close()
-        assert server.gone.wait(PATIENT_S), "the run goes on, and nobody can read it"

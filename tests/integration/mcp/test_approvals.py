@@ -5,14 +5,16 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 from django.conf import settings
 from django.test import Client, override_settings
+from django.utils import timezone
 
-from agent.models import AgentProfile, Message, Session, ToolApproval, WebHost, WebSearchProvider
+from agent.models import AgentProfile, McpService, Message, Session, ToolApproval, WebHost, WebSearchProvider
 from agent.runs.run import _launched
 from audit.models import Entry
 from tests.factories import make_user
@@ -108,10 +110,12 @@ def test_the_person_is_asked_first_and_what_they_allow_is_done_once(person: Pers
     approval = ToolApproval.objects.get()
     assert asked["data"]["approval"] == {"id": str(approval.pk), "tool": MAKE, "title": "desk: Make a ticket"}
     assert events[-1]["data"]["stop_reason"] == "need_clarify"
-    assert service.made == []
     page = person.page()
     assert "printer is broken" in page
     assert f"/chat/approvals/{approval.pk}/" in page
+    check_that_nobody_else_decides(person, approval)
+    check_that_it_does_not_wait_for_ever(person, approval)
+    assert service.made == []
     with modelled(says(MADE)) as model:
         assert person.says("allow", approval) == 302
         answer = answered()
@@ -125,34 +129,15 @@ def test_the_person_is_asked_first_and_what_they_allow_is_done_once(person: Pers
     assert f'action="/chat/approvals/{approval.pk}/"' not in page, "it is decided once"
     assert person.says("allow", approval) == 409
     assert service.made == [("make_ticket", {"subject": "printer is broken"})]
-    assert list(
-        Entry.objects.filter(action__startswith="approval.").order_by("id").values_list("action", "outcome")
-    ) == [
+    recorded = Entry.objects.filter(action__startswith="approval.").order_by("id")
+    assert list(recorded.values_list("action", "outcome")) == [
         ("approval.asked", "allow"),
         ("approval.decided", "allow"),
     ]
-    assert "printer" not in json.dumps(list(Entry.objects.filter(action__startswith="approval.").values_list("detail")))
+    assert "printer" not in json.dumps(list(recorded.values_list("detail")))
 
 
-def test_a_no_ends_it(person: Person, service: Service) -> None:
-    set_up(service)
-    switched_on(MAKE)
-    with modelled(WANTS):
-        person.asks(QUESTION)
-    approval = ToolApproval.objects.get()
-    assert person.says("refuse", approval) == 302
-    assert (service.made, Message.objects.count()) == ([], 2)
-    assert "not allowed" in person.page()
-    assert person.says("allow", approval) == 409
-    assert service.made == []
-
-
-def test_nobody_else_decides(person: Person, service: Service) -> None:
-    set_up(service)
-    switched_on(MAKE)
-    with modelled(WANTS):
-        person.asks(QUESTION)
-    approval = ToolApproval.objects.get()
+def check_that_nobody_else_decides(person: Person, approval: ToolApproval) -> None:
     stranger = at_the_page(person.desk, make_user(is_superuser=True))
     assert stranger.says("allow", approval) == 404
     assert stranger.http.post(f"/chat/approvals/{approval.pk}/", data={"decision": "allow"}).status_code == 403
@@ -164,23 +149,27 @@ def test_nobody_else_decides(person: Person, service: Service) -> None:
     )
     assert token.status_code in {302, 403}
     approval.refresh_from_db()
-    assert (approval.state, service.made) == ("pending", [])
+    assert approval.state == "pending"
 
 
-def test_a_question_waits_through_a_restart_but_not_for_ever(person: Person, service: Service) -> None:
-    """Nothing of it is in the memory of a process: what is asked is a row, and the answer that asks is stored."""
-    from datetime import timedelta
+def check_that_it_does_not_wait_for_ever(person: Person, approval: ToolApproval) -> None:
+    """Through a restart it does: nothing of it is in the memory of a process."""
+    assert not _launched
+    ToolApproval.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    assert "/chat/approvals/" not in person.page()
+    assert person.says("allow", approval) == 409
+    ToolApproval.objects.update(created_at=approval.created_at)
 
-    from django.utils import timezone
 
+def test_a_no_ends_it(person: Person, service: Service) -> None:
     set_up(service)
     switched_on(MAKE)
     with modelled(WANTS):
         person.asks(QUESTION)
-    assert not _launched
-    ToolApproval.objects.update(created_at=timezone.now() - timedelta(hours=25))
     approval = ToolApproval.objects.get()
-    assert "/chat/approvals/" not in person.page()
+    assert person.says("refuse", approval) == 302
+    assert (service.made, Message.objects.count()) == ([], 2)
+    assert "not allowed" in person.page()
     assert person.says("allow", approval) == 409
     assert service.made == []
 
@@ -206,13 +195,11 @@ def test_a_tool_that_only_reads_is_used_without_asking_and_cited(person: Person,
     assert "printer on floor 3" in person.page()
     offered = {tool["function"]["name"] for tool in model.requests[1]["tools"]}
     assert offered == {"knowledge_search", FIND, "ask_back", "decline"}
-    from agent.models import McpService
-
     McpService.objects.update(is_enabled=False)
     assert "printer on floor 3" not in person.page(), "what a service brought goes with it"
 
 
-def test_a_model_that_is_told_to_act_by_a_tool_still_has_to_ask(person: Person, service: Service) -> None:
+def test_a_model_that_obeys_a_tool_still_has_to_ask(person: Person, service: Service) -> None:
     set_up(service, allowed=["odd", "make_ticket"])
     switched_on("mcp_desk_odd", MAKE)
 
@@ -243,21 +230,21 @@ def test_what_is_allowed_goes_on_where_it_was_asked_and_not_on_a_newer_branch(pe
     assert "4711" not in sent(model.requests[0])
 
 
-@pytest.mark.parametrize(("service_asks", "profile_asks"), [(True, False), (False, True), (True, True)])
-def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(
-    person: Person, service_asks: bool, profile_asks: bool
-) -> None:
+def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(person: Person) -> None:
     """Where the company or the assistant says so: a search of the web waits as a call of a tool does."""
-    wants = calls(("web_search", {"query": "annual leave law Norway"}))
     found = [hit("https://law.example/leave", "Leave", "The law of Norway demands 25 working days of annual leave.")]
     with serving_pages({}) as site, override_settings(OUTGOING_ALLOW=("127.0.0.1",)):
         engine = Engine(found)
         set_up_search(site, engine, settings)
         WebHost.objects.all().delete()
-        WebSearchProvider.objects.update(asks_first=service_asks)
-        AgentProfile.objects.update(asks_before_web=profile_asks)
-        with modelled(SEARCH, wants):
-            person.asks(NORWAY)
+
+        def wants(words: str, *then: Step, service_asks: bool, profile_asks: bool) -> None:
+            WebSearchProvider.objects.update(asks_first=service_asks)
+            AgentProfile.objects.update(asks_before_web=profile_asks)
+            with modelled(SEARCH, calls(("web_search", {"query": words})), *then):
+                person.asks(NORWAY)
+
+        wants("annual leave law Norway", service_asks=False, profile_asks=True)
         approval = ToolApproval.objects.get()
         assert (approval.tool, approval.arguments) == ("web_search", {"query": "annual leave law Norway"})
         assert engine.asked == []
@@ -269,19 +256,9 @@ def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(
             answer = answered()
         assert engine.asked == ["annual leave law Norway"]
         assert answer.content.startswith("The law of Norway demands 25 working days")
-        other = calls(("web_search", {"query": "holiday law Norway"}))
-        with modelled(SEARCH, other):
-            person.asks(NORWAY)
+        wants("holiday law Norway", service_asks=True, profile_asks=False)
         assert engine.asked == ["annual leave law Norway"], "other words are asked about anew"
         assert ToolApproval.objects.count() == 2
-
-
-def test_without_the_setting_a_search_is_not_asked_about(person: Person) -> None:
-    wants = calls(("web_search", {"query": "annual leave law Norway"}))
-    with serving_pages({}) as site, override_settings(OUTGOING_ALLOW=("127.0.0.1",)):
-        engine = Engine([])
-        set_up_search(site, engine, settings)
-        with modelled(SEARCH, wants, says(THIRTY)):
-            person.asks(NORWAY)
-    assert engine.asked == ["annual leave law Norway"]
-    assert not ToolApproval.objects.exists()
+        wants("leave law Norway", says(THIRTY), service_asks=False, profile_asks=False)
+        assert engine.asked == ["annual leave law Norway", "leave law Norway"]
+        assert ToolApproval.objects.count() == 2

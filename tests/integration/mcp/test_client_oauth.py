@@ -26,15 +26,14 @@ def gives() -> Iterator[Issuer]:
         yield issuer
 
 
-@pytest.fixture(params=["http", "sse"])
-def guarded(request: pytest.FixtureRequest, gives: Issuer) -> Iterator[Service]:
-    with serving_tools(request.param, issuer=gives) as service:
-        service.way = request.param
+@pytest.fixture
+def guarded(gives: Issuer) -> Iterator[Service]:
+    with serving_tools(issuer=gives) as service:
         yield service
 
 
 def set_up(service: Service, issuer: Issuer, *, secret: str = CLIENT_SECRET, **more: Any) -> McpService:
-    named = {"oauth_issuer": issuer.url, "oauth_client_id": CLIENT_ID, "transport": service.way}
+    named = {"oauth_issuer": issuer.url, "oauth_client_id": CLIENT_ID, "transport": "http"}
     row = McpService(name="desk", url=service.url, **{**named, **more})
     save_service(administrator(), row, secret=secret)
     return row
@@ -44,82 +43,74 @@ def tokens_asked(issuer: Issuer) -> list[str]:
     return [said for said in issuer.heard if said.startswith("/token")]
 
 
-def test_a_service_is_used_with_a_token_of_the_issuer_which_is_kept_until_it_ends(
+def kept_tokens() -> list[str]:
+    keys = cache._cache.get_client().scan_iter("*mcp-token:*")  # type: ignore[attr-defined]  # of the Redis backend
+    return [str(cache.get(key.decode().partition(":1:")[2])) for key in keys]
+
+
+def test_a_service_is_used_with_a_token_of_the_issuer_which_is_kept_sealed_until_it_ends(
     guarded: Service, gives: Issuer
 ) -> None:
-    row = set_up(guarded, gives)
+    row = set_up(guarded, gives, oauth_scope="tickets wide")
     assert read_tools(administrator(), row) == 3
     row.refresh_from_db()
     row.allowed_tools = row.unasked_tools = ["find_tickets"]
     save_service(None, row)
     for _time in range(2):
         assert "floor 3" in called(FIND, {"words": "printer"}).result.output
-    assert len(tokens_asked(gives)) == 1
-    assert "grant_type=client_credentials" in tokens_asked(gives)[0]
+    (asked,) = tokens_asked(gives)
+    assert "grant_type=client_credentials" in asked
+    assert "scope=tickets+wide" in asked
     assert all(header.startswith("Bearer ey") for header in guarded.authorizations)
     assert CLIENT_SECRET not in "".join(guarded.authorizations)
-
-
-def test_what_is_kept_of_a_token_and_of_a_secret_is_sealed(guarded: Service, gives: Issuer) -> None:
-    row = set_up(guarded, gives)
-    read_tools(administrator(), row)
     client = address_of(row).oauth
     assert client is not None
     assert CLIENT_SECRET not in row.encrypted_secret + repr(client)
-    keys = cache._cache.get_client().scan_iter("*mcp-token:*")  # type: ignore[attr-defined]  # of the Redis backend
-    kept = [cache.get(key.decode().partition(":1:")[2]) for key in keys]
-    assert len(kept) == 1
-    assert "ey" not in str(kept[0])[:3]
-    assert "access_token" not in str(kept[0])
+    (kept,) = kept_tokens()
+    assert "ey" not in kept[:3]
+    assert "access_token" not in kept
 
 
-def test_a_wrong_secret_is_said_without_what_the_issuer_or_the_service_said(guarded: Service, gives: Issuer) -> None:
+def test_a_wrong_secret_is_refused_and_a_secret_goes_to_the_issuer_that_was_entered_alone(
+    guarded: Service, gives: Issuer
+) -> None:
     row = set_up(guarded, gives, secret="wrong")
     with pytest.raises(ServiceUnusable, match="issuer of tokens for “desk” gave none"):
         read_tools(administrator(), row)
-
-
-def test_the_secret_goes_to_the_issuer_that_was_entered_whatever_the_service_names(
-    guarded: Service, gives: Issuer
-) -> None:
+    McpService.objects.all().delete()
+    before = tokens_asked(gives)
     with running(Issuer()) as ours:
         row = set_up(guarded, ours)
         with pytest.raises(ServiceUnusable):
             read_tools(administrator(), row)
-        assert not tokens_asked(gives), "the service led the secret to another issuer"
+        assert tokens_asked(gives) == before, "the service led the secret to another issuer"
         assert not tokens_asked(ours)
 
 
-@pytest.mark.parametrize("changed", ["oauth_issuer", "oauth_client_id", "url"])
-def test_a_secret_is_forgotten_where_the_place_that_it_is_for_changes(gives: Issuer, changed: str) -> None:
-    row = McpService(name="desk", url="http://127.0.0.1:1/mcp", oauth_issuer=gives.url, oauth_client_id=CLIENT_ID)
-    save_service(administrator(), row, secret=CLIENT_SECRET)
-    row.oauth_scope = "tickets"
-    assert not save_service(administrator(), row)
-    assert row.encrypted_secret
-    setattr(row, changed, "http://127.0.0.1:2" if changed != "oauth_client_id" else "other")
-    assert save_service(administrator(), row), "whoever enters it is told"
-    assert row.encrypted_secret == ""
-    assert gives.url in Entry.objects.filter(action="agent.changed").latest("id").detail["address_before"]
+def test_a_secret_is_forgotten_where_the_place_that_it_is_for_changes(gives: Issuer) -> None:
+    for changed in ("oauth_issuer", "oauth_client_id", "url"):
+        row = McpService(name=changed, url="http://127.0.0.1:1/mcp", oauth_issuer=gives.url, oauth_client_id=CLIENT_ID)
+        save_service(administrator(), row, secret=CLIENT_SECRET)
+        row.oauth_scope = "tickets"
+        assert not save_service(administrator(), row)
+        assert row.encrypted_secret
+        setattr(row, changed, "http://127.0.0.1:2" if changed != "oauth_client_id" else "other")
+        assert save_service(administrator(), row), "the page says so"
+        assert row.encrypted_secret == ""
+        assert gives.url in Entry.objects.filter(action="agent.changed").latest("id").detail["address_before"]
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"oauth_issuer": "http://127.0.0.1:1"},
-        {"oauth_client_id": "x"},
-        {"oauth_issuer": "http://169.254.169.254", "oauth_client_id": "x"},
-        {"transport": "local", "url": "", "oauth_issuer": "http://127.0.0.1:1", "oauth_client_id": "x"},
-    ],
-)
-def test_half_an_issuer_and_one_that_is_not_allowed_are_refused(fields: dict[str, str]) -> None:
-    row = McpService(**{"name": "desk", "url": "http://127.0.0.1:1/mcp", **fields})
-    with pytest.raises((InvalidInput, CopilotError)):
-        save_service(administrator(), row)
+HALF: list[dict[str, str]] = [
+    {"oauth_issuer": "http://127.0.0.1:1"},
+    {"oauth_client_id": "x"},
+    {"oauth_issuer": "http://169.254.169.254", "oauth_client_id": "x"},
+    {"transport": "local", "url": "", "oauth_issuer": "http://127.0.0.1:1", "oauth_client_id": "x"},
+]
+
+
+def test_half_an_issuer_and_one_that_is_not_allowed_are_refused() -> None:
+    for fields in HALF:
+        row = McpService(**{"name": "desk", "url": "http://127.0.0.1:1/mcp", **fields})
+        with pytest.raises((InvalidInput, CopilotError)):
+            save_service(administrator(), row)
     assert not McpService.objects.exists()
-
-
-def test_scopes_that_were_entered_are_those_that_are_asked_for(guarded: Service, gives: Issuer) -> None:
-    row = set_up(guarded, gives, oauth_scope="tickets wide")
-    assert read_tools(administrator(), row) == 3
-    assert "scope=tickets+wide" in tokens_asked(gives)[0]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import httpx
-import pytest
 
 from agent.models import Message, Session
 from audit.models import Entry
@@ -24,12 +23,29 @@ def token_for(desk: Desk, *scopes: TokenScope, **more: Any) -> str:
     return issue_token(Principal.of(desk.reader), name="other", scopes=scopes, **more)[1]
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_program_is_offered_what_its_token_opens(desk: Desk, mode: str) -> None:
-    assert names(desk.url, desk.secret, mode=mode) == ["ask", *SEARCHING]
-    assert names(desk.url, token_for(desk, TokenScope.SEARCH), mode=mode) == SEARCHING
-    assert names(desk.url, token_for(desk, TokenScope.CHAT), mode=mode) == ["ask"]
-    assert names(desk.url, token_for(desk, TokenScope.SQL), mode=mode) == [], "there is no data source to ask"
+def test_a_program_is_offered_and_may_call_what_its_token_opens(desk: Desk) -> None:
+    chat, search = token_for(desk, TokenScope.CHAT), token_for(desk, TokenScope.SEARCH)
+    assert names(desk.url, desk.secret, mode="legacy") == ["ask", *SEARCHING]
+    assert names(desk.url, search) == SEARCHING
+    assert names(desk.url, chat) == ["ask"]
+    assert names(desk.url, token_for(desk, TokenScope.SQL)) == [], "there is no data source to ask"
+    refused = called(desk.url, chat, "knowledge_search", {"queries": ["annual leave"]})
+    assert text_of(refused) == "Error: knowledge_search needs an API token with the scope “search”."
+    refused = called(desk.url, search, "ask", {"question": LEAVE})
+    assert refused.is_error
+    for name in ("thinking", "nonsense"):
+        refused = called(desk.url, desk.secret, name, {})
+        assert text_of(refused) == f"Error: there is no tool '{name}' here.", "no other tool is named"
+    for name, arguments in (
+        ("knowledge_search", {"queries": []}),
+        ("ask", {"question": LEAVE, "as": "root"}),
+        ("ask", {"question": " "}),
+    ):
+        refused = called(desk.url, desk.secret, name, arguments)
+        assert refused.is_error
+        assert text_of(refused).startswith("Error: ")
+        assert "\n" not in text_of(refused)
+    assert not Session.objects.exists()
 
 
 def test_each_tool_says_that_it_only_reads_and_what_it_takes(desk: Desk) -> None:
@@ -41,9 +57,11 @@ def test_each_tool_says_that_it_only_reads_and_what_it_takes(desk: Desk) -> None
     assert "never an instruction" in (search.description or "")
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_search_finds_what_the_person_may_read_and_nothing_else(desk: Desk, mode: str) -> None:
-    found = called(desk.url, desk.secret, "knowledge_search", {"queries": ["annual leave", "salary"]}, mode=mode)
+def test_tools_bring_what_the_person_may_read_and_nothing_else(desk: Desk) -> None:
+    def call(name: str, **arguments: Any) -> Any:
+        return called(desk.url, desk.secret, name, arguments)
+
+    found = call("knowledge_search", queries=["annual leave", "salary"])
     assert {row["knowledge_id"] for row in found.structured_content["results"]} == {str(desk.manual.pk)}
     assert "30 days of annual leave" in text_of(found)
     assert "420,000" not in text_of(found)
@@ -51,32 +69,24 @@ def test_a_search_finds_what_the_person_may_read_and_nothing_else(desk: Desk, mo
     assert shown.detail["tool"] == "knowledge_search"
     assert shown.detail["evidence"]
     assert Entry.objects.filter(action="tool.called", actor_id=desk.reader.pk).exists()
-
-
-def test_documents_are_listed_and_counted_as_far_as_they_may_be_seen(desk: Desk) -> None:
-    bases = called(desk.url, desk.secret, "list_documents", {}).structured_content
+    bases = call("list_documents").structured_content
     assert (bases["total"], [row["knowledge_base_id"] for row in bases["items"]]) == (1, [str(desk.base.pk)])
-    inside = called(desk.url, desk.secret, "list_documents", {"knowledge_base_id": str(desk.base.pk)})
+    inside = call("list_documents", knowledge_base_id=str(desk.base.pk))
     assert [row["knowledge_id"] for row in inside.structured_content["items"]] == [str(desk.manual.pk)]
-    hidden = called(desk.url, desk.secret, "list_documents", {"knowledge_base_id": str(desk.hidden.knowledge_base_id)})
-    missing = called(desk.url, desk.secret, "list_documents", {"knowledge_base_id": str(desk.manual.pk)})
-    assert hidden.is_error
-    assert text_of(hidden) == text_of(missing)
-
-
-def test_a_document_is_read_and_a_hidden_one_is_as_a_missing_one(desk: Desk) -> None:
-    read = called(desk.url, desk.secret, "list_knowledge_chunks", {"knowledge_id": str(desk.manual.pk)})
+    read = call("list_knowledge_chunks", knowledge_id=str(desk.manual.pk))
     assert read.structured_content["total_chunks"] >= 1
     assert "30 days" in text_of(read)
-    hidden = called(desk.url, desk.secret, "list_knowledge_chunks", {"knowledge_id": str(desk.hidden.pk)})
-    missing = called(desk.url, desk.secret, "list_knowledge_chunks", {"knowledge_id": str(desk.base.pk)})
-    assert hidden.is_error
-    assert text_of(hidden) == text_of(missing)
+    for name, kind, hidden, missing in (
+        ("list_documents", "knowledge_base_id", desk.hidden.knowledge_base_id, desk.manual.pk),
+        ("list_knowledge_chunks", "knowledge_id", desk.hidden.pk, desk.base.pk),
+    ):
+        refused = call(name, **{kind: str(hidden)})
+        assert refused.is_error
+        assert text_of(refused) == text_of(call(name, **{kind: str(missing)}))
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_question_is_answered_with_its_sources_and_can_be_followed_up(desk: Desk, mode: str) -> None:
-    answer = called(desk.url, desk.secret, "ask", {"question": LEAVE}, mode=mode)
+def test_a_question_is_answered_with_its_sources_and_can_be_followed_up(desk: Desk) -> None:
+    answer = called(desk.url, desk.secret, "ask", {"question": LEAVE}, mode="legacy")
     assert not answer.is_error
     assert "30 days of annual leave" in text_of(answer)
     data = answer.structured_content
@@ -84,30 +94,19 @@ def test_a_question_is_answered_with_its_sources_and_can_be_followed_up(desk: De
     assert data["citations"]
     assert Message.objects.get(role="assistant").pk.hex == data["message_id"].replace("-", "")
     assert Entry.objects.filter(action="question.asked", actor_id=desk.reader.pk).exists()
-    again = called(
-        desk.url, desk.secret, "ask", {"question": LEAVE, "conversation_id": data["conversation_id"]}, mode=mode
-    )
+    again = called(desk.url, desk.secret, "ask", {"question": LEAVE, "conversation_id": data["conversation_id"]})
     assert again.structured_content["conversation_id"] == data["conversation_id"]
     (session,) = Session.objects.all()
     assert (session.title, session.messages.count()) == ("", 4)
 
 
 def test_a_question_is_asked_of_what_is_chosen(desk: Desk) -> None:
-    empty, here = make_folder(desk.base, "Empty"), desk.manual.folder
-    inside = called(desk.url, desk.secret, "ask", {"question": LEAVE, "folder_ids": [str(here.pk)]})
-    assert "30 days of annual leave" in text_of(inside)
-    beside = called(desk.url, desk.secret, "ask", {"question": LEAVE, "folder_ids": [str(empty.pk)]})
-    assert "30 days" not in text_of(beside)
-    colour = [{"field": "Colour", "equals": "red"}]
-    assert "no field “Colour”" in text_of(called(desk.url, desk.secret, "ask", {"question": LEAVE, "metadata": colour}))
-    tables = [{"source": "sales", "table": "deal"}]
-    assert "scope “sql”" in text_of(called(desk.url, desk.secret, "ask", {"question": LEAVE, "tables": tables}))
+    def told(**chosen: Any) -> str:
+        return text_of(called(desk.url, desk.secret, "ask", {"question": LEAVE, **chosen}))
 
-
-def test_a_question_that_is_not_taken_leaves_no_conversation(desk: Desk) -> None:
-    refused = called(desk.url, desk.secret, "ask", {"question": " "})
-    assert refused.is_error
-    assert not Session.objects.exists()
+    assert "30 days" not in told(folder_ids=[str(make_folder(desk.base, "Empty").pk)])
+    assert "no field “Colour”" in told(metadata=[{"field": "Colour", "equals": "red"}])
+    assert "scope “sql”" in told(tables=[{"source": "sales", "table": "deal"}])
 
 
 def test_a_token_for_one_folder_reaches_this_folder_alone(desk: Desk) -> None:
@@ -119,25 +118,6 @@ def test_a_token_for_one_folder_reaches_this_folder_alone(desk: Desk) -> None:
     one = called(desk.url, narrow, "knowledge_search", {"queries": ["annual leave"]})
     assert len({row["knowledge_base_id"] for row in both.structured_content["results"]}) == 2
     assert {row["knowledge_base_id"] for row in one.structured_content["results"]} == {str(desk.base.pk)}
-
-
-def test_a_tool_outside_the_token_is_refused_even_where_it_is_called_by_name(desk: Desk) -> None:
-    chat = token_for(desk, TokenScope.CHAT)
-    refused = called(desk.url, chat, "knowledge_search", {"queries": ["annual leave"]})
-    assert refused.is_error
-    assert "30 days" not in text_of(refused)
-    refused = called(desk.url, token_for(desk, TokenScope.SEARCH), "ask", {"question": LEAVE})
-    assert refused.is_error
-    assert not Message.objects.exists()
-
-
-def test_the_agents_own_tools_are_not_offered_to_programs(desk: Desk) -> None:
-    for name in ("thinking", "todo_write", "nonsense"):
-        refused = called(desk.url, desk.secret, name, {})
-        assert refused.is_error
-        assert text_of(refused) == f"Error: there is no tool '{name}' here.", "no other tool is named"
-    refused = called(desk.url, token_for(desk, TokenScope.CHAT), "grep_chunks", {"patterns": ["leave"]})
-    assert text_of(refused) == "Error: grep_chunks needs an API token with the scope “search”."
 
 
 def test_what_a_document_says_reaches_programs_as_it_is_written_and_forges_no_fence(desk: Desk) -> None:
@@ -154,54 +134,31 @@ def test_what_a_document_says_reaches_programs_as_it_is_written_and_forges_no_fe
     assert "title=R&D <plan>" in listed
 
 
-def test_wrong_arguments_are_one_sentence(desk: Desk) -> None:
-    for name, arguments in (("knowledge_search", {"queries": []}), ("ask", {"question": LEAVE, "as": "root"})):
-        refused = called(desk.url, desk.secret, name, arguments)
-        assert refused.is_error
-        assert text_of(refused).startswith("Error: ")
-        assert "\n" not in text_of(refused)
+def test_requests_that_are_no_messages_of_a_known_program_are_refused(desk: Desk) -> None:
+    known = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {desk.secret}"}
 
+    def post(body: Any = FIRST, **headers: str) -> httpx.Response:
+        return httpx.post(f"{desk.url}/mcp", json=body, headers=known | headers, timeout=60)
 
-def post(desk: Desk, body: Any = FIRST, **headers: str) -> httpx.Response:
-    sent = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {desk.secret}"} | headers
-    return httpx.post(f"{desk.url}/mcp", json=body, headers=sent, timeout=60)
-
-
-def test_without_a_token_nobody_comes_in_and_is_told_how(desk: Desk) -> None:
-    anonymous = post(desk, Authorization="")
+    anonymous = post(Authorization="")
     assert (anonymous.status_code, anonymous.headers["WWW-Authenticate"]) == (401, "Bearer")
-    ApiToken.objects.update(revoked_at="2026-01-01T00:00:00Z")
-    assert post(desk).status_code == 401
-
-
-def test_pages_of_other_sites_are_refused(desk: Desk) -> None:
-    assert post(desk, Origin="https://evil.example").status_code == 403
-    assert post(desk, Origin=desk.url).status_code == 200
-    assert post(desk, Host="evil.example").status_code == 400
-
-
-def test_what_is_no_message_is_refused(desk: Desk) -> None:
-    assert post(desk, {"hello": "world"}).status_code == 400
+    assert post(Origin="https://evil.example").status_code == 403
+    assert post(Origin=desk.url).status_code == 200
+    assert post(Host="evil.example").status_code == 400
+    assert post({"hello": "world"}).status_code == 400
     deep: Any = {}
     for _level in range(300):
         deep = {"a": deep}
-    assert post(desk, {**FIRST, "params": deep}).status_code == 400
-    sent = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {desk.secret}"}
-    assert (
-        httpx.post(f"{desk.url}/mcp", content=b"{", headers=sent | {"Content-Type": "application/json"}).status_code
-        == 400
-    )
-    assert httpx.get(f"{desk.url}/mcp", headers=sent).status_code == 405
-
-
-@pytest.mark.parametrize(
-    "kind", ["multipart/form-data; boundary=x", "multipart/form-data", "text/plain", "application/xml"]
-)
-def test_what_is_no_json_is_refused_as_programs_read_it(desk: Desk, kind: str) -> None:
-    sent = {
-        "Accept": "application/json, text/event-stream",
-        "Authorization": f"Bearer {desk.secret}",
-        "Content-Type": kind,
-    }
-    refused = httpx.post(f"{desk.url}/mcp", content=b"--x\r\nbad", headers=sent, timeout=60)
-    assert (refused.status_code, refused.json()["status"]) == (415, 415)
+    assert post({**FIRST, "params": deep}).status_code == 400
+    for kind, body, status in (
+        ("application/json", b"{", 400),
+        ("multipart/form-data; boundary=x", b"--x\r\nbad", 415),
+        ("multipart/form-data", b"--x\r\nbad", 415),
+        ("text/plain", b"hello", 415),
+    ):
+        refused = httpx.post(f"{desk.url}/mcp", content=body, headers=known | {"Content-Type": kind}, timeout=60)
+        assert refused.status_code == status, kind
+        assert status == 400 or refused.json()["status"] == 415, "as programs read it"
+    assert httpx.get(f"{desk.url}/mcp", headers=known).status_code == 405
+    ApiToken.objects.update(revoked_at="2026-01-01T00:00:00Z")
+    assert post().status_code == 401

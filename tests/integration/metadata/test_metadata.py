@@ -8,17 +8,18 @@ import pytest
 from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-from knowledge.document_search import FindForm, find_documents
 from knowledge.graph.traversal import about_question
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.plan import documents_in
 from knowledge.retrieval.search import Scope, search
 from knowledge.services.fields import FieldSpec, change_metadata, conditions_of, fields_of, set_fields
+from knowledge.stated_fields import stated_of
 from knowledge.tool_selectors import documents_within
 from tests.factories import allow, make_base, make_document, make_user
 from tests.sharing import Share
@@ -95,11 +96,8 @@ def test_a_search_brings_what_fits_and_may_be_read(library: Library, settings: L
         assert set(documents_in(reader, scope).values_list("pk", flat=True)) == ids
         assert set(documents_within(reader, scope).values_list("pk", flat=True)) == ids
         about_question(reader, "What is known of “Notice 0”?", scope)  # the statement is one that PostgreSQL takes
-
-
-def test_several_conditions_all_hold(library: Library) -> None:
-    both = (Condition("State", equals="draft"), Condition("Year", at_most=2025))
-    assert search(Principal.of(library.reader), QUESTION, scope=Scope(metadata=both), top_k=10).hits == []
+    both = Scope(metadata=(Condition("State", equals="draft"), Condition("Year", at_most=2025)))
+    assert search(reader, QUESTION, scope=both, top_k=10).hits == [], "several conditions all hold"
 
 
 def metadata_of(document: Document) -> dict[str, Any]:
@@ -226,14 +224,6 @@ def test_the_pages_show_set_and_narrow(library: Library) -> None:
     assert "Year from" in page.content.decode()
 
 
-def test_a_list_narrowed_by_a_field_is_found_by_words_too(library: Library) -> None:
-    reader = Principal.of(library.reader)
-    fields = list(fields_of(reader, library.base.pk))
-    form = FindForm({"q": "notice", "base": str(library.base.pk), "field_0": "valid"}, of=fields)
-    page = find_documents(reader, form.given, conditions=form.conditions).page
-    assert [row.document.pk for row in page.object_list] == [library.seen[0].pk]
-
-
 def management(*rows: dict[str, str]) -> dict[str, str]:
     forms = {f"form-{place}-{name}": value for place, row in enumerate(rows) for name, value in row.items()}
     return {"form-TOTAL_FORMS": str(len(rows)), "form-INITIAL_FORMS": "4", **forms}
@@ -256,3 +246,78 @@ def test_the_administration_sets_the_fields(library: Library) -> None:
     assert "name what can be chosen" in wrong.content.decode()
     assert browser(library.reader).get(address).status_code == 404
     assert KnowledgeBase.unscoped.filter(pk=library.base.pk).exists()
+
+
+# What a file states of itself (front matter)
+
+STATED = [
+    FieldSpec("Document no"),
+    FieldSpec("Valid until", FieldKind.DATE),
+    FieldSpec("State", FieldKind.CHOICE, ("valid", "draft")),
+]
+
+
+@pytest.fixture
+def keeper() -> User:
+    return make_user("manager")
+
+
+@pytest.fixture
+def base(keeper: User) -> KnowledgeBase:
+    base = make_base("Contracts")
+    allow(keeper, base, *Right)
+    return base
+
+
+def page(*front: str) -> str:
+    return "\n".join(["---", "title: Onboarding", *front, "---", "", "# Onboarding", "", "Suppliers register."])
+
+
+def written(base: KnowledgeBase, *front: str) -> Document:
+    return make_document(base, "onboarding.md", page(*front), ingested=True)
+
+
+def test_declared_fields_are_filled_and_filter(base: KnowledgeBase, keeper: User) -> None:
+    by = Principal.of(keeper)
+    set_fields(by, base.pk, STATED)
+    document = written(
+        base, "document_no: ON-7", "VALID-UNTIL: 2027-03-31", "state: gone", "owner: Purchasing <b>desk</b>"
+    )
+    assert metadata_of(document) == {"Document no": "ON-7", "Valid until": "2027-03-31"}
+    for given, found in (({"equals": "ON-7"}, {document.pk}), ({"equals": "ON-8"}, set())):
+        scope = Scope(metadata=conditions_of(by, [{"field": "Document no", **given}]))
+        assert set(documents_in(by, scope).values_list("pk", flat=True)) == found
+
+    client = Client()
+    client.force_login(keeper)
+    shown = client.get(reverse("document", args=[document.pk])).content.decode()
+    assert "<dt>owner</dt><dd>Purchasing &lt;b&gt;desk&lt;/b&gt;</dd>" in shown
+    assert "<dt>state</dt><dd>gone</dd>" in shown, "a value that does not fit its field"
+    assert "<dt>document_no</dt>" not in shown
+    assert client.get(f"/api/v1/documents/{document.pk}").json()["stated"]["owner"] == "Purchasing <b>desk</b>"
+
+
+def test_a_new_file_changes_what_the_one_before_stated_and_nothing_else(base: KnowledgeBase, keeper: User) -> None:
+    by = Principal.of(keeper)
+    set_fields(by, base.pk, STATED)
+    document = written(base, "document_no: ON-7", "valid_until: 2027-03-31", "state: draft")
+    change_metadata(by, document_id=document.pk, values={"State": "valid"})
+    written(base, "document_no: ON-8", "state: draft")
+    assert metadata_of(document) == {"Document no": "ON-8", "State": "valid"}
+
+
+def test_fields_that_are_declared_later_are_filled_from_the_files(base: KnowledgeBase, keeper: User) -> None:
+    document, other = written(base, "document_no: ON-7", "state: draft"), make_document(base, "plain.md", ingested=True)
+    assert metadata_of(document) == {}
+    set_fields(Principal.of(keeper), base.pk, STATED)
+    assert (metadata_of(document), metadata_of(other)) == ({"Document no": "ON-7", "State": "draft"}, {})
+    change_metadata(Principal.of(keeper), document_id=document.pk, values={"State": None})
+    set_fields(Principal.of(keeper), base.pk, [*STATED, FieldSpec("Owner")])
+    assert metadata_of(document) == {"Document no": "ON-7"}, "a field that was there stays as somebody set it"
+
+
+def test_what_is_kept_is_bounded_and_one_line() -> None:
+    kept = stated_of(
+        {"a\0b": "x\0\ny", "": "nameless", "blank": " ", "long": "x" * 9_000} | {f"n{n}": "v" for n in range(500)}
+    )
+    assert (kept["a b"], len(kept["long"]), len(kept)) == ("x y", 2_000, 100)
