@@ -5,8 +5,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from copilot_site.embedded.process import wait_until
 from tests.e2e.conftest import System
-from tests.e2e.test_accessibility import SMALL, TARGET_PX, faults_of
-from tests.e2e.test_answer import _sign_in
+from tests.e2e.test_accessibility import unusable
 from tests.e2e.test_keyboard import follow, tab_to
 
 pytestmark = pytest.mark.browser
@@ -37,7 +36,7 @@ def choose(page: Page, selector: str, text: str, then: str) -> None:
 
 
 def test_a_question_is_put_together_kept_and_opened_with_the_keyboard_alone(system: System, page: Page) -> None:
-    _sign_in(page, system, "emma")
+    system.sign_in(page, "emma")
     follow(page, 'a.rail-link[href="/data/"]')
     choose(page, "#metric0", "revenue", "#by0")
     choose(page, "#by0", "order date by m", "#by1")
@@ -51,6 +50,7 @@ def test_a_question_is_put_together_kept_and_opened_with_the_keyboard_alone(syst
     assert page.url.endswith("#result")
     expect(page.locator(".explore-headline")).to_contain_text("Revenue by month (paid)")
     expect(page.locator("canvas[data-drawn]")).to_be_attached()
+    assert unusable(page) == []
     shown = page.locator(".result-table tbody").inner_text()
     assert shown
     tab_to(page, "#saved-name")
@@ -77,20 +77,19 @@ def test_the_page_has_no_fault_and_no_small_target(
         viewport={"width": width, "height": 800}, color_scheme="dark" if scheme == "dark" else "light", locale=language
     )
     page = context.new_page()
-    _sign_in(page, system, "emma")
+    system.sign_in(page, "emma")
     faults: dict[str, list[object]] = {}
     for path in ("/data/", BY_REGION, f"{BY_REGION}&share=1&by=", "/data/?source=demo&metric=customer&share=1"):
         page.goto(system.url + path)
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        found = [*faults_of(page), *page.evaluate(SMALL, TARGET_PX), *([f"{wide} px wide"] if wide > width else [])]
-        faults |= {path: found} if found else {}
+        if found := unusable(page):
+            faults[path] = found
     context.close()
     assert faults == {}
 
 
 def test_without_scripts_the_button_brings_what_comes_next(system: System, chromium: Browser) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en")
-    _sign_in(context.new_page(), system, "emma")
+    system.sign_in(context.new_page(), "emma")
     plain = chromium.new_context(java_script_enabled=False, locale="en", storage_state=context.storage_state())
     page = plain.new_page()
     page.goto(f"{system.url}/data/")
@@ -108,7 +107,7 @@ def test_without_scripts_the_button_brings_what_comes_next(system: System, chrom
 
 
 def test_who_may_ask_no_database_explores_spreadsheets_alone(system: System, page: Page) -> None:
-    _sign_in(page, system, "sofia")
+    system.sign_in(page, "sofia")
     follow(page, 'a.rail-link[href="/data/"]')
 
     def are_all_there() -> bool:

@@ -1,24 +1,15 @@
 """Lists on a phone: what is told and what can be done stands on the screen."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.talking import Talk, sign_in, talking
+from tests.e2e.talking import Talk
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def talk(page: Page) -> Iterator[Talk]:
-    page.set_viewport_size({"width": 390, "height": 844})
-    with talking() as talk:
-        sign_in(page, talk.url)
-        yield talk
-
-
 def test_a_token_is_read_and_revoked_on_a_phone(page: Page, talk: Talk) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{talk.url}/tokens/")
     page.fill("#token-name", "Report of every morning, for the team")
     page.get_by_role("button", name="Make a token").click()

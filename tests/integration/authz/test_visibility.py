@@ -17,7 +17,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound, PermissionDenied
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, Folder, KnowledgeBase
-from knowledge.services.folders import govern_folder, root_folder
+from knowledge.services.folders import root_folder
 from tests.factories import allow, make_base, make_document, make_folder, make_group, make_user
 from tests.passages import make_passage, make_space
 from tests.sharing import Share
@@ -102,18 +102,17 @@ GRANTS: dict[str, tuple[str, list[str], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("holder", ["person", "group"])
 @pytest.mark.parametrize("granted", GRANTS)
-def test_a_grant_reaches_down_and_nowhere_else(company: Company, granted: str, holder: str) -> None:
+def test_a_grant_reaches_down_and_nowhere_else(company: Company, granted: str) -> None:
+    """And is there for the next statement, whoever holds it."""
     on, visible, bases = GRANTS[granted]
-    allow(company.anna if holder == "person" else company.group, company.rows[on])
-    assert company.sees() == in_every_model(*visible)
-    assert company.bases() == bases
-
-
-def test_without_a_grant_nothing_is_seen(company: Company) -> None:
-    assert company.sees() == in_every_model()
-    assert company.bases() == []
+    asking = company.principal
+    for holder in (company.anna, company.group):
+        assert company.sees(asking) == in_every_model()
+        give(None, [Right.VIEW], company.rows[on], to=holder)
+        assert company.sees(asking) == in_every_model(*visible)
+        assert company.bases() == bases
+        take_back(None, [Right.VIEW], company.rows[on], of=holder)
 
 
 def test_grants_add_up_and_no_row_comes_twice(company: Company) -> None:
@@ -127,7 +126,7 @@ def test_grants_add_up_and_no_row_comes_twice(company: Company) -> None:
     assert company.bases() == ["Elsewhere", "Handbook"]
 
 
-@pytest.mark.parametrize("right", [right for right in Right if right is not Right.VIEW])
+@pytest.mark.parametrize("right", [Right.DOWNLOAD, Right.MANAGE])
 def test_another_right_is_not_the_right_to_see(company: Company, right: Right) -> None:
     allow(company.anna, company.rows["rules"], right)
     assert company.sees() == in_every_model()
@@ -135,17 +134,14 @@ def test_another_right_is_not_the_right_to_see(company: Company, right: Right) -
     assert sorted(folder.name for folder in folders) == ["abroad", "rules", "travel"]
 
 
-def test_a_grant_of_somebody_else_gives_nothing(company: Company) -> None:
+def test_a_grant_of_somebody_else_or_of_nobody_gives_nothing(company: Company) -> None:
+    """`user = NULL` must not match the missing member of an empty group."""
     allow(make_user("bert"), company.rows["base Handbook"])
     allow(make_group("board", members=[make_user("cora")]), company.rows["base Elsewhere"])
-    assert company.sees() == in_every_model()
-
-
-def test_a_group_without_members_gives_nobody_anything(company: Company) -> None:
-    """`user = NULL` must not match the missing member of an empty group."""
     allow(make_group("empty"), company.rows["base Handbook"])
-    assert company.sees(Principal.nobody()) == in_every_model()
-    assert not KnowledgeBase.objects.visible_to(Principal.nobody()).exists()
+    for person in (company.principal, Principal.nobody()):
+        assert company.sees(person) == in_every_model()
+        assert not KnowledgeBase.objects.visible_to(person).exists()
 
 
 def test_a_superuser_without_a_grant_sees_no_content(company: Company) -> None:
@@ -153,18 +149,6 @@ def test_a_superuser_without_a_grant_sees_no_content(company: Company) -> None:
     assert root.is_superuser
     assert company.sees(root) == in_every_model()
     assert not can(root, Right.VIEW, company.rows["rules"])
-
-
-def test_a_moved_folder_takes_the_rights_of_its_new_place(company: Company) -> None:
-    allow(company.anna, company.rows["rules"])
-    allow(make_user("bert"), company.rows["travel"])
-    bert = Principal.named("bert")
-    by = Principal.of(make_user())
-    govern_folder(by, folder_id=company.rows["travel"].pk, name="travel", parent_id=company.rows["pay"].pk)
-    assert company.sees() == in_every_model("rules")
-    assert company.sees(bert) == in_every_model("travel", "abroad")
-    govern_folder(by, folder_id=company.rows["travel"].pk, name="travel", parent_id=company.rows["rules"].pk)
-    assert company.sees() == in_every_model("rules", "travel", "abroad")
 
 
 # The same Principal object is used before and after: a right ends for the next statement, not for the next sign-in.
@@ -185,20 +169,6 @@ def test_a_right_that_ends_is_gone_for_the_next_statement(company: Company, how:
     REVOCATIONS[how](company)
     assert company.sees(asking) == in_every_model()
     assert not KnowledgeBase.objects.visible_to(asking).exists()
-
-
-def test_a_direct_grant_of_a_disabled_account_reaches_nothing(company: Company) -> None:
-    allow(company.anna, company.rows["base Handbook"])
-    asking = company.principal
-    User.objects.filter(pk=company.anna.pk).update(is_active=False)
-    assert company.sees(asking) == in_every_model()
-
-
-def test_a_right_given_is_there_for_the_next_statement(company: Company) -> None:
-    asking = company.principal
-    assert company.sees(asking) == in_every_model()
-    give(None, [Right.VIEW], company.rows["pay"], to=company.group)
-    assert company.sees(asking) == in_every_model("pay")
 
 
 def test_missing_and_forbidden_are_the_same_words(company: Company) -> None:
