@@ -53,6 +53,7 @@ def test_files_are_dropped_refused_taken_out_read_asked_with_and_filed(page: Pag
     page.set_input_files("#attach", [old, broken])
     expect(chips(page)).to_have_count(2)
     expect(chips(page).filter(has_text="old.doc")).to_contain_text("save it as .docx")
+    expect(chips(page).filter(has_text="broken.pdf")).to_contain_text("waits to be read")
     read_all()
     expect(chips(page).filter(has_text="broken.pdf")).to_have_class(re.compile("is-failed"))
     page.fill("#question", QUESTION)

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from audit.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.checks import files_have_a_place
 from copilot_site.doctor import language_models
+from copilot_site.home import Home
 from copilot_site.lib.version import VERSION
 from knowledge.retrieval import engine
 from tests.embedders import EmbeddingService, serving
@@ -106,6 +108,11 @@ def test_doctor_and_readyz_name_a_stopped_valkey(client: Client) -> None:
     assert client.get("/healthz").json() == {"status": "ok", "version": VERSION}, "the process lives"
     answer = client.get("/readyz")
     assert (answer.status_code, "broker" in answer.json()["failing"]) == (503, True)
+
+
+def test_a_missing_model_is_named_with_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(settings, "HOME", Home(tmp_path))
+    assert (doctor.model().ok, doctor.model().mend) == (False, "Run `manage.py prepare_model`.")
 
 
 @pytest.mark.usefixtures("refusing_embedder")
