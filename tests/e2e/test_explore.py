@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from copilot_site.embedded.process import wait_until
 from tests.e2e.conftest import System
 from tests.e2e.test_accessibility import unusable
 from tests.e2e.test_keyboard import follow, tab_to
@@ -12,15 +11,6 @@ pytestmark = pytest.mark.browser
 BY_REGION = (
     "/data/?source=demo&metric=sales_order.revenue&by=customer.region&field0=customer.region&op0=not_in&value0=x&top=3"
 )
-
-SHEETS_OF_SOFIA = {
-    "2027年预算草案",
-    "Quarterly results 2026",
-    "Price list 2026",
-    "公共假期 2026-2027",
-    "差旅标准",
-    "数据保留期限表",
-}
 
 
 def choose(page: Page, selector: str, text: str, then: str) -> None:
@@ -85,37 +75,3 @@ def test_the_page_has_no_fault_and_no_small_target(
             faults[path] = found
     context.close()
     assert faults == {}
-
-
-def test_without_scripts_the_button_brings_what_comes_next(system: System, chromium: Browser) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en")
-    system.sign_in(context.new_page(), "emma")
-    plain = chromium.new_context(java_script_enabled=False, locale="en", storage_state=context.storage_state())
-    page = plain.new_page()
-    page.goto(f"{system.url}/data/")
-    page.select_option("#metric0", "sales_order.revenue")
-    page.click(".explore-send .button-main")
-    page.select_option("#by0", "customer.region")
-    page.select_option("#field0", "product.category")
-    page.click(".explore-send .button-main")
-    page.check("input[name=value0][value=software]")
-    page.click(".explore-send .button-main")
-    expect(page.locator(".explore-headline")).to_contain_text("Revenue by region (software)")
-    expect(page.locator(".result-table tbody tr").first).to_be_visible()
-    plain.close()
-    context.close()
-
-
-def test_who_may_ask_no_database_explores_spreadsheets_alone(system: System, page: Page) -> None:
-    system.sign_in(page, "sofia")
-    follow(page, 'a.rail-link[href="/data/"]')
-
-    def are_all_there() -> bool:
-        """Workers describe spreadsheets once they are read."""
-        page.reload()
-        return set(page.locator(".sources-nav a").all_inner_texts()) >= SHEETS_OF_SOFIA
-
-    assert wait_until(are_all_there, timeout_s=60, interval_s=1)
-    assert set(page.locator(".sources-nav a").all_inner_texts()) == SHEETS_OF_SOFIA
-    page.goto(f"{system.url}/data/?source=demo")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
