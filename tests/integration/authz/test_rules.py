@@ -137,7 +137,8 @@ def test_a_denial_wins_at_its_level_and_below_whoever_it_is_given_to(company: Co
     join(None, create_unit(None, name="Platform", parent=top), user=anna)
     holders: tuple[User | Group, ...] = (anna, make_group(members=[anna]), top.group)
     lost = {"base": ALL, "rules": {"rules", "travel", "abroad"}, "travel": {"travel", "abroad"}}
-    for place in (company.base, *company.folders.values()):
+    places: list[KnowledgeBase | Folder] = [company.base, *company.folders.values()]
+    for place in places:
         allow(anna, place)
     for holder, denied_on in product(holders, lost):
         row = company.base if denied_on == "base" else company.folders[denied_on]

@@ -116,11 +116,14 @@ def test_a_missing_model_is_named_with_what_to_run(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.usefixtures("refusing_embedder")
-def test_doctor_names_an_embedder_and_a_reranker_that_do_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_names_an_embedder_that_does_not_answer() -> None:
     found = examine()
     assert not found["Embedder"]["ok"]
     assert "refused the model 'm' with status 404" in found["Embedder"]["detail"]
     assert found["Reranker"]["ok"]
+
+
+def test_doctor_names_a_reranker_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "RERANKER", "cross_encoder")
     monkeypatch.setattr(settings, "RERANKER_MODEL", "/nowhere")
     engine.reranker.cache_clear()
