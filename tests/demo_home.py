@@ -73,7 +73,7 @@ def key() -> str:
     digest = hashlib.sha256(f"{sys.version} {date.today()}".encode())  # noqa: DTZ011 - the day of this machine
     for name in MADE_OF:
         for path in sorted([ROOT / name, *(ROOT / name).rglob("*")]):
-            if path.is_file() and path.suffix not in LEFT_OUT and ANSWERS_ONLY.isdisjoint(path.parts):
+            if path.is_file() and path.suffix not in LEFT_OUT and ANSWERS_ONLY.isdisjoint(path.relative_to(ROOT).parts):
                 digest.update(f"{path.relative_to(ROOT)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()[:16]
 
