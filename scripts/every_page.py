@@ -84,13 +84,22 @@ ADMINISTRATORS = (
 )  # fmt: skip
 
 
-def address_of(page: Page, url: str, place: Place) -> str:
-    """Where a page is, found by following the last link of each kind on the way. Raises LookupError where there is none."""
+def links_on(page: Page) -> list[str]:
+    links: list[str] = page.eval_on_selector_all("a", "links => links.map(link => link.getAttribute('href') || '')")
+    return links
+
+
+def address_of(page: Page, url: str, place: Place, links: dict[str, list[str]]) -> str:
+    """Where a page is, found by following the last link of each kind on the way. Raises LookupError where there is none.
+
+    links: those of the pages that were opened already, by address; what is opened now is added.
+    """
     address = place.start
     for pattern in place.links:
-        page.goto(url + address)
-        links = page.eval_on_selector_all("a", "links => links.map(link => link.getAttribute('href') || '')")
-        found = [link for link in links if re.search(pattern, link)]
+        if address not in links:
+            page.goto(url + address)
+            links[address] = links_on(page)
+        found = [link for link in links[address] if re.search(pattern, link)]
         if not found:
             raise LookupError(f"{address} leads to no {pattern}")
         address = found[-1]
@@ -98,6 +107,10 @@ def address_of(page: Page, url: str, place: Place) -> str:
 
 
 def addresses_of(page: Page, url: str, places: tuple[Place, ...]) -> Iterator[tuple[str, str]]:
-    """(name, address) of each."""
+    """(name, address) of each. Where the caller opens each as it comes, no page is opened twice on the way to others."""
+    links: dict[str, list[str]] = {}
     for place in places:
-        yield place.name, address_of(page, url, place)
+        address = address_of(page, url, place, links)
+        yield place.name, address
+        if page.url == url + address:
+            links[address] = links_on(page)

@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -17,6 +17,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.demo_home import READY, demo_home
 from tests.homes import Checkout
 from tests.programs import BROWSERS, skip_without
+
+if TYPE_CHECKING:
+    from tests.e2e.talking import Talk
 
 expect.set_options(timeout=60_000)  # ms; other tests run beside these
 # Debian's Chromium as root, without its errands to the outside
@@ -37,6 +40,17 @@ class System:
         """Status and JSON of an address."""
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:
             return answer.status, json.load(answer)
+
+    def sign_in(self, page: Page, username: str) -> None:
+        """Sign somebody of the company in by the form; the chat page is open then, and its script runs."""
+        from demo.company import load_company
+
+        page.goto(f"{self.url}/sign-in/")
+        page.fill("#id_username", username)
+        page.fill("#id_password", load_company().password)
+        page.locator("main form button[type=submit]").first.click()
+        page.wait_for_url(f"{self.url}/")
+        page.wait_for_load_state()
 
     @contextmanager
     def signed_in(self, username: str) -> Iterator[httpx.Client]:
@@ -104,3 +118,13 @@ def page(chromium: Browser) -> Iterator[Page]:
     yield page
     context.close()
     assert faults == []
+
+
+@pytest.fixture
+def talk(page: Page) -> "Iterator[Talk]":
+    """A running chat with a scripted model, in which `nina` is signed in. The test is one of `django_db(transaction=True)`."""
+    from tests.e2e.talking import sign_in, talking
+
+    with talking() as talk:
+        sign_in(page, talk.url)
+        yield talk

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from demo.company import ADMINISTRATOR, load_company
-from scripts.every_page import ADMINISTRATORS, Place, addresses_of
+from demo.company import ADMINISTRATOR
+from scripts.every_page import ADMINISTRATORS, Place, addresses_of, links_on
 from tests.e2e.conftest import System
 from tests.e2e.test_accessibility import faults_of
 
@@ -30,18 +30,13 @@ DJANGO_S_OWN = ("help-tooltip", "select2", "thead > tr > .original", "-DELETE")
 
 
 @pytest.fixture(scope="module")
-def answered(system: System) -> None:
-    """Two answers to replay, from documents and from business data, and the runs behind them."""
+def kept(system: System, chromium: Browser) -> None:
+    """Two answers to replay, from documents and from business data; a skill that waits for its review; a set with a question."""
     system.ask("chen", "What is the default rolling update strategy of a Deployment?")
     system.ask("emma", "How many customers are there by region?")
-
-
-@pytest.fixture(scope="module")
-def kept(system: System, chromium: Browser) -> None:
-    """A skill that waits for its review, and an evaluation set with a question."""
     context = chromium.new_context(locale="en")
     page = context.new_page()
-    sign_in(page, system.url)
+    system.sign_in(page, ADMINISTRATOR)
     page.goto(f"{system.url}/admin/skills/")
     page.get_by_label("Or one that comes with the product").select_option("report")
     page.get_by_role("button", name="Add", exact=True).click()
@@ -58,29 +53,18 @@ def kept(system: System, chromium: Browser) -> None:
 
 def addresses(page: Page, url: str) -> Iterator[str]:
     """Every page to look at; of answers all: each source shows its own."""
-    for name, address in addresses_of(page, url, ADMINISTRATORS):
+    for name, address in addresses_of(page, url, ADMINISTRATORS + MADE):
         yield address
         if name == "rights-of-folder":
             yield f"{address}why/?user=chen"
-    for _name, address in addresses_of(page, url, MADE):
-        yield address
     for start, pattern in LINKED:
         page.goto(url + start)
-        links = page.eval_on_selector_all("a", "links => links.map(link => link.getAttribute('href') || '')")
-        found = [link for link in links if re.match(pattern, link)]
+        found = [link for link in links_on(page) if re.match(pattern, link)]
         assert found, f"{start} leads to no {pattern}"
         yield from dict.fromkeys(found) if start == "/admin/answers/" else found[-1:]
 
 
-def sign_in(page: Page, url: str) -> None:
-    page.goto(f"{url}/sign-in/")
-    page.fill("#id_username", ADMINISTRATOR)
-    page.fill("#id_password", load_company().password)
-    page.locator("main form button[type=submit]").first.click()
-    page.wait_for_url(f"{url}/")
-
-
-@pytest.mark.usefixtures("answered", "kept")
+@pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
     ("width", "scheme", "language"),
     [(1280, "light", "en"), (390, "dark", "en"), (1280, "dark", "zh-CN"), (390, "light", "zh-CN")],
@@ -98,11 +82,12 @@ def test_no_page_of_the_administration_has_a_fault(
         "console",
         lambda said: faults.append(f"{page.url}: {said.text}") if "Content Security Policy" in said.text else None,
     )
-    sign_in(page, system.url)
-    found = list(addresses(page, system.url))
-    for address in found:
+    system.sign_in(page, ADMINISTRATOR)
+    opened = []
+    for address in addresses(page, system.url):
         answer = page.goto(system.url + address)
         assert answer is not None
+        opened.append(address)
         wide = page.evaluate("document.documentElement.scrollWidth")
         faults += [f"{address}: {wide} px wide"] if wide > width else []
         if address == "/admin/" and width == 1280:
@@ -112,7 +97,7 @@ def test_no_page_of_the_administration_has_a_fault(
         faults += [] if answer.ok else [f"{address}: status {answer.status}"]
     assert faults == []  # before axe, which breaks the policy itself
     unusable: list[str] = []
-    for address in found if language == "en" else ():
+    for address in opened if language == "en" else ():
         page.goto(system.url + address)
         unusable += [
             f"{address}: {fault}" for fault in faults_of(page) if not any(each in fault for each in DJANGO_S_OWN)
@@ -121,10 +106,9 @@ def test_no_page_of_the_administration_has_a_fault(
     assert unusable == []
 
 
-def test_a_profile_is_tried_as_the_form_says_with_its_groups_and_bases(system: System, chromium: Browser) -> None:
+def test_a_profile_is_tried_as_the_form_says_with_its_groups_and_bases(system: System, page: Page) -> None:
     """What lies on the chosen side of two lists goes along, and a filter above it hides nothing."""
-    page = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB").new_page()
-    sign_in(page, system.url)
+    system.sign_in(page, ADMINISTRATOR)
     page.goto(f"{system.url}/admin/agent/agentprofile/add/")
     page.fill("#id_name", "People only")
     page.locator("#id_knowledge_bases_from").select_option(label="人力资源 People")
@@ -139,17 +123,11 @@ def test_a_profile_is_tried_as_the_form_says_with_its_groups_and_bases(system: S
     assert 'name="groups"' not in sent
     expect(page.locator(".try ol")).to_contain_text("Staff Handbook")
     assert "Expense Policy" not in page.locator(".try").inner_text()
-    page.context.close()
 
 
-def test_an_assistant_with_openings_shows_them_and_nothing_else(system: System, chromium: Browser) -> None:
-    page = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB").new_page()
-    page.goto(f"{system.url}/sign-in/")
-    page.fill("#id_username", "emma")
-    page.fill("#id_password", load_company().password)
-    page.locator("main form button[type=submit]").first.click()
+def test_an_assistant_with_openings_shows_them_and_nothing_else(system: System, page: Page) -> None:
+    system.sign_in(page, "emma")
     expect(page.get_by_text("Recently updated")).to_be_visible()
     page.get_by_label("Assistant").select_option(label="人事助手 HR assistant")
     expect(page.locator(".assistant .suggestion").first).to_be_visible()
     expect(page.locator("#start > .start-lines:visible")).to_have_count(0)
-    page.context.close()

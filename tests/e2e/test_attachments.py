@@ -1,7 +1,6 @@
-"""Files in the chat: chosen, dropped, followed, asked with, and filed into a folder."""
+"""Files in the chat: chosen, dropped, followed, asked with, refused, and filed into a folder."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,28 +10,14 @@ from authz.permissions import Right
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import ATTACHMENTS, Document, DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.services.folders import root_folder
-from tests.e2e.talking import Talk, send, settled, sign_in, talking
-from tests.e2e.test_accessibility import SMALL, TARGET_PX, faults_of
+from tests.e2e.talking import QUESTION, Talk, send, settled
+from tests.e2e.test_accessibility import unusable
 from tests.factories import allow
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 CONTRACT = "# Contract with Meyer\n\nRule 99: a trip that Meyer pays for is reported to nobody but Meyer.\n"
-
-
-@pytest.fixture
-def talk(page: Page) -> Iterator[Talk]:
-    with talking() as talk:
-        talk.writer.sentences = ["Rule 99: a trip that Meyer pays for is reported to nobody but Meyer."]
-        sign_in(page, talk.url)
-        yield talk
-
-
-@pytest.fixture
-def contract(tmp_path: Path) -> Path:
-    path = tmp_path / "meyer.md"
-    path.write_text(CONTRACT)
-    return path
+IS_READ_FIRST = "The question is sent as soon as its files are read."
 
 
 def drop(page: Page, path: Path) -> None:
@@ -57,28 +42,52 @@ def read_all() -> None:
         ingest(version.pk)
 
 
-def test_a_dropped_file_is_read_asked_and_filed(page: Page, talk: Talk, contract: Path) -> None:
-    page.fill("#question", "Which rules are there for trips?")
+def test_files_are_dropped_refused_taken_out_read_asked_with_and_filed(page: Page, talk: Talk, tmp_path: Path) -> None:
+    talk.writer.sentences = ["Rule 99: a trip that Meyer pays for is reported to nobody but Meyer."]
+    contract, old, broken = (tmp_path / name for name in ("meyer.md", "old.doc", "broken.pdf"))
+    contract.write_text(CONTRACT)
+    old.write_bytes(b"old")
+    broken.write_bytes(b"%PDF-1.4 nothing")
+    state, sent = page.locator("#attachments-state"), page.locator("li.question")
+
+    page.set_input_files("#attach", [old, broken])
+    expect(chips(page)).to_have_count(2)
+    expect(chips(page).filter(has_text="old.doc")).to_contain_text("save it as .docx")
+    expect(chips(page).filter(has_text="broken.pdf")).to_contain_text("waits to be read")
+    read_all()
+    expect(chips(page).filter(has_text="broken.pdf")).to_have_class(re.compile("is-failed"))
+    page.fill("#question", QUESTION)
+    expect(page.locator("#send")).to_be_disabled()
+    expect(state).to_contain_text("Take out what cannot be read")
+    assert unusable(page) == []
+    for name in ("old.doc", "broken.pdf"):
+        chips(page).filter(has_text=name).get_by_role("button").click()
+    expect(chips(page)).to_have_count(0)
+    expect(page.locator("#send")).to_be_enabled()
+    expect(page.locator("#question")).to_be_focused()
+
     drop(page, contract)
     expect(chips(page)).to_contain_text(["waits to be read"])
-    state = page.locator("#attachments-state")
     expect(state).to_have_text("Send when you are ready: the question waits until its files are read.")
     page.press("#question", "Enter")
-    expect(state).to_have_text("The question is sent as soon as its files are read.")
-    expect(page.locator("li.question")).to_have_count(0)
+    expect(state).to_have_text(IS_READ_FIRST)
+    expect(sent).to_have_count(0)
     page.locator("#question").press_sequentially(" ")  # whoever writes on has not sent it
     expect(state).to_have_text("Send when you are ready: the question waits until its files are read.")
     page.reload()
     expect(chips(page)).to_contain_text(["meyer.md"])
-    read_all()
-    expect(chips(page)).to_contain_text(["ready"])
-    expect(page.locator("#send")).to_be_enabled()
+    send(page, QUESTION)
+    expect(state).to_have_text(IS_READ_FIRST)
     expect(page.locator("#narrow")).to_be_disabled()
-    page.press("#question", "Enter")
+    expect(sent).to_have_count(0)
+    read_all()
     answer = settled(page)
     expect(answer).to_contain_text("nobody but Meyer")
+    expect(page.locator("#question")).to_have_value("")
     expect(chips(page)).to_have_count(0)
     expect(page.locator(".question .question-files .attached-name")).to_have_text(["meyer.md"])
+    names = set(Document.unscoped.filter(knowledge_base=ATTACHMENTS).values_list("filename", flat=True))
+    assert names == {"meyer.md"}, "what was taken out is deleted"
     answer.locator(".cite").first.click()
     expect(page.locator("#drawer-body")).to_contain_text("nobody but Meyer")
     expect(page.locator("#drawer-body .source-facts").first).to_contain_text("meyer.md")
@@ -93,50 +102,9 @@ def test_a_dropped_file_is_read_asked_and_filed(page: Page, talk: Talk, contract
     expect(page.get_by_role("main")).to_contain_text("You may not add files to any folder")
     allow(talk.nina, base, Right.ADD)
     page.reload()
-    assert [*faults_of(page), *page.evaluate(SMALL, TARGET_PX)] == []
+    assert unusable(page) == []
     page.get_by_role("radio", name="Travel").check()
     page.get_by_role("button", name="File it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Travel")
     expect(page.get_by_role("main")).to_contain_text("meyer.md")
     assert Document.unscoped.filter(folder=root_folder(base), filename="meyer.md").exists()
-
-
-def test_a_question_sent_while_its_file_is_read_goes_out_by_itself(page: Page, talk: Talk, contract: Path) -> None:
-    page.set_input_files("#attach", contract)
-    expect(chips(page)).to_contain_text(["waits to be read"])
-    send(page, "Which rules are there for trips?")
-    expect(page.locator("#attachments-state")).to_have_text("The question is sent as soon as its files are read.")
-    expect(page.locator("#question")).to_have_value("Which rules are there for trips?")
-    expect(page.locator("li.question")).to_have_count(0)
-    read_all()
-    expect(settled(page)).to_contain_text("nobody but Meyer")
-    expect(page.locator(".question .question-files .attached-name")).to_have_text(["meyer.md"])
-    expect(page.locator("#question")).to_have_value("")
-
-
-def test_what_is_refused_says_why_and_is_taken_out(page: Page, talk: Talk, tmp_path: Path, contract: Path) -> None:
-    old, broken = tmp_path / "old.doc", tmp_path / "broken.pdf"
-    old.write_bytes(b"old")
-    broken.write_bytes(b"%PDF-1.4 nothing")
-    page.set_input_files("#attach", [old, broken, contract])
-    expect(chips(page)).to_have_count(3)
-    expect(chips(page).filter(has_text="old.doc")).to_contain_text("save it as .docx")
-    expect(chips(page).filter(has_text="meyer.md")).to_contain_text("waits to be read")
-    read_all()
-    expect(chips(page).filter(has_text="broken.pdf")).to_have_class(re.compile("is-failed"))
-    page.fill("#question", "Which rules are there for trips?")
-    expect(page.locator("#send")).to_be_disabled()
-    for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 800})
-        assert [*faults_of(page), *page.evaluate(SMALL, TARGET_PX)] == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-    expect(page.locator("#attachments-state")).to_contain_text("Take out what cannot be read")
-    for name in ("old.doc", "broken.pdf"):
-        chips(page).filter(has_text=name).get_by_role("button").click()
-    expect(chips(page)).to_have_count(1)
-    expect(page.locator("#send")).to_be_enabled()
-    expect(page.locator("#question")).to_be_focused()
-    send(page, "Which rules are there for trips?")
-    expect(settled(page)).to_contain_text("nobody but Meyer")
-    names = set(Document.unscoped.filter(knowledge_base=ATTACHMENTS).values_list("filename", flat=True))
-    assert names == {"meyer.md"}, "what was taken out is deleted"

@@ -7,21 +7,21 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import System
+from tests.e2e.talking import ask
 from tests.e2e.test_accessibility import faults_of
-from tests.e2e.test_answer import _ask, _sign_in
 
+pytestmark = pytest.mark.browser
 BY_REGION = "How many customers are there by region?"
 LAST_MONTH = "上个月新增了多少客户？"
 
 
-@pytest.mark.browser
 def test_an_employee_gets_number_table_chart_file_and_sql(system: System, page: Page) -> None:
-    _sign_in(page, system, "emma")
-    number = _ask(page, LAST_MONTH)
+    system.sign_in(page, "emma")
+    number = ask(page, LAST_MONTH)
     expect(number.locator(".answer-text")).to_contain_text("个客户（新增：")
     number.get_by_text("Details").click()
     expect(number.locator(".result-meaning")).to_contain_text(" to ")
-    answer = _ask(page, BY_REGION, place=1)
+    answer = ask(page, BY_REGION, place=1)
     result = answer.locator(".result")
     expect(result.locator("canvas[data-drawn]")).to_be_visible()
     cells = result.locator("tbody tr td:nth-child(2)")
@@ -46,9 +46,8 @@ def test_an_employee_gets_number_table_chart_file_and_sql(system: System, page: 
     expect(page.locator(".message.answer")).to_have_count(3)
 
 
-@pytest.mark.browser
 def test_a_question_is_asked_of_a_chosen_table_with_the_keyboard_alone(system: System, page: Page) -> None:
-    _sign_in(page, system, "emma")
+    system.sign_in(page, "emma")
     question, chips = page.locator("#question"), page.locator("#scope li")
     chosen = page.locator("#places [aria-selected=true]")
     question.press_sequentially("@order")
@@ -60,32 +59,12 @@ def test_a_question_is_asked_of_a_chosen_table_with_the_keyboard_alone(system: S
     assert faults_of(page) == []
     page.keyboard.press("Enter")
     expect(chips).to_have_text(["in the table order (demo)"])
-    expect(_ask(page, "How many orders are there?").locator(".answer-text")).to_contain_text("600")
+    expect(ask(page, "How many orders are there?").locator(".answer-text")).to_contain_text("600")
     page.reload()
     expect(chips).to_have_text(["in the table order (demo)"])
-    answer = _ask(page, "How many customers are there by region?", place=1)
+    answer = ask(page, "How many customers are there by region?", place=1)
     expect(answer).to_contain_text("The chosen tables do not answer this.")
     expect(answer.locator(".result, .cite")).to_have_count(0)
     page.goto(page.url)
     chips.get_by_role("button").press("Enter")
     expect(chips).to_have_count(0)
-
-
-@pytest.mark.browser
-def test_who_only_asks_is_offered_no_correction(system: System, page: Page) -> None:
-    _sign_in(page, system, "zhao")
-    result = _ask(page, BY_REGION).locator(".result")
-    expect(result.locator("table")).to_be_visible()
-    expect(result.locator("a[href$='.csv']")).to_be_visible()
-    expect(result.locator("a[href*='correct']")).to_have_count(0)
-
-
-@pytest.mark.browser
-def test_who_may_not_ask_gets_nothing_of_it(system: System, page: Page) -> None:
-    _sign_in(page, system, "sofia")
-    for place, question in enumerate((BY_REGION, LAST_MONTH)):
-        answer = _ask(page, question, place=place)
-        expect(answer).to_contain_text("Best match")
-        expect(answer.locator(".result")).to_have_count(0)
-        expect(answer).not_to_contain_text("SELECT")
-        expect(answer).not_to_contain_text("demo")

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, Page
 
+from demo.company import ADMINISTRATOR
 from tests.e2e.conftest import System
-from tests.e2e.test_administration import sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -41,7 +41,7 @@ def test_a_right_is_given_and_taken_back_with_the_keyboard_alone(
 ) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale=language)
     page = context.new_page()
-    sign_in(page, system.url)
+    system.sign_in(page, ADMINISTRATOR)
     page.goto(f"{system.url}/admin/")
     follow(page, 'a[href="/admin/rights/"]')
     follow(page, '#content a[href^="/admin/rights/folder/"]')

@@ -4,27 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from demo.company import load_company
 from tests.e2e.conftest import System
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def page(system: System, chromium: Browser) -> Page:
-    """Pieter, who manages all of engineering, in the folder of runbooks."""
-    context = chromium.new_context(locale="en")
-    page = context.new_page()
-    page.goto(f"{system.url}/sign-in/")
-    page.fill("#id_username", "pieter")
-    page.fill("#id_password", load_company().password)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    page.goto(f"{system.url}/library/")
-    page.get_by_role("link", name=re.compile("Engineering")).first.click()
-    page.get_by_role("link", name=re.compile("Runbooks")).last.click()
-    return page
 
 
 def drop(page: Page, *paths: Path) -> None:
@@ -43,12 +27,16 @@ def line(name: str) -> str:
 
 
 def test_files_are_dropped_cancelled_tried_again_chosen_and_trashed(page: Page, system: System, tmp_path: Path) -> None:
+    """By Pieter, who manages all of engineering, in the folder of runbooks."""
     faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
     page.on(
         "console",
         lambda said: faults.append(said.text) if said.type == "error" and "Failed to load" not in said.text else None,
     )
+    system.sign_in(page, "pieter")
+    page.goto(f"{system.url}/library/")
+    page.get_by_role("link", name=re.compile("Engineering")).first.click()
+    page.get_by_role("link", name=re.compile("Runbooks")).last.click()
     dragged = tmp_path / "dragged" / "below"
     dragged.mkdir(parents=True)
     (dragged / "dropped-three.md").write_text("# Three")
@@ -83,4 +71,3 @@ def test_files_are_dropped_cancelled_tried_again_chosen_and_trashed(page: Page, 
     page.goto(f"{system.url}/library/trash/")
     expect(page.locator("tbody tr")).to_have_count(1)
     assert faults == []
-    page.context.close()

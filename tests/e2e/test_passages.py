@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from demo.company import ADMINISTRATOR, load_company
+from demo.company import ADMINISTRATOR
 from tests.e2e.conftest import System
 from tests.e2e.test_accessibility import faults_of
 
@@ -17,10 +17,7 @@ RULES = "# Rules of the house\n\n" + "\n\n".join(f"Rule {n} says that room {n} c
 @pytest.fixture
 def base(system: System, page: Page, tmp_path: Path) -> None:
     """A base of the administrator's own, with one document that is read."""
-    page.goto(f"{system.url}/sign-in/")
-    page.fill("#id_username", ADMINISTRATOR)
-    page.fill("#id_password", load_company().password)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    system.sign_in(page, ADMINISTRATOR)
     page.goto(f"{system.url}/library/new/")
     (tmp_path / "rules.md").write_text(RULES)
     page.get_by_label("Name", exact=True).fill("House rules")

@@ -69,6 +69,7 @@ class Company:
             for model, path in DOCUMENT_OF.items()
         }
         names = seen["Document"]
+        assert len(names) == len({*names}), names
         assert all(rows == names for rows in seen.values()), seen
         assert make_plan(principal, Scope()).visible == len(names), names
         return {name.removesuffix(".md") for name in names}

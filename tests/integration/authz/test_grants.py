@@ -5,7 +5,7 @@ from django.contrib.auth.models import Group, User
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.grants import Grant, give, grants_on, take_back
+from authz.grants import give, grants_on, take_back
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
@@ -57,23 +57,6 @@ def test_what_comes_from_above_is_not_taken_back_below(folder: Folder, keeper: P
     take_back(keeper, [Right.VIEW], folder, of=anna)
     assert recorded(Action.GRANT_REVOKED) == []
     assert list(Folder.objects.visible_to(Principal.of(anna)).filter(pk=folder.pk)) == [folder]
-
-
-def test_the_list_of_grants_has_groups_first_and_rights_in_order(folder: Folder) -> None:
-    give(None, [Right.MANAGE, Right.VIEW], folder, to=make_user("anna"))
-    give(None, [Right.VIEW], folder, to=make_group("staff"))
-    assert grants_on(folder) == [
-        Grant("staff", True, Right.VIEW),
-        Grant("anna", False, Right.VIEW),
-        Grant("anna", False, Right.MANAGE),
-    ]
-
-
-def test_grants_go_with_their_folder(folder: Folder) -> None:
-    anna = make_user()
-    give(None, Right, folder, to=anna)
-    folder.delete()
-    assert not Folder.objects.visible_to(Principal.of(anna)).exists()
 
 
 def test_a_disabled_or_missing_person_is_nobody() -> None:

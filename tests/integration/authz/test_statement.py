@@ -107,10 +107,10 @@ def test_every_mistake_has_its_case() -> None:
 
 
 @pytest.mark.parametrize("mistake", CASES)
-def test_the_right_statement_and_one_with_a_mistake_differ(monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
+def test_the_right_statement_and_one_with_a_mistake_differ(
+    company: Company, anna: User, monkeypatch: pytest.MonkeyPatch, mistake: str
+) -> None:
     case, rightly = CASES[mistake]
-    make_user("keeper")
-    company, anna = Company.make(), make_user("anna")
     principal = case(company, anna) or Principal.of(anna)
     assert seen(company, principal) == rightly
     mistakes.make(monkeypatch, mistake)

@@ -1,19 +1,29 @@
-"""API tokens: shown once, kept as a hash, dead with their end, their owner, or a wrong letter."""
+"""API tokens: shown once, kept as a hash, dead with their end, their owner, or a wrong letter; narrowed to scopes and to a folder.
 
+A token never opens what its owner may not see.
+"""
+
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from audit.actions import Action
+from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.models import ApiToken
+from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import PREFIX_LENGTH, issue_token, revoke_token
+from authz.scopes import TokenScope
+from authz.tokens import PREFIX_LENGTH, RECORDED_EVERY, TokenRefused, bearer_of, issue_token, revoke_token
 from copilot_site.lib.errors import InvalidInput, NotFound
-from tests.factories import make_user
-from tests.tokens import owner_of
+from knowledge.models import Document, Folder, KnowledgeBase
+from tests.factories import allow, make_base, make_document, make_folder, make_user
+from tests.tokens import client_with, owner_of
 
 pytestmark = pytest.mark.django_db
 
@@ -31,39 +41,18 @@ def test_a_secret_leads_to_its_owner_and_is_stored_nowhere(anna: User) -> None:
     assert secret[PREFIX_LENGTH:] not in f"{entry.detail}{entry.target_name}"
 
 
-@pytest.mark.parametrize("days", [1, 90, 366])
-def test_a_token_lives_as_many_days_as_asked(anna: User, days: int) -> None:
-    token, _secret = issue(anna, days)
-    assert abs(token.expires_at - timezone.now() - timedelta(days=days)) < timedelta(minutes=1)
-
-
-@pytest.mark.parametrize("days", [0, -1, 367])
-def test_a_token_without_an_end_in_sight_is_refused(anna: User, days: int) -> None:
+@pytest.mark.parametrize("days", [0, 367])
+def test_a_token_lives_as_many_days_as_asked_and_never_without_an_end_or_a_name(anna: User, days: int) -> None:
     with pytest.raises(InvalidInput, match=f"1 to 366 days; {days} "):
         issue(anna, days)
-    assert not ApiToken.objects.exists()
-
-
-def test_a_token_needs_a_name(anna: User) -> None:
     with pytest.raises(InvalidInput, match="name"):
         issue_token(Principal.of(anna), name="  ")
+    assert not ApiToken.objects.exists()
+    token, _secret = issue(anna, 366)
+    assert abs(token.expires_at - timezone.now() - timedelta(days=366)) < timedelta(minutes=1)
 
 
-def test_an_expired_token_is_nobody_s(anna: User) -> None:
-    token, secret = issue(anna)
-    ApiToken.objects.filter(pk=token.pk).update(expires_at=timezone.now())
-    assert owner_of(secret) is None
-
-
-def test_the_token_of_a_disabled_account_is_nobody_s(anna: User) -> None:
-    _token, secret = issue(anna)
-    User.objects.filter(pk=anna.pk).update(is_active=False)
-    assert owner_of(secret) is None
-
-
-@pytest.mark.parametrize(
-    "wrong", ["", "ekc_", "{prefix}", "{prefix}_wrong", "{secret}x", "{upper}", " {secret}", "{shorter}", "x" * 10_000]
-)
+@pytest.mark.parametrize("wrong", ["", "{prefix}", "{secret}x", "{upper}", " {secret}", "{shorter}", "x" * 10_000])
 def test_a_secret_that_is_not_quite_right_is_nobody_s(anna: User, wrong: str) -> None:
     token, secret = issue(anna)
     given = wrong.format(prefix=token.prefix, secret=secret, upper=secret.upper(), shorter=secret[:-1])
@@ -78,18 +67,14 @@ def test_two_tokens_of_one_beginning_are_told_apart_by_the_rest(anna: User) -> N
     assert token.prefix != other.prefix
 
 
-def test_a_revoked_token_is_nobody_s_and_that_is_recorded(anna: User) -> None:
-    token, secret = issue(anna)
-    revoke_token(Principal.of(anna), token_id=token.pk)
-    assert owner_of(secret) is None
-    assert Entry.objects.get(action=Action.TOKEN_REVOKED).target_id == str(token.pk)
-
-
 def test_nobody_revokes_the_token_of_another(anna: User) -> None:
     token, secret = issue(anna)
     with pytest.raises(NotFound):
         revoke_token(Principal.of(make_user()), token_id=token.pk)
     assert owner_of(secret) == anna
+    revoke_token(Principal.of(anna), token_id=token.pk)
+    assert owner_of(secret) is None
+    assert Entry.objects.get(action=Action.TOKEN_REVOKED).target_id == str(token.pk)
 
 
 def test_the_last_use_is_noted_at_most_once_a_minute(anna: User) -> None:
@@ -106,3 +91,145 @@ def test_the_last_use_is_noted_at_most_once_a_minute(anna: User) -> None:
     token.refresh_from_db()
     assert token.last_used_at is not None
     assert token.last_used_at > first
+
+
+def secret_for(user: User, *scopes: str, **options: Any) -> str:
+    return issue_token(Principal.of(user), name="script", scopes=scopes or TokenScope.values, **options)[1]
+
+
+def names(principal: Principal, model: Any) -> set[str]:
+    return {str(row) for row in model.objects.visible_to(principal)}
+
+
+@pytest.mark.parametrize(
+    ("scopes", "says"), [(["read"], "There is no scope “read”. Known are: search, chat"), ([], "at least one scope")]
+)
+def test_an_unknown_scope_and_none_at_all_are_refused_in_one_sentence(anna: User, scopes: list[str], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        issue_token(Principal.of(anna), name="script", scopes=scopes)
+    assert not ApiToken.objects.exists()
+
+
+CALLS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # needed scope: what has another one, and a call
+    "search": ("chat", lambda client: client.post("/api/v1/knowledge-search", {"query": "x"})),
+    "chat": ("search", lambda client: client.get("/api/v1/sessions")),
+    "ingest": ("search", lambda client: client.post("/api/v1/folders", {"name": "x"})),
+}
+
+
+@pytest.mark.parametrize("needs", CALLS)
+def test_a_missing_scope_is_one_sentence_that_says_what_would_be_right(anna: User, needs: str) -> None:
+    has, call = CALLS[needs]
+    answer = call(client_with(secret_for(anna, has)))
+    assert (answer.status_code, answer.json()["code"]) == (403, "missing_scope")
+    assert answer.json()["detail"] == (
+        f"This token is for “{has}”; this needs the scope “{needs}”. Make a token with it on your tokens page."
+    )
+
+
+def test_a_token_for_one_folder_reaches_it_and_what_lies_below_and_nothing_else(anna: User) -> None:
+    base = make_base("Handbook")
+    inside, beside = make_folder(base, "Inside"), make_folder(base, "Beside")
+    below = make_folder(inside, "Below")
+    for folder in (inside, beside, below):
+        make_document(folder, f"{folder.name}.md")
+    allow(anna, base, *Right)
+    through = bearer_of(secret_for(anna, folder_id=inside.pk)).principal
+    assert names(through, Folder) == {"Inside", "Below"}
+    assert names(through, Document) == {str(row) for row in Document.unscoped.filter(folder__in=[inside, below])}
+    assert names(through, KnowledgeBase) == {"Handbook"}, "to find the folder in, by name"
+    assert not KnowledgeBase.objects.reachable_by(through, Right.MANAGE).exists()
+    assert names(Principal.of(anna), Folder) == {"Handbook", "Inside", "Beside", "Below"}
+
+
+def test_a_folder_of_somebody_else_makes_no_token(anna: User) -> None:
+    hidden = make_folder(make_base())
+    with pytest.raises(NotFound, match="no such folder, or you may not see it"):
+        secret_for(anna, folder_id=hidden.pk)
+
+
+def test_nobody_governs_through_a_token_for_one_folder() -> None:
+    admin, folder = make_user(is_superuser=True), make_folder(make_base())
+    allow(admin, folder)
+    assert bearer_of(secret_for(admin)).principal.is_superuser
+    assert not bearer_of(secret_for(admin, folder_id=folder.pk)).principal.is_superuser
+
+
+def test_a_principal_read_again_keeps_what_its_token_narrows_and_ends_with_it(anna: User) -> None:
+    folder = make_folder(make_base())
+    allow(anna, folder)
+    token, secret = issue_token(Principal.of(anna), name="script", scopes=["chat"], folder_id=folder.pk)
+    principal = bearer_of(secret).principal
+    assert principal.again() == principal
+    revoke_token(Principal.of(anna), token_id=token.pk)
+    with pytest.raises(NotFound):
+        principal.again()
+    assert Principal.of(anna).again() == Principal.of(anna)
+    secret = secret_for(anna, folder_id=folder.pk)
+    Folder.unscoped.filter(pk=folder.pk).delete()
+    with pytest.raises(TokenRefused, match="no such token"):
+        bearer_of(secret)
+
+
+WHY: dict[str, tuple[Callable[[ApiToken], object], str]] = {
+    "expired": (
+        lambda token: ApiToken.objects.filter(pk=token.pk).update(expires_at=timezone.now()),
+        "This token expired on ",
+    ),
+    "revoked": (
+        lambda token: revoke_token(Principal.of(token.user), token_id=token.pk),
+        "This token was revoked on ",
+    ),
+    "disabled": (
+        lambda token: User.objects.filter(pk=token.user_id).update(is_active=False),
+        "The account of this token is disabled.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WHY)
+def test_whoever_holds_the_secret_is_told_why_it_fails_and_nobody_else(anna: User, what: str) -> None:
+    end, says = WHY[what]
+    token, secret = issue_token(Principal.of(anna), name="script")
+    end(token)
+    with pytest.raises(TokenRefused, match=says):
+        bearer_of(secret)
+    with pytest.raises(TokenRefused, match="There is no such token"):
+        bearer_of(secret[:-1])
+    entry = Entry.objects.get(action=Action.TOKEN_REFUSED)
+    assert (entry.outcome, entry.target_id) == (Outcome.DENY, str(token.pk))
+
+
+def used() -> int:
+    return Entry.objects.filter(action=Action.TOKEN_USED).count()
+
+
+def test_use_is_recorded_once_an_hour_for_each_address(anna: User) -> None:
+    secret = secret_for(anna)
+    for address in ("192.0.2.1", "192.0.2.1", "2001:db8::7", "192.0.2.1"):
+        bearer_of(secret, address=address)
+    assert used() == 2
+    with time_machine.travel(timezone.now() + RECORDED_EVERY + timedelta(minutes=1)):
+        bearer_of(secret, address="192.0.2.1")
+        bearer_of(secret, address="192.0.2.1")
+    assert used() == 3
+
+
+def test_a_header_anybody_can_write_is_not_taken_for_the_address(anna: User, settings: Any) -> None:
+    secret = secret_for(anna)
+    forged = {"X-Forwarded-For": "203.0.113.9, 198.51.100.4"}
+    client_with(secret, **forged).get("/api/v1/folders")
+    settings.TRUSTED_PROXY = True
+    client_with(secret, **forged).get("/api/v1/folders")
+    recorded = Entry.objects.filter(action=Action.TOKEN_USED).order_by("id").values_list("address", flat=True)
+    assert list(recorded) == ["127.0.0.1", "198.51.100.4"]
+
+
+def test_two_uses_at_once_are_one_line(anna: User) -> None:
+    """The row that says when a use was last recorded exists once for a token and address."""
+    secret = secret_for(anna)
+    bearer_of(secret, address="192.0.2.1")
+    row = ApiToken.objects.get().uses.get()
+    row.pk = None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        row.save(force_insert=True)

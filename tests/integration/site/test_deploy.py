@@ -35,34 +35,29 @@ def test_a_production_environment_passes_without_a_warning(tmp_path: Path) -> No
     assert done.stdout == "System check identified no issues (1 silenced).\n"
 
 
+def test_all_that_is_wrong_with_an_environment_is_said_and_fails(tmp_path: Path) -> None:
+    done = checked(tmp_path, COPILOT_SECRET_KEY=None, COPILOT_STAFF_MFA="optional", COPILOT_ALLOWED_HOSTS="localhost")
+    said = (
+        "COPILOT_SECRET_KEY is not set, so every host makes its own",
+        "the administration opens with a password alone",
+        "names this machine only",
+    )
+    assert done.returncode != 0
+    assert [sentence for sentence in said if sentence not in done.stderr] == []
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (
-            {"COPILOT_SECRET_KEY": None, "COPILOT_STAFF_MFA": "optional", "COPILOT_ALLOWED_HOSTS": "localhost"},
-            [
-                "COPILOT_SECRET_KEY is not set, so every host makes its own",
-                "the administration opens with a password alone",
-                "names this machine only",
-            ],
-        ),
-        ({"COPILOT_ALLOWED_HOSTS": "*"}, ["whatever host a client claims is believed"]),
-        (
-            {"COPILOT_HTTPS": "false"},
-            ["SESSION_COOKIE_SECURE is not set to True", "Others reach this site by plain HTTP"],
-        ),
-        (
-            {"COPILOT_OIDC_ISUER": "https://x"},
-            ["COPILOT_OIDC_ISUER (did you mean COPILOT_OIDC_ISSUER?)"],
-        ),
+        ({"COPILOT_ALLOWED_HOSTS": "*"}, "whatever host a client claims is believed"),
+        ({"COPILOT_HTTPS": "false"}, "SESSION_COOKIE_SECURE is not set to True"),
     ],
 )
-def test_all_that_is_wrong_with_an_environment_is_said_and_fails(
-    tmp_path: Path, changes: dict[str, str | None], said: list[str]
+def test_plain_http_and_every_host_that_a_client_claims_fail(
+    tmp_path: Path, changes: dict[str, str], said: str
 ) -> None:
     done = checked(tmp_path, **changes)
-    assert done.returncode != 0
-    assert [sentence for sentence in said if sentence not in done.stderr] == []
+    assert (done.returncode != 0, said in done.stderr) == (True, True)
 
 
 @pytest.mark.parametrize(

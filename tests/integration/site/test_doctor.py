@@ -1,9 +1,11 @@
 """The doctor and the health addresses: what is missing is named, with how to mend it."""
 
 import json
+import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from audit.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.checks import files_have_a_place
 from copilot_site.doctor import language_models
+from copilot_site.home import Home
 from copilot_site.lib.version import VERSION
 from knowledge.retrieval import engine
 from tests.embedders import EmbeddingService, serving
@@ -69,49 +72,58 @@ def refusing_embedder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_database_and_broker_of_the_tests_are_sound() -> None:
     found = examine()
     for name in (
-        "Version",
-        "Python",
-        "Packages",
-        "State folder",
-        "Embedded services",
-        "PostgreSQL",
-        "pgvector",
-        "Migrations",
-    ):
+        "Version", "Python", "Packages", "State folder", "Embedded services", "PostgreSQL", "pgvector", "Migrations",
+        "Valkey or Redis", "File storage",
+    ):  # fmt: skip
         assert found[name]["ok"], found[name]
-    assert found["Valkey or Redis"]["ok"]
-    assert found["File storage"]["ok"]
 
 
 @pytest.mark.usefixtures("no_pgvector")
-def test_doctor_names_a_database_without_pgvector() -> None:
+def test_a_database_without_pgvector_is_named_and_up_starts_nothing_on_it() -> None:
     finding = examine()["pgvector"]
     assert not finding["ok"]
     assert "does not have the extension vector" in finding["detail"]
     assert "Install pgvector 0.8" in finding["mend"]
-
-
-@pytest.mark.usefixtures("no_pgvector")
-def test_up_starts_nothing_on_a_database_without_pgvector() -> None:
     with pytest.raises(CommandError, match="does not have the extension vector") as refused:
         call_command("up", port=own_port())
     assert "Install pgvector 0.8" in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
+def test_up_names_a_port_that_is_taken_and_another() -> None:
+    port = own_port()
+    with socket.socket() as somebody:
+        somebody.bind(("127.0.0.1", port))
+        somebody.listen()
+        with pytest.raises(CommandError, match=f"Port {port} of 127.0.0.1 cannot be used") as refused:
+            call_command("up", port=port)
+    assert f"PORT={port + 1}" in str(refused.value)
+
+
 @pytest.mark.usefixtures("stopped_valkey")
-def test_doctor_names_a_stopped_valkey() -> None:
+def test_doctor_and_readyz_name_a_stopped_valkey(client: Client) -> None:
     finding = examine()["Valkey or Redis"]
     assert not finding["ok"]
     assert "REDIS_URL" in finding["mend"]
+    assert client.get("/healthz").json() == {"status": "ok", "version": VERSION}, "the process lives"
+    answer = client.get("/readyz")
+    assert (answer.status_code, "broker" in answer.json()["failing"]) == (503, True)
+
+
+def test_a_missing_model_is_named_with_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(settings, "HOME", Home(tmp_path))
+    assert (doctor.model().ok, doctor.model().mend) == (False, "Run `manage.py prepare_model`.")
 
 
 @pytest.mark.usefixtures("refusing_embedder")
-def test_doctor_names_an_embedder_and_a_reranker_that_do_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_names_an_embedder_that_does_not_answer() -> None:
     found = examine()
     assert not found["Embedder"]["ok"]
     assert "refused the model 'm' with status 404" in found["Embedder"]["detail"]
     assert found["Reranker"]["ok"]
+
+
+def test_doctor_names_a_reranker_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "RERANKER", "cross_encoder")
     monkeypatch.setattr(settings, "RERANKER_MODEL", "/nowhere")
     engine.reranker.cache_clear()
@@ -203,36 +215,24 @@ def test_up_refuses_a_database_it_cannot_reach(checkout: Checkout) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_live_process_says_so(client: Client) -> None:
-    assert client.get("/healthz").json() == {"status": "ok", "version": VERSION}
-
-
-@pytest.mark.usefixtures("stopped_valkey")
-def test_readyz_names_a_stopped_valkey(client: Client) -> None:
-    answer = client.get("/readyz")
-    assert answer.status_code == 503
-    assert "broker" in answer.json()["failing"]
-
-
 def test_readyz_names_a_database_without_pgvector(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     options = connection.settings_dict["OPTIONS"]
     monkeypatch.setitem(options, "options", f"{options.get('options', '')} -c extension_control_path=/nowhere")
     answer = client.get("/readyz")
-    assert answer.status_code == 503
-    assert "pgvector" in answer.json()["failing"]
+    assert (answer.status_code, "pgvector" in answer.json()["failing"]) == (503, True)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_readyz_names_missing_migrations(client: Client) -> None:
+def test_missing_migrations_are_named_with_what_to_run(client: Client) -> None:
     doctor.migrations()  # what there is on disk is read once, which takes a while
     recorder = MigrationRecorder(connection)
     recorder.record_unapplied("sessions", "0001_initial")
     try:
-        answer = client.get("/readyz")
+        answer, found = client.get("/readyz"), doctor.migrations()
     finally:
         recorder.record_applied("sessions", "0001_initial")
-    assert answer.status_code == 503
-    assert "migrations" in answer.json()["failing"]
+    assert (answer.status_code, "migrations" in answer.json()["failing"]) == (503, True)
+    assert (found.ok, found.mend) == (False, "Run `manage.py migrate`.")
 
 
 def test_doctor_reads_the_key_of_the_audit_log() -> None:

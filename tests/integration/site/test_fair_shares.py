@@ -103,7 +103,7 @@ def token(name: str) -> tuple[bytes, bytes]:
     return b"authorization", f"Bearer {name}".encode()
 
 
-@pytest.mark.parametrize("where", ["/page", "/embeddings", "/compare", "/export"])
+@pytest.mark.parametrize("where", ["/page", "/export"])
 def test_one_person_by_session_token_and_address_leaves_others_a_seat(where: str) -> None:
     async def scene() -> tuple[list[int], bool]:
         here = Site()

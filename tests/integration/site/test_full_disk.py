@@ -18,7 +18,6 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client, override_settings
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from audit.models import Entry
 from copilot_site.home import Home
@@ -97,19 +96,6 @@ def test_a_page_says_it_of_the_database(house: House) -> None:
         assert answer.status_code == 507
         assert rows(house.base) == before
         assert "The disk of the server is full; nothing was kept of this." in answer.content.decode()
-
-
-def test_the_api_says_it_and_nothing_is_kept(house: House) -> None:
-    before, client = rows(house.base), APIClient()
-    client.force_login(house.keeper)
-    with full_disk():
-        answer = client.post(
-            f"/api/v1/folders/{house.folder.pk}/documents",
-            {"file": SimpleUploadedFile("a.md", b"# A")},
-            format="multipart",
-        )
-    assert (answer.status_code, answer.json()["code"]) == (507, "storage_full")
-    assert rows(house.base) == before
 
 
 def test_an_import_names_the_files_and_is_repeated_later(house: House, tmp_path: Path) -> None:

@@ -56,7 +56,6 @@ def of_postgres(code: str | None) -> psycopg.OperationalError:
     ("error", "cause"),
     [
         (OperationalError("server closed the connection\nThis probably means …"), of_postgres(None)),
-        (OperationalError("the database system is starting up"), of_postgres("57P03")),
         (redis.ConnectionError("Error 111 connecting to 127.0.0.1:6379. Connection refused."), None),
         (RuntimeError("Retry limit exceeded"), ConnectionRefusedError(111, "Connection refused")),
     ],
@@ -68,44 +67,9 @@ def test_a_service_that_does_not_answer_is_one_line_with_our_place(error: Except
     assert "tests/integration/site/test_logs.py:" in said
 
 
-@pytest.mark.parametrize("cause", [of_postgres("40P01"), of_postgres("57014"), None])
+@pytest.mark.parametrize("cause", [of_postgres("40P01"), None])
 def test_other_errors_keep_their_traceback(cause: Exception | None) -> None:
     assert "Traceback" in raised(OperationalError("deadlock detected") if cause else RuntimeError("a bug"), cause)
-
-
-def fail(error: Exception) -> None:
-    raise error
-
-
-def in_handling(error: Exception, *, code: str) -> Exception:
-    """An error of that code, raised while another one is handled."""
-    try:
-        fail(error)
-    except type(error):
-        try:
-            exec(code)  # a library's: not in a file of ours
-        except AttributeError as found:
-            found.__traceback__ = found.__traceback__.tb_next if found.__traceback__ else None
-            return found
-    raise AssertionError
-
-
-def test_a_library_that_fails_in_handling_an_outage_is_one_line_and_else_is_not() -> None:
-    gone, code = redis.ConnectionError("Connection closed by server."), "None.hostname"
-    for cause, is_short in ((gone, True), (RuntimeError("a bug"), False)):
-        written = format_exception_without_values(None, "", {"exc_info": in_handling(cause, code=code)})
-        assert ("exception" not in written) is is_short
-
-
-def test_our_own_bug_in_handling_an_outage_keeps_its_traceback() -> None:
-    found: Exception | None = None
-    try:
-        fail(redis.ConnectionError("Connection closed by server."))
-    except redis.ConnectionError:
-        with pytest.raises(ZeroDivisionError) as bug:
-            print(1 / 0)
-        found = bug.value
-    assert "Traceback" in format_exception_without_values(None, "", {"exc_info": found})["exception"]
 
 
 def test_a_data_source_that_cannot_be_reached_is_told(lines: io.StringIO) -> None:

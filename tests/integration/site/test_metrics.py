@@ -45,17 +45,12 @@ def scraped() -> dict[str, dict[tuple[str, ...], float]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "sent", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Token {token}", "{token}", "Bearer {token} "]
-)
+@pytest.mark.parametrize("sent", [None, "Bearer ", "Bearer wrong", "Token {token}", "Bearer {token} "])
 def test_nobody_reads_them_without_the_token(sent: str | None) -> None:
     headers = {} if sent is None else {"Authorization": sent.format(token=token())}
     answer = Client().get("/metrics", headers=headers)
-    assert (answer.status_code, answer.headers["WWW-Authenticate"], b"copilot_" in answer.content) == (
-        401,
-        "Bearer",
-        False,
-    )
+    assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+    assert b"copilot_" not in answer.content
 
 
 def test_a_command_prints_the_token_which_the_secret_key_makes(settings: Any) -> None:
@@ -149,13 +144,5 @@ def test_the_name_of_no_person_is_a_label() -> None:
     counted = [each.labels for each in measures.COUNTS] + [each.labels for each in measures.HISTOGRAMS]
     labels = {label for each in counted for label in each}
     assert labels - {"what"} == {
-        "outcome",
-        "model",
-        "error",
-        "direction",
-        "verdict",
-        "route",
-        "status",
-        "pool",
-        "stage",
-    }
+        "outcome", "model", "error", "direction", "verdict", "route", "status", "pool", "stage",
+    }  # fmt: skip

@@ -64,33 +64,27 @@ def postgres_log() -> list[str]:
     return (settings.HOME.logs / "postgres.log").read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def test_an_answer_with_and_without_a_model(lines: io.StringIO) -> None:
-    base, _manual, _secret = make_library()
-    reader = make_reader(base)
+def test_an_answer_without_a_model_with_one_and_with_one_that_fails_and_repeats_the_question(
+    lines: io.StringIO,
+) -> None:
+    echo = json.dumps({"error": {"message": f"cannot answer {ASKED}"}}, ensure_ascii=False)
+
+    def fails(_request: dict[str, Any]) -> Step:
+        return Step(status=400, body=echo)
+
+    reader = make_reader(make_library()[0])
     assert asking(reader) == 201
     with modelled(SEARCH, says(THIRTY)):
         assert asking(reader) == 201
-    assert Message.objects.filter(content__contains=SECRET).count() == 2
-    assert_private(lines, "/api/v1/sessions")
-
-
-def test_a_model_that_fails_and_repeats_the_question(lines: io.StringIO) -> None:
-    base, _manual, _secret = make_library()
-    reader = make_reader(base)
-    echo = json.dumps({"error": {"message": f"cannot answer {ASKED}"}}, ensure_ascii=False)
-
-    def chooses(_request: dict[str, Any]) -> Step:
-        return Step(status=400, body=echo)
-
-    with modelled(chooses=chooses):
+    with modelled(chooses=fails):
         assert asking(reader) == 201
-    assert_private(lines, "run.model_failed")
+    assert Message.objects.filter(content__contains=SECRET).count() == 3
+    assert_private(lines, "/api/v1/sessions", "run.model_failed")
 
 
 def test_a_database_that_refuses_the_question(lines: io.StringIO) -> None:
     """PostgreSQL repeats the row that failed, in its own log and in the error."""
-    base, _manual, _secret = make_library()
-    reader = make_reader(base)
+    reader = make_reader(make_library()[0])
     with refusing("agent_message", "content"):
         assert asking(reader) == 500
     assert_private(lines, "refused_here")

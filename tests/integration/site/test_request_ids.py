@@ -10,14 +10,14 @@ import structlog
 from celery import current_app
 from celery.signals import before_task_publish
 from django.contrib.auth.models import User
-from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import path, reverse
 
 from audit.models import Entry
 from copilot_site import urls
-from copilot_site.lib.errors import InvalidInput, Unavailable
+from copilot_site.lib.errors import InvalidInput
 from tests.integration.site.test_private_logs import lines
 
 __all__ = ["lines"]
@@ -25,10 +25,8 @@ pytestmark = pytest.mark.django_db
 SENT = "trace-7f/3:a.b@c"
 ERRORS: dict[str, Exception] = {
     "400": InvalidInput("wrong"),
-    "bad": BadRequest(),
     "403": PermissionDenied(),
     "500": RuntimeError("a bug"),
-    "503": Unavailable("not now"),
 }
 handler400, handler404, handler500 = urls.handler400, urls.handler404, urls.handler500
 
@@ -56,7 +54,7 @@ def ask(address: str, sent: str = SENT, **more: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("address", "status"),
-    [("/fails/400", 400), ("/fails/bad", 400), ("/fails/403", 403), ("/no-such-page/", 404), ("/fails/500", 500), ("/fails/503", 503)],
+    [("/fails/400", 400), ("/fails/403", 403), ("/no-such-page/", 404), ("/fails/500", 500)],
 )  # fmt: skip
 def test_an_error_page_shows_the_id_that_the_log_has(lines: io.StringIO, address: str, status: int) -> None:
     answer = ask(address)
@@ -69,15 +67,11 @@ def test_an_error_page_shows_the_id_that_the_log_has(lines: io.StringIO, address
     assert "duration_ms=" in line
 
 
-@pytest.mark.parametrize("sent", ["", "x" * 65, "two words", "a\nrequest_finished", "<b>", "号"])
-def test_another_id_is_replaced(sent: str) -> None:
-    answer = Client().get("/sign-in/", HTTP_X_REQUEST_ID=sent)
-    given = answer.headers["X-Request-ID"]
+@pytest.mark.parametrize("sent", ["", "x" * 65, "a\nrequest_finished", "<b>"])
+def test_another_id_is_replaced_by_one_of_its_own(sent: str) -> None:
+    given, other = (Client().get("/sign-in/", HTTP_X_REQUEST_ID=sent).headers["X-Request-ID"] for _time in range(2))
     assert (len(given), given.count("-")) == (36, 4)
-
-
-def test_each_request_without_one_has_its_own() -> None:
-    assert Client().get("/sign-in/").headers["X-Request-ID"] != Client().get("/sign-in/").headers["X-Request-ID"]
+    assert given != other
 
 
 def test_the_audit_log_has_it() -> None:
