@@ -62,21 +62,17 @@ class Crowd(Meet):
         return ToolResult("was here", {"display_type": "calculation"})
 
 
-def test_no_more_than_two_calls_of_a_run_are_made_at_once(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    crowd = Crowd()
-    monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
-    base, _manual, _secret = handbook
-    with modelled(calls(*(("meet", {"who": who}) for who in "abcdea")), says(THIRTY)):
-        asked(make_reader(base), LEAVE)
-    assert (crowd.most, crowd.ended) == (2, 5)
-
-
-def test_a_run_that_breaks_ends_after_the_calls_it_made(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_than_two_calls_of_a_run_are_made_at_once_and_none_outlives_it(
+    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
     crowd = Crowd()
     monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
     base, _manual, _secret = handbook
     principal = Principal.of(make_reader(base))
     session = create_session(principal)
+    with modelled(calls(*(("meet", {"who": who}) for who in "abcdea")), says(THIRTY)):
+        asked(principal, LEAVE, session)
+    assert (crowd.most, crowd.ended) == (2, 5)
 
     async def here_at_the_end() -> list[str]:
         here: list[str] = []
@@ -85,8 +81,8 @@ def test_a_run_that_breaks_ends_after_the_calls_it_made(handbook: Handbook, monk
         return here
 
     with modelled(calls(("meet", {"who": "out"}), ("meet", {"who": "stay"}))):
-        assert async_to_sync(here_at_the_end)() == []
-    assert crowd.ended == 2
+        assert async_to_sync(here_at_the_end)() == [], "of a run that breaks"
+    assert crowd.ended == 7
 
 
 def test_calls_of_one_turn_run_at_the_same_time(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,7 @@
 """Two documents that say something else of the same are both shown, each with where it is, to whoever may read both."""
 
+from collections.abc import Callable
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -14,6 +16,7 @@ from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, sources, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
 from tests.modelserver import says
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
@@ -22,8 +25,20 @@ OLD = NEW.replace("30", "25").replace("2026", "2024")
 TOLD = "Sources 1 and 2 do not say the same."
 
 
+Bases = tuple[KnowledgeBase, KnowledgeBase]
+
+
+@pytest.fixture(scope="module")
+def shared_bases(share: Share) -> Callable[[], Bases]:
+    return share(make_bases)
+
+
 @pytest.fixture
-def bases() -> tuple[KnowledgeBase, KnowledgeBase]:
+def bases(shared_bases: Callable[[], Bases], db: None) -> Bases:
+    return shared_bases()
+
+
+def make_bases() -> Bases:
     """Two bases with a rule each; the one of the archive is older."""
     archive, handbook = make_base("Archive"), make_base("Handbook")
     make_document(archive, "leave-2024.md", OLD, ingested=True)
@@ -45,9 +60,7 @@ def page_of(reader: User, row: Message) -> str:
 
 
 @pytest.mark.parametrize("has_model", [False, True])
-def test_both_are_shown_with_place_version_and_day_the_newer_first(
-    bases: tuple[KnowledgeBase, KnowledgeBase], *, has_model: bool
-) -> None:
+def test_both_are_shown_with_place_version_and_day_the_newer_first(bases: Bases, *, has_model: bool) -> None:
     reader = reader_of(*bases)
     if has_model:
         with modelled(SEARCH, says(THIRTY)):
@@ -68,7 +81,7 @@ def test_both_are_shown_with_place_version_and_day_the_newer_first(
     assert "version 1" in block
 
 
-def test_who_may_read_one_is_told_of_none(bases: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+def test_who_may_read_one_is_told_of_none(bases: Bases) -> None:
     reader = reader_of(bases[1])
     events = asked(reader, LEAVE)
     assert sources(events) == ["Leave 2026"]
@@ -76,7 +89,7 @@ def test_who_may_read_one_is_told_of_none(bases: tuple[KnowledgeBase, KnowledgeB
     assert "do not say the same" not in page_of(reader, stored(events))
 
 
-def test_who_may_no_longer_read_one_is_not_shown_what_it_says(bases: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+def test_who_may_no_longer_read_one_is_not_shown_what_it_says(bases: Bases) -> None:
     reader = reader_of(*bases)
     row = stored(asked(reader, LEAVE))
     assert "<figcaption" in page_of(reader, row)

@@ -1,16 +1,17 @@
 """A run with a model ends within its budget, and says so where that changed the answer."""
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from agent.dialogue.conversation import WRITE_NOW
+from agent.dialogue.conversation import CONTEXT_SHARE, WRITE_NOW
 from agent.events import Reflection, StopReason, ToolResult
 from agent.models import AgentProfile, DayOfUse
 from agent.profiles import Options
-from agent.prompting import count_messages
+from agent.prompting import count_messages, count_tokens
 from tests.factories import make_document
 from tests.integration.agent.conversations import (
     LEAVE,
@@ -27,38 +28,31 @@ from tests.modelserver import Request, Step, calls, says
 pytestmark = pytest.mark.django_db
 
 
-def test_the_same_call_again_ends_the_search(handbook: Handbook) -> None:
+def test_the_same_call_again_or_steps_that_bring_nothing_new_end_the_search(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    again = calls(("knowledge_search", {"queries": ["annual leave days"]}))
-    with modelled(SEARCH, again, says(THIRTY)):
-        events = asked(make_reader(base), LEAVE)
+    reader = make_reader(base)
+    with modelled(SEARCH, SEARCH, says(THIRTY)) as server:
+        events = asked(reader, LEAVE)
+    assert server.requests[-1]["messages"][-1]["content"] == WRITE_NOW
     assert [result.data["success"] for result in of(events, ToolResult)] == [True, False]
     assert "30 days" in words(events)
-
-
-def test_steps_that_bring_nothing_new_end_the_search(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
     idle = [calls(("thinking", {"thought": f"hmm {number}"})) for number in range(2)]
     with modelled(*idle, says(THIRTY)):
-        assert "30 days" in words(asked(make_reader(base), LEAVE))
+        assert "30 days" in words(asked(reader, LEAVE))
 
 
 def profile(**limits: Any) -> Options:
-    return Options(profile_id=str(AgentProfile.objects.create(name="narrow", **limits).pk))
+    return Options(profile_id=str(AgentProfile.objects.create(name=f"narrow {sorted(limits)}", **limits).pk))
 
 
 def test_a_loop_without_end_is_ended_by_the_budget_of_steps(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    for number in range(20):
-        make_document(
-            base, f"more{number}.md", f"# More {number}\n\nLeave rule number {number} of annual leave.", ingested=True
-        )
     turn = iter(range(100))
 
     def endless(request: Request) -> Step:
         if request["messages"][-1]["role"] == "user" and len(request["messages"]) > 2:
             return says("NO_ANSWER")
-        return calls(("grep_chunks", {"patterns": [f"rule number {next(turn)}"]}))
+        return calls(("calculate", {"expression": f"30 * {next(turn)}"}))
 
     with modelled(chooses=endless) as server:
         events = asked(make_reader(base), LEAVE, options=profile(most_steps=3))
@@ -67,16 +61,16 @@ def test_a_loop_without_end_is_ended_by_the_budget_of_steps(handbook: Handbook) 
     assert "stopped at its limit" in stored(events).notice
 
 
-@pytest.mark.parametrize("limit", [{"most_tokens": 1_000}, {"most_cost": Decimal("0.01")}])
-def test_tokens_and_money_are_limits_that_end_the_model_s_part(handbook: Handbook, limit: dict[str, Any]) -> None:
+def test_tokens_and_money_are_limits_that_end_the_model_s_part(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    dear = replace(SEARCH, usage=(2_000, 10))
-    with modelled(dear) as server:
-        events = asked(make_reader(base), LEAVE, options=profile(**limit))
-    assert len(server.requests) == 1
-    assert stored(events).provider == "extractive"
-    assert "30 days" in words(events)
-    assert "limit for language models" in stored(events).notice
+    reader, dear = make_reader(base), replace(SEARCH, usage=(2_000, 10))
+    for options in (profile(most_tokens=1_000), profile(most_cost=Decimal("0.01"))):
+        with modelled(dear) as server:
+            events = asked(reader, LEAVE, options=options)
+        assert len(server.requests) == 1
+        assert stored(events).provider == "extractive"
+        assert "30 days" in words(events)
+        assert "limit for language models" in stored(events).notice
 
 
 def test_the_time_of_a_run_ends_a_call_that_waits(handbook: Handbook) -> None:
@@ -94,18 +88,22 @@ def test_the_time_of_a_run_ends_a_call_that_waits(handbook: Handbook) -> None:
 
 def test_what_does_not_fit_any_more_is_cut_and_the_model_writes_then(handbook: Handbook) -> None:
     base, _manual, _secret = handbook
-    for number in range(12):
-        text = f"Rule {number} of annual leave. " + "It is told in many words. " * 60
-        make_document(base, f"more{number}.md", f"# More {number}\n\n{text}", ingested=True)
-    wide = calls(("grep_chunks", {"patterns": ["many words"], "max_results": 50}))
-    with modelled(wide, says(THIRTY), context_tokens=8_000) as server:
-        asked(make_reader(base), LEAVE)
+    text = "# More\n\nA rule of annual leave. " + "It is told in many words. " * 60
+    make_document(base, "more.md", text, ingested=True)
+    reader, wide = make_reader(base), calls(("grep_chunks", {"patterns": ["many words"], "max_results": 50}))
+    with modelled(wide, says(THIRTY)) as server:
+        asked(reader, LEAVE)
+    whole = count_messages(server.requests[1]["messages"])
+    tools = count_tokens(json.dumps(server.requests[1]["tools"], ensure_ascii=False))
+    size = int((whole + tools - 100) / CONTEXT_SHARE)  # a little less than is needed
+    with modelled(wide, says(THIRTY), context_tokens=size) as server:
+        asked(reader, LEAVE)
     first, second = (request["messages"] for request in server.requests)
     assert second[: len(first)] == first
     assert [message["role"] for message in second[len(first) :]] == ["assistant", "tool", "user"]
     assert second[-1]["content"] == WRITE_NOW
     assert "characters left out here" in second[-2]["content"]
-    assert count_messages(second) < 8_000
+    assert count_messages(second) < whole
 
 
 def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, floor: Floor) -> None:

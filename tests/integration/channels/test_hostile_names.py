@@ -41,7 +41,7 @@ from tests.integration.channels.hostile import (
     lines_broken,
     outside_of_fences,
 )
-from tests.integration.chat_platforms.company import LEAVE, Company
+from tests.integration.chat_platforms.company import LEAVE, Company, Office
 from tests.integration.mcp.programs import called, text_of
 from tests.modelserver import calls, says
 from tests.served import serving_site
@@ -54,7 +54,7 @@ class Desk(Company):
     """The company, with a token for everything that reads, and its manual in a folder whose every name is hostile."""
 
     def __init__(self, url: str, feishu: Any, settings: Any) -> None:
-        super().__init__(feishu, settings)
+        super().__init__(feishu, settings, Office())
         self.url = url
         scopes = [TokenScope.CHAT, TokenScope.SEARCH]
         self.headers = {"Authorization": f"Bearer {issue_token(Principal.of(self.anna), name='p', scopes=scopes)[1]}"}

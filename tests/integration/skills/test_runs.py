@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 from openpyxl import load_workbook
@@ -24,7 +24,6 @@ from agent.models.skills import Verdict
 from agent.skills import services as keeping
 from agent.skills.catalog import offers, version_of
 from agent.skills.packages import package_in
-from agent.skills.shipped_skills import shipped_package
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action
@@ -32,7 +31,7 @@ from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.retrieval.search import Scope
 from knowledge.selectors import passages_of
 from tests.factories import allow, make_base, make_document, make_user
@@ -65,12 +64,14 @@ def evidence_in(request: Request) -> str:
     return sent(request).partition('<evidence number="')[2].partition('"')[0]
 
 
-def planned(steps: list[Step | str]) -> Callable[[Request], Step]:
+def planned(
+    steps: list[Step | str], evidence: Callable[[Request], str] = evidence_in, title: str = "Leave"
+) -> Callable[[Request], Step]:
     def choose(request: Request) -> Step:
         step = steps.pop(0)
         if step == "report":
-            arguments = {"skill_name": "report", "script_path": "scripts/report.py", "args": ["xlsx", "Leave"]}
-            return calls(("execute_skill_script", {**arguments, "evidence_ids": [evidence_in(request)]}))
+            arguments = {"skill_name": "report", "script_path": "scripts/report.py", "args": ["xlsx", title]}
+            return calls(("execute_skill_script", {**arguments, "evidence_ids": [evidence(request)]}))
         assert isinstance(step, Step)
         return step
 
@@ -92,7 +93,11 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(handbook: Han
     assert "Offered for download: Leave.xlsx" in sent(server.requests[3])
     assert [result.data["display_type"] for result in of(events, ToolResult)] == ["search_results", "skill", "script"]
     (made,) = MadeFile.objects.all()
-    session = stored(events).session_id
+    row = stored(events)
+    assert {item["type"] for item in row.state["evidence_items"]} == {"doc_chunk"}, (
+        "what a script says again of its arguments is no evidence: else the model would be its own source"
+    )
+    session = row.session_id
     page = Client()
     page.force_login(reader)
     shown = page.get(f"/chat/{session}/").content.decode()
@@ -143,22 +148,13 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbo
     reader = make_reader(base)
     allow(reader, board)
 
-    def choose(request: Request) -> Step:
-        step = steps.pop(0)
-        if step == "report":
-            leave = re.search(r'<evidence number="([^"]+)"[^>]*>[^<]*30 days', sent(request))
-            assert leave is not None
-            arguments = {
-                "skill_name": "report",
-                "script_path": "scripts/report.py",
-                "args": ["xlsx", "Bluebird is paid"],
-            }
-            return calls(("execute_skill_script", {**arguments, "evidence_ids": [leave[1]]}))
-        assert isinstance(step, Step)
-        return step
+    def leave_in(request: Request) -> str:
+        found = re.search(r'<evidence number="([^"]+)"[^>]*>[^<]*30 days', sent(request))
+        assert found is not None
+        return found[1]
 
     steps: list[Step | str] = [SEARCH, READ, "report", says(THIRTY)]
-    with modelled(chooses=choose) as server:
+    with modelled(chooses=planned(steps, evidence=leave_in, title="Bluebird is paid")) as server:
         events = asked(reader, LEAVE)
     assert "Bluebird" in sent(server.requests[1])
     session, (made,) = stored(events).session_id, MadeFile.objects.all()
@@ -167,16 +163,6 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbo
     assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 200
     take_back(None, [Right.VIEW], board, of=reader)
     assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 404
-
-
-def test_what_a_script_says_again_of_its_arguments_is_no_evidence(handbook: Handbook, admin: User) -> None:
-    """It prints the title that the model gave the file: else the model would be its own source."""
-    make_profile(*ALL, by=admin)
-    base, _manual, _secret = handbook
-    with modelled(chooses=planned([SEARCH, READ, "report", says(THIRTY)])):
-        events = asked(make_reader(base), LEAVE)
-    items = stored(events).state["evidence_items"]
-    assert {item["type"] for item in items} == {"doc_chunk"}
 
 
 @pytest.mark.parametrize("how", ["off", "unbound", "no tool"])
@@ -211,31 +197,6 @@ def test_what_came_after_the_look_is_not_approved_and_the_look_shows_all(admin: 
         with pytest.raises(InvalidInput):
             keeping.review(admin, second, Verdict.APPROVED, sha256_seen=digest)
     assert Skill.objects.get().in_use is None
-
-
-def test_nothing_is_in_use_before_it_is_reviewed(admin: User) -> None:
-    skill = keeping.add_version(admin, shipped_package("report")).skill
-    assert skill.in_use is None
-    adder = make_user("adder")
-    adder.user_permissions.add(Permission.objects.get(codename="add_skill"))
-    adder = User.objects.get(pk=adder.pk)
-    version = skill.versions.get()
-    with pytest.raises(PermissionDenied):
-        keeping.review(adder, version, Verdict.APPROVED, sha256_seen=version.sha256)
-    with pytest.raises(PermissionDenied):
-        keeping.switch(adder, skill, version)
-    with pytest.raises(InvalidInput):
-        keeping.switch(admin, skill, version)
-    with pytest.raises(InvalidInput):
-        keeping.review(admin, version, Verdict.APPROVED, sha256_seen="0" * 64)
-    with pytest.raises(NotFound):
-        keeping.seen_skills(make_user("nobody"))
-    assert Skill.objects.get().in_use is None
-    keeping.review(admin, version, Verdict.APPROVED, sha256_seen=version.sha256)
-    assert Skill.objects.get().in_use == version
-    keeping.review(admin, version, Verdict.REFUSED, sha256_seen=version.sha256)
-    assert Skill.objects.get().in_use is None
-    assert Message.objects.count() == 0
 
 
 def test_a_version_that_is_not_approved_any_more_is_not_told_whatever_says_that_it_is_in_use(admin: User) -> None:
