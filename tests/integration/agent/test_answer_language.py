@@ -1,10 +1,11 @@
 """An answer comes in the language of whoever asks: one in another is asked for once more, and what comes then is shown and said."""
 
 import pytest
+from django.contrib.auth.models import User
 
 from agent.attribution.answer_language import is_in_other_language
 from agent.events import Reflection
-from tests.integration.agent.conversations import Handbook, asked, make_reader, stored, words
+from tests.integration.agent.conversations import asked, stored, words
 from tests.integration.agent.modelled import THIRTY, judges, modelled, of, sent
 from tests.modelserver import says
 
@@ -16,10 +17,9 @@ JUDGED = judges("supported", quote="30 days of annual leave", sentences=[1])
 TOLD = "The language model did not answer in the language of the question."  # the reader's pages are English
 
 
-def test_an_answer_in_another_language_is_asked_for_once_more(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_an_answer_in_another_language_is_asked_for_once_more(reader: User) -> None:
     with modelled(says(f"{THIRTY} {THIRTY}"), says(CHINESE), JUDGED) as server:
-        events = asked(make_reader(base), ASKED)
+        events = asked(reader, ASKED)
     assert words(events) == CHINESE.replace(" [1]。", "。[1]")
     assert stored(events).notice == ""
     assert "请用中文" not in sent(server.requests[0])
@@ -27,10 +27,9 @@ def test_an_answer_in_another_language_is_asked_for_once_more(handbook: Handbook
     assert "请用中文" in sent(server.requests[1])
 
 
-def test_what_comes_in_another_language_again_is_shown_and_said(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_what_comes_in_another_language_again_is_shown_and_said(reader: User) -> None:
     with modelled(says(THIRTY), says(THIRTY)):
-        events = asked(make_reader(base), ASKED)
+        events = asked(reader, ASKED)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
     assert TOLD in [event.content for event in of(events, Reflection)]
     assert stored(events).notice == TOLD

@@ -116,7 +116,7 @@ def test_a_file_attached_again_is_one_and_not_deleted_when_it_is_taken_out(case:
         take_out(mine, session.pk, other.document.pk)
 
 
-def test_limits_are_said_in_a_sentence(case: Case, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_are_explained_in_a_sentence(case: Case, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     session = create_session(case.me)
 
     def attempt(name: str, content: bytes) -> None:
@@ -183,7 +183,7 @@ def test_filed_into_a_folder_it_is_a_document_like_others_and_removed_it_hides_w
     assert told.masked_count == len(told.sentences) > 0
 
 
-def test_a_model_is_told_of_the_files_and_reads_them_under_an_assistant_of_other_bases(case: Case) -> None:
+def test_a_model_gets_the_files_and_reads_them_under_an_assistant_of_other_bases(case: Case) -> None:
     document, elsewhere = case.document, create_session(case.me)
     profile = AgentProfile.objects.create(name="HR", is_default=True)
     profile.knowledge_bases.set(KnowledgeBase.unscoped.filter(name="Handbook"))

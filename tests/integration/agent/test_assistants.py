@@ -164,7 +164,7 @@ def test_opening_questions_come_in_the_language_of_the_page() -> None:
     assert assistants_for(person, "zh-hans")[0].openings == ("One?", "Two?")
 
 
-def test_a_tone_is_told_to_the_model_that_writes() -> None:
+def test_a_tone_is_in_the_prompt_of_the_model_that_writes() -> None:
     reader = make_reader(make_library()[0])
     assert all(prompt(f"tone_{tone}", language).text for tone in Tone.values for language in ("en", "zh"))
     tone = Tone.values[0]

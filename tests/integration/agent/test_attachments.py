@@ -168,7 +168,7 @@ def test_one_of_somebody_else_is_neither_filled_nor_emptied(case: Case) -> None:
     assert Document.unscoped.filter(pk=document.pk).exists()
 
 
-def test_a_file_lies_in_its_conversation_and_other_systems_are_told_nothing_of_it(case: Case) -> None:
+def test_a_file_is_stored_in_its_conversation_and_announced_to_no_webhook(case: Case) -> None:
     """What is published lies where its rights are read from, as everywhere."""
     document, inside = case.document, case.me.in_conversation(case.session.pk)
     rows = ChunkIndex.unscoped.filter(document=document)

@@ -47,7 +47,7 @@ def test_a_question_follows_the_last_answer_unless_it_names_another(talk: Talk) 
     ]  # fmt: skip
 
 
-def test_a_model_is_told_the_way_to_the_question_and_a_page_shows_one_branch(talk: Talk) -> None:
+def test_a_model_gets_one_branch_and_a_page_shows_one_branch(talk: Talk) -> None:
     first, second = talk.ask(LEAVE), talk.ask(SICK)
     beside = talk.ask(PARK, instead_of=second.parent_id)
 

@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 
 from agent.conversations.sessions import create_session
 from agent.events import ToolResult as Result
 from agent.runs.start import ask
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
-from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader
+from tests.integration.agent.conversations import LEAVE, asked
 from tests.integration.agent.modelled import THIRTY, modelled, of
 from tests.modelserver import calls, says
 
@@ -63,12 +64,11 @@ class Crowd(Meet):
 
 
 def test_no_more_than_two_calls_of_a_run_are_made_at_once_and_none_outlives_it(
-    handbook: Handbook, monkeypatch: pytest.MonkeyPatch
+    reader: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crowd = Crowd()
     monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
-    base, _manual, _secret = handbook
-    principal = Principal.of(make_reader(base))
+    principal = Principal.of(reader)
     session = create_session(principal)
     with modelled(calls(*(("meet", {"who": who}) for who in "abcdea")), says(THIRTY)):
         asked(principal, LEAVE, session)
@@ -85,13 +85,12 @@ def test_no_more_than_two_calls_of_a_run_are_made_at_once_and_none_outlives_it(
     assert crowd.ended == 7
 
 
-def test_calls_of_one_turn_run_at_the_same_time(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_of_one_turn_run_at_the_same_time(reader: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "_items", {**tools._items, "meet": Meet()})
-    base, _manual, _secret = handbook
     first, again = ("meet", {"who": "Ann"}), ("meet", {"who": "Bo"})
     search = ("knowledge_search", {"queries": ["annual leave days"]})
     with modelled(calls(first, search, again, first), says(THIRTY)):
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     results = of(events, Result)
     assert [result.data["tool_name"] for result in results[:4]] == ["meet", "knowledge_search", "meet", "meet"]
     assert [result.data["success"] for result in results] == [True, True, True, False]

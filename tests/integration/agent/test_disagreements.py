@@ -81,7 +81,7 @@ def test_both_are_shown_with_place_version_and_day_the_newer_first(bases: Bases,
     assert "version 1" in block
 
 
-def test_who_may_read_one_is_told_of_none(bases: Bases) -> None:
+def test_who_may_read_one_sees_no_disagreement(bases: Bases) -> None:
     reader = reader_of(bases[1])
     events = asked(reader, LEAVE)
     assert sources(events) == ["Leave 2026"]

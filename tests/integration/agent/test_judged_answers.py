@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 
 from agent.events import Answer
 from agent.models import AgentProfile, LanguageModel
@@ -56,12 +57,11 @@ def test_what_the_judge_does_not_show_stays_unchecked_and_is_marked(handbook: Ha
     assert row.provider == "default"
 
 
-def test_a_judge_is_not_believed_where_what_it_quotes_says_something_else(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_a_judge_is_not_believed_where_what_it_quotes_says_something_else(reader: User) -> None:
     said = "All employees have annual leave, always [1]."
     quote = "Employees have 30 days of annual leave"
     with modelled(SEARCH, says(said), judges("supported", quote=quote, sentences=[1])):
-        row = stored(asked(make_reader(base), LEAVE))
+        row = stored(asked(reader, LEAVE))
     assert [sentence.get("is_checked", True) for sentence in row.sentences] == [False]
 
 
@@ -71,18 +71,16 @@ def test_a_strict_profile_leaves_out_what_is_not_checked(handbook: Handbook) -> 
     assert len(row.sentences) == 2
 
 
-def test_a_profile_names_another_model_as_judge(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_a_profile_names_another_model_as_judge(reader: User) -> None:
     with modelled(SEARCH, says(OPEN), judges("supported", quote="30 days", sentences=[1])) as server:
         small = LanguageModel.objects.create(
             name="Small", base_url=server.base_url, model="small-1", encrypted_key=sealed("k-1", server.base_url)
         )
         profile = AgentProfile.objects.create(name="judged", judge=small)
-        asked(make_reader(base), LEAVE, options=Options(profile_id=str(profile.pk)))
+        asked(reader, LEAVE, options=Options(profile_id=str(profile.pk)))
     assert [request["model"] for request in server.requests] == ["scripted", "scripted", "small-1"]
 
 
-def test_escapes_of_the_evidence_do_not_leak_into_the_answer(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_escapes_of_the_evidence_do_not_leak_into_the_answer(reader: User) -> None:
     with modelled(SEARCH, says(f"R&amp;D: {THIRTY}"), judges("supported", quote="30 days")):
-        assert words(asked(make_reader(base), LEAVE)).startswith("R&D: ")
+        assert words(asked(reader, LEAVE)).startswith("R&D: ")

@@ -161,7 +161,7 @@ def test_reading_again_is_recorded_where_it_shows_evidence_and_with_every_right_
 
 
 @pytest.mark.parametrize("by", ["passage", "result"])
-def test_what_a_model_was_told_of_earlier_answers_is_looked_at_in_the_middle_of_a_run(two: Two, by: str) -> None:
+def test_rights_on_earlier_answers_are_checked_in_the_middle_of_a_run(two: Two, by: str) -> None:
     """The completed question is no word of the person; and an earlier answer may stand on a result."""
     reader, session, documents, answer = two
     document = documents["second"]

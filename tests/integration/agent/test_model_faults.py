@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 
 from agent.conversations.sessions import create_session
 from agent.events import Answer, Complete, Error, Reflection, StopReason
 from agent.models import Message
 from agent.runs.start import ask
 from authz.principal import Principal
-from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
+from tests.integration.agent.conversations import LEAVE, asked, stored, words
 from tests.integration.agent.modelled import HURRIED, SEARCH, THIRTY, modelled, of
 from tests.modelserver import Request, Step, calls, says
 
@@ -51,7 +52,7 @@ def failing(fault: Step, place: str) -> Callable[[Request], Step]:
     return choose
 
 
-FEW = (  # each of the three ends that a client of a model knows, at both places: tests/contract/test_providers.py has the rest
+FEW = (  # the three errors of a client of a model, at both places: tests/contract/test_providers.py has all faults
     ("401", "at once"), ("hang before headers", "after a call"), ("cut inside a tool call", "at once"),
     ("garbage in the middle", "after a call"), ("a page instead", "at once"),
 )  # fmt: skip
@@ -59,11 +60,7 @@ ALL = tuple(product((*FAULTS, "401", "nothing"), PLACES))
 
 
 @pytest.mark.parametrize("cases", [FEW, ALL], ids=["few", "all"])
-def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(
-    handbook: Handbook, cases: tuple[tuple[str, str], ...]
-) -> None:
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
+def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(reader: User, cases: tuple[tuple[str, str], ...]) -> None:
     faults = {**FAULTS, "401": Step(status=401), "nothing": Step(events=[])}
     for case in cases:
         fault, place = case
@@ -83,9 +80,7 @@ def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(
     assert not Message.objects.filter(is_complete=False).exists()
 
 
-def test_a_model_that_breaks_off_keeps_its_checked_sentences_or_leaves_quotations(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
+def test_a_model_that_breaks_off_keeps_its_checked_sentences_or_leaves_quotations(reader: User) -> None:
     half = says(f"{THIRTY} A sick note is due on the third day of absence [1]. And then", finish=None, usage=None)
     with modelled(SEARCH, half):
         events = asked(reader, LEAVE)
@@ -100,9 +95,8 @@ def test_a_model_that_breaks_off_keeps_its_checked_sentences_or_leaves_quotation
     assert "30 days" in words(events)
 
 
-def test_a_stopped_run_keeps_the_sentences_that_came(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    principal = Principal.of(make_reader(base))
+def test_a_stopped_run_keeps_the_sentences_that_came(reader: User) -> None:
+    principal = Principal.of(reader)
     session_id = create_session(principal).pk
     slow = Step([{"content": f"{THIRTY} A sick note "}, {"content": "is due."}], hang=1)
 
@@ -122,14 +116,13 @@ def test_a_stopped_run_keeps_the_sentences_that_came(handbook: Handbook) -> None
     assert row.citations.count() == 1
 
 
-def test_our_own_mistake_ends_the_run_with_an_error(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_mistake_ends_the_run_with_an_error(reader: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("a bug of ours")
 
-    base, _manual, _secret = handbook
     monkeypatch.setattr(import_module("agent.dialogue.calls"), "keep", broken)
     with modelled(SEARCH):
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     assert isinstance(events[-1], Error)
     assert "a bug of ours" not in events[-1].content
     assert stored(events).stop_reason == StopReason.TOOL_ERROR

@@ -3,9 +3,11 @@
 import json
 from dataclasses import replace
 from decimal import Decimal
+from itertools import count
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 
 from agent.dialogue.conversation import CONTEXT_SHARE, WRITE_NOW
 from agent.events import Reflection, StopReason, ToolResult
@@ -28,9 +30,7 @@ from tests.modelserver import Request, Step, calls, says
 pytestmark = pytest.mark.django_db
 
 
-def test_the_same_call_again_or_steps_that_bring_nothing_new_end_the_search(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
+def test_the_same_call_again_or_steps_that_bring_nothing_new_end_the_search(reader: User) -> None:
     with modelled(SEARCH, SEARCH, says(THIRTY)) as server:
         events = asked(reader, LEAVE)
     assert server.requests[-1]["messages"][-1]["content"] == WRITE_NOW
@@ -46,13 +46,15 @@ def profile(**limits: Any) -> Options:
 
 
 def test_a_loop_without_end_is_ended_by_the_budget_of_steps(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    turn = iter(range(100))
+    base, manual, _secret = handbook
+    steps = count()
 
     def endless(request: Request) -> Step:
         if request["messages"][-1]["role"] == "user" and len(request["messages"]) > 2:
             return says("NO_ANSWER")
-        return calls(("calculate", {"expression": f"30 * {next(turn)}"}))
+        if (step := next(steps)) % 2:
+            return calls(("get_document_info", {"knowledge_ids": [str(manual.pk)]}))  # brings something new
+        return calls(("calculate", {"expression": f"30 * {step}"}))
 
     with modelled(chooses=endless) as server:
         events = asked(make_reader(base), LEAVE, options=profile(most_steps=3))
@@ -61,9 +63,8 @@ def test_a_loop_without_end_is_ended_by_the_budget_of_steps(handbook: Handbook) 
     assert "stopped at its limit" in stored(events).notice
 
 
-def test_tokens_and_money_are_limits_that_end_the_model_s_part(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader, dear = make_reader(base), replace(SEARCH, usage=(2_000, 10))
+def test_tokens_and_money_are_limits_that_end_the_model_s_part(reader: User) -> None:
+    dear = replace(SEARCH, usage=(2_000, 10))
     for options in (profile(most_tokens=1_000), profile(most_cost=Decimal("0.01"))):
         with modelled(dear) as server:
             events = asked(reader, LEAVE, options=options)
@@ -73,14 +74,13 @@ def test_tokens_and_money_are_limits_that_end_the_model_s_part(handbook: Handboo
         assert "limit for language models" in stored(events).notice
 
 
-def test_the_time_of_a_run_ends_a_call_that_waits(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_the_time_of_a_run_ends_a_call_that_waits(reader: User) -> None:
 
     def silent(request: Request) -> Step:
         return says("", hang="before")
 
     with modelled(chooses=silent):
-        events = asked(make_reader(base), LEAVE, options=profile(most_seconds=1))
+        events = asked(reader, LEAVE, options=profile(most_seconds=1))
     assert stored(events).provider == "extractive"
     assert "30 days" in words(events)
     assert "limit for language models" in stored(events).notice
@@ -106,9 +106,8 @@ def test_what_does_not_fit_any_more_is_cut_and_the_model_writes_then(handbook: H
     assert count_messages(second) < whole
 
 
-def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, floor: Floor) -> None:
-    base, _manual, _secret = handbook
-    reader, narrow = make_reader(base), profile(most_tokens=1_000)
+def test_a_limit_before_any_answer_is_the_reason_given(reader: User, floor: Floor) -> None:
+    narrow = profile(most_tokens=1_000)
     floor(near=False)
     with modelled(replace(SEARCH, usage=(2_000, 10))):
         events = asked(reader, LEAVE, options=narrow)
@@ -120,9 +119,7 @@ def test_a_limit_before_any_answer_is_the_reason_given(handbook: Handbook, floor
     assert "A limit was reached before the search was done" in stored(events).notice
 
 
-def test_use_is_counted_by_person_and_day_and_the_day_s_money_is_a_limit(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
+def test_use_is_counted_by_person_and_day_and_the_day_s_money_is_a_limit(reader: User) -> None:
     steps = (replace(SEARCH, usage=(1_000, 100)), SEARCH, says(THIRTY))
     with modelled(*steps, day_cost=Decimal("0.02")):
         asked(reader, LEAVE)

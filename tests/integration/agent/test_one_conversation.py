@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 
 from agent.events import Answer, StopReason, ToolCall
 from agent.models import AgentProfile
@@ -31,10 +32,9 @@ def assert_only_added_to(server: ModelServer) -> None:
             assert later["tools"] == earlier["tools"]
 
 
-def test_the_first_call_has_the_evidence_and_one_call_is_enough(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_the_first_call_has_the_evidence_and_one_call_is_enough(reader: User) -> None:
     with modelled(says(THIRTY)) as server:
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")
     assert roles(server.requests[0]) == ["system", "user"]
     assert "30 days of annual leave" in dict(NUMBERED.findall(sent(server.requests[0])))["1"]
@@ -62,13 +62,12 @@ def test_a_conversation_is_only_added_to_and_evidence_keeps_its_number(handbook:
     assert stored(events).stop_reason == StopReason.OK
 
 
-def test_it_asks_back_with_complete_questions_and_not_with_one(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_it_asks_back_with_complete_questions_and_not_with_one(reader: User) -> None:
     readings = ["How many days of leave?", "How is leave asked for?"]
     with modelled(
         calls(("ask_back", {"readings": readings[:1]})), calls(("ask_back", {"readings": readings}))
     ) as server:
-        events = asked(make_reader(base), "Leave")
+        events = asked(reader, "Leave")
     assert_only_added_to(server)
     assert "readings" in server.requests[1]["messages"][-1]["content"]
     (answer,) = of(events, Answer)
@@ -77,9 +76,7 @@ def test_it_asks_back_with_complete_questions_and_not_with_one(handbook: Handboo
     assert (row.stop_reason, row.state["plan"]["clarifying_questions"]) == (StopReason.NEED_CLARIFY, readings)
 
 
-def test_the_first_lines_are_the_same_for_every_question_and_an_assistant_has_its_own_tools(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
+def test_the_first_lines_are_the_same_for_every_question_and_an_assistant_has_its_own_tools(reader: User) -> None:
     planner = AgentProfile.objects.create(name="Planner", allowed_tools=["thinking", "todo_write", "knowledge_search"])
     with modelled(says(THIRTY), says(SICK), says(THIRTY)) as server:
         asked(reader, LEAVE)
@@ -94,11 +91,10 @@ def test_the_first_lines_are_the_same_for_every_question_and_an_assistant_has_it
     assert {"knowledge_search", "grep_chunks", "calculate"} < set(usual)
 
 
-def test_a_text_before_a_call_that_cites_nothing_is_not_shown(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_a_text_before_a_call_that_cites_nothing_is_not_shown(reader: User) -> None:
     looking = calls(("grep_chunks", {"patterns": ["leave"]}))
     spoken = type(looking)([{"content": "Let me look that up for you. "}, *looking.deltas], finish="tool_calls")
     with modelled(spoken, says(THIRTY)) as server:
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     assert_only_added_to(server)
     assert words(events) == THIRTY.replace(" [1].", ".[1]")

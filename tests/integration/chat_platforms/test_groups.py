@@ -174,20 +174,18 @@ def test_a_model_reads_only_what_all_may_read_and_is_offered_only_tools_that_do(
 
 
 def test_each_group_sees_exactly_the_intersection(company: Company) -> None:
-    """Four people, six documents, each read by another set of them: every group of them is answered from what all may read."""
-    people = [make_user(email=f"q{number}@example.com") for number in range(4)]
+    """Three people read four documents in different sets: a group is answered from what all of it may read."""
+    people = [make_user(email=f"q{number}@example.com") for number in range(3)]
     ids = [company.feishu.employ(f"ou_q{number}", person.email) for number, person in enumerate(people)]
     codes = {}
-    for number, readers in enumerate([{0}, {0, 1}, {0, 2}, {0, 1, 2}, {0, 1, 2, 3}, {1, 2, 3}]):
-        base = make_base()
-        code = f"PX-{number}{number}7"
-        make_document(
-            base, f"code-{number}.md", f"# Code\n\nThe access code of building {number} is {code}.", ingested=True
-        )
+    for number, readers in enumerate([{0}, {0, 1}, {0, 2}, {0, 1, 2}]):
+        base, code = make_base(), f"PX-{number}{number}7"
+        text = f"# Code\n\nThe access code of building {number} is {code}."
+        make_document(base, f"code-{number}.md", text, ingested=True)
         for reader in readers:
             allow(people[reader], base)
         codes[code] = readers
-    for group in ([0, 1], [0, 2], [0, 1, 2], [0, 1, 2, 3]):
+    for group in ([0, 1], [0, 2], [0, 1, 2]):
         company.feishu.groups["oc_q"] = [ids[number] for number in group]
         company.told(to_group("What is the access code of the building?", "oc_q", sender=ids[group[0]]))
         answer = Message.objects.filter(role="assistant").latest("created_at")

@@ -120,15 +120,14 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(handbook: Han
     assert made_files.throw_away() == 1
 
 
-def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(handbook: Handbook, admin: User) -> None:
+def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(reader: User, admin: User) -> None:
     """Such a name is whatever the model writes, and the trace keeps no text of documents."""
     make_profile(*ALL, by=admin)
-    base, _manual, _secret = handbook
     steps: list[Step | str] = [
         SEARCH, calls(("read_skill", {"skill_name": "thirty days of leave"})), says(THIRTY),
     ]  # fmt: skip
     with modelled(chooses=planned(steps)):
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     told = [str(step.said) for step in steps_of(stored(events).state) if step.has_failed]
     assert told == ["Read an instruction"]
 
@@ -137,15 +136,13 @@ def _actions(made: MadeFile) -> set[str]:
     return set(Entry.objects.filter(run_id=str(made.message_id)).values_list("action", flat=True))
 
 
-def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbook: Handbook, admin: User) -> None:
+def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(reader: User, admin: User) -> None:
     """A title that says what stands in a document which nobody named for the script: the file goes with that document, too."""
     make_profile(*ALL, by=admin)
-    base, _manual, _secret = handbook
     board = make_base("Merger")
     make_document(
         board, "board.md", "# Annual leave\n\nThe annual leave of the Bluebird team is paid.\n", ingested=True
     )
-    reader = make_reader(base)
     allow(reader, board)
 
     def leave_in(request: Request) -> str:
@@ -166,15 +163,14 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbo
 
 
 @pytest.mark.parametrize("how", ["off", "unbound", "no tool"])
-def test_what_is_not_switched_on_is_not_told(handbook: Handbook, admin: User, how: str) -> None:
+def test_what_is_not_switched_on_is_not_told(reader: User, admin: User, how: str) -> None:
     make_profile(*(ALL[:1] if how == "no tool" else ALL), by=admin)
     if how == "off":
         keeping.switch(admin, Skill.objects.get(), None)
     if how == "unbound":
         keeping.bind(admin, Skill.objects.get(), [])
-    base, _manual, _secret = handbook
     with modelled(SEARCH, READ, says(THIRTY)) as server:
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     assert "report" not in sent(server.requests[0])
     assert "skill" not in str(server.requests[0]["tools"])
     assert [result.data["success"] for result in of(events, ToolResult)] == [True, False]
