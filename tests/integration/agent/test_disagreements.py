@@ -1,10 +1,10 @@
 """Two documents that say something else of the same are both shown, each with where it is, to whoever may read both."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
 
 from agent.events import Answer, Complete, References
@@ -15,6 +15,7 @@ from knowledge.models import KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, sources, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
+from tests.integration.pages.house import client_of
 from tests.modelserver import says
 from tests.sharing import Share
 
@@ -54,18 +55,13 @@ def reader_of(*bases: KnowledgeBase) -> User:
 
 
 def page_of(reader: User, row: Message) -> str:
-    client = Client()
-    client.force_login(reader)
-    return client.get(reverse("conversation", args=[row.session_id])).content.decode()
+    return client_of(reader).get(reverse("conversation", args=[row.session_id])).content.decode()
 
 
 @pytest.mark.parametrize("has_model", [False, True])
 def test_both_are_shown_with_place_version_and_day_the_newer_first(bases: Bases, *, has_model: bool) -> None:
     reader = reader_of(*bases)
-    if has_model:
-        with modelled(SEARCH, says(THIRTY)):
-            events = asked(reader, LEAVE)
-    else:
+    with modelled(SEARCH, says(THIRTY)) if has_model else nullcontext():
         events = asked(reader, LEAVE)
     row = stored(events)
     assert set(sources(events)) == {"Leave 2024", "Leave 2026"}

@@ -18,9 +18,8 @@ BROKEN_OFF = "The language model broke off; this is the part of the answer that 
 QUOTED = "The language model does not answer now; the answer is quoted from documents."
 
 
-@pytest.mark.parametrize("finish", ["length", "content_filter"])
-def test_an_answer_that_was_cut_keeps_its_whole_sentences_and_says_so(reader: User, finish: str) -> None:
-    with modelled(says(f"{THIRTY} {SICK[:28]}", finish=finish)):
+def test_an_answer_that_was_cut_keeps_its_whole_sentences_and_says_so(reader: User) -> None:
+    with modelled(says(f"{THIRTY} {SICK[:28]}", finish="length")):
         events = asked(reader, LEAVE)
     assert words(events) == SHOWN
     assert [event.content for event in of(events, Reflection)] == [stored(events).notice] == [BROKEN_OFF]
@@ -46,22 +45,10 @@ def test_a_model_without_tools_writes_from_a_plain_search(reader: User) -> None:
 
 
 def test_nonsense_of_the_model_becomes_observations(reader: User) -> None:
-    odd = Step(
-        [
-            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "rm_rf", "arguments": "{}"}}]},
-            {
-                "tool_calls": [
-                    {"index": 1, "id": "b", "function": {"name": "knowledge_search", "arguments": "{queries"}}
-                ]
-            },
-            {
-                "tool_calls": [
-                    {"index": 2, "id": "c", "function": {"name": "grep_chunks", "arguments": '{"patterns": ["("]}'}}
-                ]
-            },
-        ]
-    )
-    with modelled(odd, SEARCH, says(THIRTY)):
+    odd = (("rm_rf", "{}"), ("knowledge_search", "{queries"), ("grep_chunks", '{"patterns": ["("]}'))
+    functions = [{"name": name, "arguments": arguments} for name, arguments in odd]
+    called = [{"index": number, "id": f"c{number}", "function": each} for number, each in enumerate(functions)]
+    with modelled(Step([{"tool_calls": [call]} for call in called]), SEARCH, says(THIRTY)):
         events = asked(reader, LEAVE)
     assert [result.data["success"] for result in of(events, ToolResult)] == [False, False, False, True]
     row = stored(events)
