@@ -49,6 +49,14 @@ def handbook(shared_handbook: "Callable[[], Handbook]", db: None) -> "Handbook":
 
 
 @pytest.fixture
+def reader(handbook: "Handbook") -> "User":
+    """Somebody who reads the base with the manual, and not what few may read."""
+    from tests.integration.agent.conversations import make_reader
+
+    return make_reader(handbook[0])
+
+
+@pytest.fixture
 def overseer(db: None) -> "User":
     from tests.integration.governance.world import make_overseer
 

@@ -12,17 +12,16 @@ from agent.runs.follow import told_anew
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.models import KnowledgeBase
-from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
+from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 SICK = "When is a sick note due?"
 PARK = "Where do I park?"
 
 
 class Talk:
-    def __init__(self) -> None:
-        self.base: KnowledgeBase = make_library()[0]
-        self.reader = make_reader(self.base)
+    def __init__(self, base: KnowledgeBase) -> None:
+        self.reader = make_reader(base)
         self.principal = Principal.of(self.reader)
         self.session: Session = create_session(self.principal)
 
@@ -35,8 +34,8 @@ class Talk:
 
 
 @pytest.fixture
-def talk() -> Talk:
-    return Talk()
+def talk(handbook: Handbook) -> Talk:
+    return Talk(handbook[0])
 
 
 def test_a_question_follows_the_last_answer_unless_it_names_another(talk: Talk) -> None:
@@ -48,19 +47,7 @@ def test_a_question_follows_the_last_answer_unless_it_names_another(talk: Talk) 
     ]  # fmt: skip
 
 
-def test_a_model_is_told_the_way_to_the_question_and_nothing_beside_it(talk: Talk) -> None:
-    first, second = talk.ask(LEAVE), talk.ask(SICK)
-    beside = talk.ask(PARK, instead_of=second.parent_id)
-    said = first.content.removesuffix("[1]")
-    assert talk.told(second) == [LEAVE, said]
-    assert talk.told(beside) == [LEAVE, said]
-    assert talk.told(talk.ask(PARK, instead_of=first.parent_id)) == []
-    earlier = understood(talk.principal, talk.session.pk, before=beside.pk)
-    assert earlier is not None
-    assert earlier.question == LEAVE
-
-
-def test_a_page_shows_the_branch_that_was_written_last_or_the_one_of_a_message(talk: Talk) -> None:
+def test_a_model_gets_one_branch_and_a_page_shows_one_branch(talk: Talk) -> None:
     first, second = talk.ask(LEAVE), talk.ask(SICK)
     beside = talk.ask(PARK, instead_of=second.parent_id)
 
@@ -68,10 +55,16 @@ def test_a_page_shows_the_branch_that_was_written_last_or_the_one_of_a_message(t
         at = through.pk if through else None
         return [each.id for each in messages_of(talk.principal, talk.session, through=at)]
 
-    assert shown() == [first.parent_id, first.pk, beside.parent_id, beside.pk]
+    assert shown() == [first.parent_id, first.pk, beside.parent_id, beside.pk], "the one that was written last"
     assert shown(second) == [first.parent_id, first.pk, second.parent_id, second.pk]
     numbers = [each.branches and each.branches.number for each in messages_of(talk.principal, talk.session)]
     assert numbers == [None, None, 2, None]
+    said = first.content.removesuffix("[1]")
+    assert talk.told(second) == talk.told(beside) == [LEAVE, said]
+    assert talk.told(talk.ask(PARK, instead_of=first.parent_id)) == []
+    earlier = understood(talk.principal, talk.session.pk, before=beside.pk)
+    assert earlier is not None
+    assert earlier.question == LEAVE
 
 
 def test_an_answer_that_is_told_anew_names_its_own_question(talk: Talk) -> None:
@@ -82,12 +75,11 @@ def test_an_answer_that_is_told_anew_names_its_own_question(talk: Talk) -> None:
     assert f'"content":"{LEAVE}"' in told_anew(talk.principal, talk.session.pk, first.pk)[0].body
 
 
-@pytest.mark.parametrize("place", ["follows", "instead_of"])
-def test_a_place_that_is_not_in_the_conversation_is_not_found_and_nothing_is_stored(talk: Talk, place: str) -> None:
+def test_a_place_that_is_not_in_the_conversation_is_not_found_and_nothing_is_stored(talk: Talk) -> None:
     answer = talk.ask(LEAVE)
     elsewhere = stored(asked(talk.principal, LEAVE))
-    wrong_kind = answer.parent_id if place == "follows" else answer.pk
-    for pk in (uuid4(), elsewhere.pk, elsewhere.parent_id, wrong_kind):
-        with pytest.raises(NotFound):
-            talk.ask(SICK, **{place: pk})
+    for place, wrong_kind in (("follows", answer.parent_id), ("instead_of", answer.pk)):
+        for pk in (uuid4(), elsewhere.pk, elsewhere.parent_id, wrong_kind):
+            with pytest.raises(NotFound):
+                talk.ask(SICK, **{place: pk})
     assert Message.objects.filter(session=talk.session).count() == 2

@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 
 from agent.conversations.sessions import create_session
 from agent.events import ToolResult as Result
 from agent.runs.start import ask
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
-from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader
+from tests.integration.agent.conversations import LEAVE, asked
 from tests.integration.agent.modelled import THIRTY, modelled, of
 from tests.modelserver import calls, says
 
@@ -62,21 +63,16 @@ class Crowd(Meet):
         return ToolResult("was here", {"display_type": "calculation"})
 
 
-def test_no_more_than_two_calls_of_a_run_are_made_at_once(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_than_two_calls_of_a_run_are_made_at_once_and_none_outlives_it(
+    reader: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     crowd = Crowd()
     monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
-    base, _manual, _secret = handbook
-    with modelled(calls(*(("meet", {"who": who}) for who in "abcdea")), says(THIRTY)):
-        asked(make_reader(base), LEAVE)
-    assert (crowd.most, crowd.ended) == (2, 5)
-
-
-def test_a_run_that_breaks_ends_after_the_calls_it_made(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    crowd = Crowd()
-    monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
-    base, _manual, _secret = handbook
-    principal = Principal.of(make_reader(base))
+    principal = Principal.of(reader)
     session = create_session(principal)
+    with modelled(calls(*(("meet", {"who": who}) for who in "abcdea")), says(THIRTY)):
+        asked(principal, LEAVE, session)
+    assert (crowd.most, crowd.ended) == (2, 5)
 
     async def here_at_the_end() -> list[str]:
         here: list[str] = []
@@ -85,17 +81,16 @@ def test_a_run_that_breaks_ends_after_the_calls_it_made(handbook: Handbook, monk
         return here
 
     with modelled(calls(("meet", {"who": "out"}), ("meet", {"who": "stay"}))):
-        assert async_to_sync(here_at_the_end)() == []
-    assert crowd.ended == 2
+        assert async_to_sync(here_at_the_end)() == [], "of a run that breaks"
+    assert crowd.ended == 7
 
 
-def test_calls_of_one_turn_run_at_the_same_time(handbook: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_of_one_turn_run_at_the_same_time(reader: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "_items", {**tools._items, "meet": Meet()})
-    base, _manual, _secret = handbook
     first, again = ("meet", {"who": "Ann"}), ("meet", {"who": "Bo"})
     search = ("knowledge_search", {"queries": ["annual leave days"]})
     with modelled(calls(first, search, again, first), says(THIRTY)):
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     results = of(events, Result)
     assert [result.data["tool_name"] for result in results[:4]] == ["meet", "knowledge_search", "meet", "meet"]
     assert [result.data["success"] for result in results] == [True, True, True, False]

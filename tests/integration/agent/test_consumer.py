@@ -142,32 +142,31 @@ def text_of(events: list[dict[str, Any]]) -> str:
     return "".join(event["content"] for event in events if event["response_type"] == "answer")
 
 
-def test_a_question_is_answered_event_by_event() -> None:
-    base, _manual, _secret = make_library()
+def test_a_question_is_answered_event_by_event_and_a_scope_from_the_client_never_widens() -> None:
+    base, _manual, secret = make_library()
     reader = make_reader(base)
     session_id = session_of(reader)
-    events = talked(reader, session_id, lambda socket: answer_to(socket, json.dumps({"query": LEAVE})))
+
+    async def talk(socket: Socket) -> list[list[dict[str, Any]]]:
+        wide = {"query": SALARY, "knowledge_ids": [str(secret.pk)]}
+        return [await answer_to(socket, json.dumps(body)) for body in ({"query": LEAVE}, wide)]
+
+    events, refused = talked(reader, session_id, talk)
     assert [event["seq"] for event in events] == list(range(len(events)))
     assert {event["session_id"] for event in events} == {str(session_id)}
-    assert "30 days" in "".join(event["content"] for event in events if event["response_type"] == "answer")
+    assert "30 days" in text_of(events)
     assert events[-1]["data"] == {"stop_reason": "ok"}
+    assert refused[-1]["data"] == {"stop_reason": "no_evidence"}
+    assert "420,000" not in str(refused)
 
 
-def test_nobody_is_sent_away() -> None:
-    session_id = session_of(make_user())
-    assert talked(None, session_id, Socket.close_code) == SIGNED_OUT
-
-
-def test_a_disabled_account_is_sent_away() -> None:
-    user = make_user()
-    session_id = session_of(user)
-    User.objects.filter(pk=user.pk).update(is_active=False)
-    assert talked(user, session_id, Socket.close_code) == SIGNED_OUT
-
-
-def test_a_conversation_of_somebody_else_is_closed_like_a_missing_one() -> None:
-    theirs = session_of(make_user())
-    assert [talked(make_user(), session_id, Socket.close_code) for session_id in (theirs, uuid4())] == [NOT_YOURS] * 2
+def test_who_is_signed_out_disabled_or_somebody_else_is_sent_away() -> None:
+    user, disabled = make_user(), make_user()
+    mine, theirs = session_of(user), session_of(disabled)
+    User.objects.filter(pk=disabled.pk).update(is_active=False)
+    assert talked(None, mine, Socket.close_code) == SIGNED_OUT
+    assert talked(disabled, theirs, Socket.close_code) == SIGNED_OUT
+    assert [talked(user, session_id, Socket.close_code) for session_id in (theirs, uuid4())] == [NOT_YOURS] * 2
 
 
 WRONG = {
@@ -204,50 +203,27 @@ def test_a_wrong_message_is_refused_in_one_sentence_and_the_socket_stays_open() 
     assert Message.objects.count() == 2, "only the good question was stored"
 
 
-def test_an_account_disabled_while_the_socket_is_open_gets_no_answer() -> None:
-    base, _manual, _secret = make_library()
-    reader = make_reader(base)
-
-    async def talk(socket: Socket) -> int:
-        assert (await answer_to(socket, json.dumps({"query": LEAVE})))[-1]["response_type"] == "complete"
-        await sync_to_async(User.objects.filter(pk=reader.pk).update)(is_active=False)
-        await socket.send(json.dumps({"query": LEAVE}))
-        return await socket.close_code()
-
-    assert talked(reader, session_of(reader), talk) == SIGNED_OUT
-    assert Message.objects.count() == 2
-
-
 ENDS: dict[str, Callable[[Client, User], object]] = {
     "they sign out in another window": lambda browser, _user: browser.post("/sign-out/"),
     "their password is changed": lambda _browser, user: User.objects.filter(pk=user.pk).update(password="another"),
+    "their account is disabled": lambda _browser, user: User.objects.filter(pk=user.pk).update(is_active=False),
     "every session is ended": lambda _browser, _user: DbSession.objects.all().delete(),
 }
 
 
 @pytest.mark.parametrize("what", ENDS)
 def test_an_open_socket_ends_with_the_session_that_opened_it(what: str) -> None:
-    base, _manual, _secret = make_library()
-    reader, browser = make_reader(base), Client()
-    browser.force_login(reader)
+    user, browser = make_user(), Client()
+    browser.force_login(user)
 
     async def talk(socket: Socket) -> int:
         assert (await answer_to(socket, json.dumps({"query": LEAVE})))[-1]["response_type"] == "complete"
-        await sync_to_async(ENDS[what])(browser, reader)
+        await sync_to_async(ENDS[what])(browser, user)
         await socket.send(json.dumps({"query": LEAVE}))
         return await socket.close_code()
 
-    assert talked(reader, session_of(reader), talk, browser) == SIGNED_OUT
+    assert talked(user, session_of(user), talk, browser) == SIGNED_OUT
     assert Message.objects.count() == 2
-
-
-def test_a_scope_from_the_client_never_widens() -> None:
-    base, _manual, secret = make_library()
-    reader = make_reader(base)
-    asked = json.dumps({"query": SALARY, "knowledge_ids": [str(secret.pk)]})
-    events = talked(reader, session_of(reader), lambda socket: answer_to(socket, asked))
-    assert events[-1]["data"] == {"stop_reason": "no_evidence"}
-    assert "420,000" not in str(events)
 
 
 def test_a_page_that_comes_back_reads_on_and_stops_what_it_no_longer_wants() -> None:

@@ -1,10 +1,8 @@
 """A question in one language finds what a document of the other says: the search knows both."""
 
 import pytest
-from django.contrib.auth.models import User
 
 from agent.events import StopReason
-from knowledge.models import KnowledgeBase
 from tests.factories import make_base, make_document
 from tests.integration.agent.conversations import asked, make_reader, sources, stored, words
 
@@ -32,28 +30,16 @@ RECOVERY = "What is our recovery time objective for a database failover?"
 HOTEL = "出差住酒店一晚最多多少欧元？"
 
 
-@pytest.fixture
-def library() -> KnowledgeBase:
+def test_a_question_in_one_language_finds_a_document_of_the_other() -> None:
     base = make_base("Runbooks")
     for name, text in (("failover", FAILOVER), ("guide", HANDBOOK), ("travel", TRAVEL), ("meals", MEALS)):
         make_document(base, f"{name}.md", text, ingested=True)
-    return base
-
-
-@pytest.fixture
-def reader(library: KnowledgeBase) -> User:
-    return make_reader(library)
-
-
-def test_english_question_finds_a_chinese_document(reader: User) -> None:
-    events = asked(reader, RECOVERY)
-    assert stored(events).stop_reason == StopReason.OK
-    assert "15 分钟" in words(events)
-    assert sources(events)[0] == "故障手册：数据库主从切换"
-
-
-def test_chinese_question_finds_an_english_document(reader: User) -> None:
-    events = asked(reader, HOTEL)
-    assert stored(events).stop_reason == StopReason.OK
-    assert "120 euros" in words(events)
-    assert sources(events)[0] == "Travel policy"
+    reader = make_reader(base)
+    for question, said, title in (
+        (RECOVERY, "15 分钟", "故障手册：数据库主从切换"),
+        (HOTEL, "120 euros", "Travel policy"),
+    ):
+        events = asked(reader, question)
+        assert stored(events).stop_reason == StopReason.OK
+        assert said in words(events)
+        assert sources(events)[0] == title

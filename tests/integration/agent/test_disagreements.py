@@ -1,8 +1,10 @@
 """Two documents that say something else of the same are both shown, each with where it is, to whoever may read both."""
 
+from collections.abc import Callable
+from contextlib import nullcontext
+
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
 
 from agent.events import Answer, Complete, References
@@ -13,7 +15,9 @@ from knowledge.models import KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, sources, stored
 from tests.integration.agent.modelled import SEARCH, THIRTY, modelled, of
+from tests.integration.pages.house import client_of
 from tests.modelserver import says
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
@@ -22,8 +26,20 @@ OLD = NEW.replace("30", "25").replace("2026", "2024")
 TOLD = "Sources 1 and 2 do not say the same."
 
 
+Bases = tuple[KnowledgeBase, KnowledgeBase]
+
+
+@pytest.fixture(scope="module")
+def shared_bases(share: Share) -> Callable[[], Bases]:
+    return share(make_bases)
+
+
 @pytest.fixture
-def bases() -> tuple[KnowledgeBase, KnowledgeBase]:
+def bases(shared_bases: Callable[[], Bases], db: None) -> Bases:
+    return shared_bases()
+
+
+def make_bases() -> Bases:
     """Two bases with a rule each; the one of the archive is older."""
     archive, handbook = make_base("Archive"), make_base("Handbook")
     make_document(archive, "leave-2024.md", OLD, ingested=True)
@@ -39,20 +55,13 @@ def reader_of(*bases: KnowledgeBase) -> User:
 
 
 def page_of(reader: User, row: Message) -> str:
-    client = Client()
-    client.force_login(reader)
-    return client.get(reverse("conversation", args=[row.session_id])).content.decode()
+    return client_of(reader).get(reverse("conversation", args=[row.session_id])).content.decode()
 
 
 @pytest.mark.parametrize("has_model", [False, True])
-def test_both_are_shown_with_place_version_and_day_the_newer_first(
-    bases: tuple[KnowledgeBase, KnowledgeBase], *, has_model: bool
-) -> None:
+def test_both_are_shown_with_place_version_and_day_the_newer_first(bases: Bases, *, has_model: bool) -> None:
     reader = reader_of(*bases)
-    if has_model:
-        with modelled(SEARCH, says(THIRTY)):
-            events = asked(reader, LEAVE)
-    else:
+    with modelled(SEARCH, says(THIRTY)) if has_model else nullcontext():
         events = asked(reader, LEAVE)
     row = stored(events)
     assert set(sources(events)) == {"Leave 2024", "Leave 2026"}
@@ -68,7 +77,7 @@ def test_both_are_shown_with_place_version_and_day_the_newer_first(
     assert "version 1" in block
 
 
-def test_who_may_read_one_is_told_of_none(bases: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+def test_who_may_read_one_sees_no_disagreement(bases: Bases) -> None:
     reader = reader_of(bases[1])
     events = asked(reader, LEAVE)
     assert sources(events) == ["Leave 2026"]
@@ -76,7 +85,7 @@ def test_who_may_read_one_is_told_of_none(bases: tuple[KnowledgeBase, KnowledgeB
     assert "do not say the same" not in page_of(reader, stored(events))
 
 
-def test_who_may_no_longer_read_one_is_not_shown_what_it_says(bases: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+def test_who_may_no_longer_read_one_is_not_shown_what_it_says(bases: Bases) -> None:
     reader = reader_of(*bases)
     row = stored(asked(reader, LEAVE))
     assert "<figcaption" in page_of(reader, row)

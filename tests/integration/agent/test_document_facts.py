@@ -1,5 +1,6 @@
 """An answer about documents themselves stands on their facts, for as long as all those documents may be seen."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.integration.agent.conversations import asked, stored
 from tests.integration.agent.modelled import modelled
 from tests.integration.pages.house import client_of
 from tests.modelserver import calls, says
+from tests.sharing import Share
 from tests.tooling import called
 
 pytestmark = pytest.mark.django_db
@@ -54,9 +56,14 @@ class Answered:
         take_back(None, [Right.VIEW], self.documents[1].knowledge_base, of=self.reader)
 
 
+@pytest.fixture(scope="module")
+def shared_answered(share: Share) -> Callable[[], Answered]:
+    return share(Answered)
+
+
 @pytest.fixture
-def answered() -> Answered:
-    return Answered()
+def answered(shared_answered: Callable[[], Answered], db: None) -> Answered:
+    return shared_answered()
 
 
 def test_the_answer_cites_a_table_of_facts(answered: Answered) -> None:

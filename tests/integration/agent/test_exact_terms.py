@@ -53,14 +53,19 @@ def library() -> Principal:
     return Principal.of(make_reader(base))
 
 
-def test_a_rare_exact_name_is_never_nothing_found() -> None:
+def said_of(reader: Principal, session: Session, question: str) -> tuple[str, str, str]:
+    """Reason, best sentence, and the question as it was understood."""
+    events = asked(reader, question, session)
+    best = words(events).splitlines()[1]
+    return stored(events).stop_reason, best, of(events, AgentQuery)[-1].content
+
+
+def test_a_rare_exact_name_is_found_and_a_follow_up_about_another_code_is_answered_of_that_one_alone() -> None:
     reader = library()
     for question, expected in (
-        ("v2.3.1", "badge reader"),
         ("What changed in v2.3.1?", "badge"),
-        ("gate-admin@kontor.example", "visitors may be registered"),
         ("E-1407", "badge reader"),
-        ("PPR-9087", "PPR-9087 asks for a wider rinse basin"),
+        ("gate-admin@kontor.example", "visitors may be registered"),
         ("PPR 9087", "PPR-9087 asks for a wider rinse basin"),
         ("What does clause 3.1 say?", "35,000 euros"),
         ("第3.2条", "frost"),
@@ -69,17 +74,6 @@ def test_a_rare_exact_name_is_never_nothing_found() -> None:
         assert expected in said, (question, said)
     assert "v9.9.9" not in words(events := asked(reader, "What changed in v9.9.9?"))
     assert stored(events).stop_reason == StopReason.NO_EVIDENCE
-
-
-def said_of(reader: Principal, session: Session, question: str) -> tuple[str, str, str]:
-    """Reason, best sentence, and the question as it was understood."""
-    events = asked(reader, question, session)
-    best = words(events).splitlines()[1]
-    return stored(events).stop_reason, best, of(events, AgentQuery)[-1].content
-
-
-def test_a_follow_up_about_another_code_is_answered_of_that_one_alone() -> None:
-    reader = library()
     session = create_session(reader)
     assert "Cost: 3350 euros." in said_of(reader, session, "What is the cost of PPR 9087?")[1]
     understood = "What is the cost of PPR-1777?"

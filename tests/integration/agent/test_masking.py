@@ -1,6 +1,6 @@
 """An answer is shown under today's rights: what stood on a passage that is not theirs any more says nothing."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 from uuid import UUID
 
@@ -22,12 +22,13 @@ from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
-from knowledge.models import Document, KnowledgeBase
+from knowledge.models import Document
 from knowledge.retrieval.search import Scope
 from knowledge.services.removal import remove_document
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_reader, stored
+from tests.integration.agent.conversations import asked, stored
 from tests.integration.agent.modelled import modelled
+from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
@@ -36,8 +37,20 @@ LINES = {"first": "The notice period is four weeks.", "second": "The notice peri
 NOTICE = "How long is the notice period?"
 
 
+Two = tuple[User, Session, dict[str, Document], Message]
+
+
+@pytest.fixture(scope="module")
+def shared_two(share: Share) -> Callable[[], Two]:
+    return share(make_two)
+
+
 @pytest.fixture
-def two() -> tuple[User, Session, dict[str, Document], Message]:
+def two(shared_two: Callable[[], Two], db: None) -> Two:
+    return shared_two()
+
+
+def make_two() -> Two:
     """An answer of one reader that stands on two documents of two knowledge bases, a sentence on each."""
     reader = make_user()
     documents = {}
@@ -62,7 +75,7 @@ def shown(reader: User, session: Session) -> Any:
     return messages_of(Principal.of(reader), session)[-1]
 
 
-def test_all_is_shown_while_all_may_be_read(two: Any) -> None:
+def test_all_is_shown_while_all_may_be_read(two: Two) -> None:
     reader, session, _documents, answer = two
     message = shown(reader, session)
     assert message.masked_count == 0
@@ -75,8 +88,9 @@ def test_all_is_shown_while_all_may_be_read(two: Any) -> None:
 
 
 @pytest.mark.parametrize("gone", LINES)
-def test_after_a_revocation_its_sentence_its_source_and_its_number_vanish(two: Any, gone: str) -> None:
+def test_after_a_revocation_its_sentence_its_source_and_its_number_vanish_until_it_is_back(two: Two, gone: str) -> None:
     reader, session, documents, answer = two
+    before = shown(reader, session)
     take_back(None, [Right.VIEW], documents[gone].knowledge_base, of=reader)
     message = shown(reader, session)
     kept = next(name for name in LINES if name != gone)
@@ -86,44 +100,23 @@ def test_after_a_revocation_its_sentence_its_source_and_its_number_vanish(two: A
     assert gone not in {citation.passage.title for citation in message.citations}
     assert {citation.passage.document_id for citation in message.citations} == {documents[kept].pk}
     assert get_message(Principal.of(reader), session, message.id) == message
-
-
-def test_a_right_that_comes_back_brings_the_sentence_back(two: Any) -> None:
-    reader, session, documents, _answer = two
-    before = shown(reader, session)
-    take_back(None, [Right.VIEW], documents["first"].knowledge_base, of=reader)
-    allow(reader, documents["first"].knowledge_base)
+    allow(reader, documents[gone].knowledge_base)
     assert shown(reader, session) == before
 
 
-def test_with_every_right_gone_nothing_of_the_documents_is_left(two: Any) -> None:
-    reader, session, documents, _answer = two
-    for document in documents.values():
-        take_back(None, [Right.VIEW], document.knowledge_base, of=reader)
-    message = shown(reader, session)
-    assert (message.content, message.citations, message.masked_count) == ("", (), len(message.sentences))
-    assert "weeks" not in str(message)
-    assert messages_of(Principal.of(reader), session)[0].content == NOTICE, "what they asked is theirs"
-
-
-def test_a_deleted_document_is_masked_like_a_forbidden_one(two: Any) -> None:
+def test_a_deleted_document_is_masked_and_a_disabled_reader_reads_nothing(two: Two) -> None:
     reader, session, documents, answer = two
-    gone = standing_on(answer, documents["first"])
+    gone, opened = standing_on(answer, documents["first"]), Principal.of(reader)
     remove_document(None, documents["first"])
     message = shown(reader, session)
     assert message.masked_count == gone > 0
     assert LINES["first"] not in str(message)
-
-
-def test_a_disabled_reader_reads_nothing(two: Any) -> None:
-    reader, session, _documents, _answer = two
-    opened = Principal.of(reader)
     User.objects.filter(pk=reader.pk).update(is_active=False)
     message = messages_of(opened, session)[-1]
     assert (message.content, message.citations) == ("", ())
 
 
-def test_an_old_version_is_still_cited_after_a_new_one(two: Any) -> None:
+def test_an_old_version_is_still_cited_after_a_new_one(two: Two) -> None:
     reader, session, documents, _answer = two
     make_document(documents["first"].folder, "first.md", "# first\n\nThere is no notice period.\n", ingested=True)
     message = shown(reader, session)
@@ -132,41 +125,39 @@ def test_an_old_version_is_still_cited_after_a_new_one(two: Any) -> None:
     assert cited == {"first": False, "second": True}
 
 
-def test_conversations_are_their_owner_s_alone() -> None:
-    base: KnowledgeBase = make_base()
-    anna, bert = make_reader(base), make_user(is_superuser=True)
-    session = create_session(Principal.of(anna))
-    asked(anna, LEAVE, session)
-    answer = asked(anna, SALARY, session)[-1].assistant_message_id
+def test_conversations_are_their_owner_s_alone(two: Two) -> None:
+    anna, session, _documents, answer = two
+    bert = Principal.of(make_user(is_superuser=True))
     for call in (get_session, delete_session):
         with pytest.raises(NotFound):
-            call(Principal.of(bert), session.pk)
-    own = create_session(Principal.of(bert))
+            call(bert, session.pk)
     with pytest.raises(NotFound):
-        get_message(Principal.of(bert), own, stored(asked(bert, LEAVE, own)).__class__(pk=answer).pk)
+        get_message(bert, create_session(bert), answer.pk)
     assert Session.objects.filter(pk=session.pk).exists()
     delete_session(Principal.of(anna), session.pk)
     assert not Message.objects.filter(session_id=session.pk).exists()
     deleted = Entry.objects.get(action=Action.CONVERSATION_DELETED)
     assert (deleted.actor_id, deleted.target_name) == (anna.pk, str(session.pk))
-    assert str(answer) in deleted.detail["runs"], "its runs' entries can still be found"
+    assert str(answer.pk) in deleted.detail["runs"], "its runs' entries can still be found"
 
 
-def test_reading_again_what_shows_evidence_is_recorded(two: Any) -> None:
+def test_reading_again_is_recorded_where_it_shows_evidence_and_with_every_right_gone_nothing_is_left(two: Two) -> None:
     reader, session, documents, _answer = two
-    before = Entry.objects.filter(action=Action.CONVERSATION_READ).count()
     message = shown(reader, session)
-    entry = Entry.objects.filter(action=Action.CONVERSATION_READ).latest("id")
+    entry = Entry.objects.get(action=Action.CONVERSATION_READ)
     assert (entry.actor_id, entry.target_id) == (reader.pk, str(session.pk))
     assert set(entry.detail["evidence"]) == {citation.evidence_id for citation in message.citations}
     for document in documents.values():
-        take_back(None, [Right.VIEW], document.folder.knowledge_base, of=reader)
-    shown(reader, session)
-    assert Entry.objects.filter(action=Action.CONVERSATION_READ).count() == before + 1, "nothing was shown"
+        take_back(None, [Right.VIEW], document.knowledge_base, of=reader)
+    message = shown(reader, session)
+    assert (message.content, message.citations, message.masked_count) == ("", (), len(message.sentences))
+    assert "weeks" not in str(message)
+    assert messages_of(Principal.of(reader), session)[0].content == NOTICE, "what they asked is theirs"
+    assert Entry.objects.filter(action=Action.CONVERSATION_READ).count() == 1, "nothing was shown"
 
 
 @pytest.mark.parametrize("by", ["passage", "result"])
-def test_what_a_model_was_told_of_earlier_answers_is_looked_at_in_the_middle_of_a_run(two: Any, by: str) -> None:
+def test_rights_on_earlier_answers_are_checked_in_the_middle_of_a_run(two: Two, by: str) -> None:
     """The completed question is no word of the person; and an earlier answer may stand on a result."""
     reader, session, documents, answer = two
     document = documents["second"]

@@ -2,14 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
+from itertools import product
+from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 
-from agent.events import Complete, Error, StopReason
+from agent.conversations.sessions import create_session
+from agent.events import Answer, Complete, Error, Reflection, StopReason
 from agent.models import Message
-from tests.integration.agent.conversations import LEAVE, Handbook, asked, make_reader, stored, words
+from agent.runs.start import ask
+from authz.principal import Principal
+from tests.integration.agent.conversations import LEAVE, asked, stored, words
 from tests.integration.agent.modelled import HURRIED, SEARCH, THIRTY, modelled, of
-from tests.listening import refusing_port
 from tests.modelserver import Request, Step, calls, says
 
 pytestmark = pytest.mark.django_db
@@ -45,39 +52,77 @@ def failing(fault: Step, place: str) -> Callable[[Request], Step]:
     return choose
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(handbook: Handbook, fault: str) -> None:
-    base, _manual, _secret = handbook
-    reader = make_reader(base)
-    for place in PLACES:
-        with modelled(chooses=failing(FAULTS[fault], place), limits=LIMITS):
+FEW = (  # the three errors of a client of a model, at both places: tests/contract/test_providers.py has all faults
+    ("401", "at once"), ("hang before headers", "after a call"), ("cut inside a tool call", "at once"),
+    ("garbage in the middle", "after a call"), ("a page instead", "at once"),
+)  # fmt: skip
+ALL = tuple(product((*FAULTS, "401", "nothing"), PLACES))
+
+
+@pytest.mark.parametrize("cases", [FEW, ALL], ids=["few", "all"])
+def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(reader: User, cases: tuple[tuple[str, str], ...]) -> None:
+    faults = {**FAULTS, "401": Step(status=401), "nothing": Step(events=[])}
+    for case in cases:
+        fault, place = case
+        with modelled(chooses=failing(faults[fault], place), limits=LIMITS):
             events = asked(reader, LEAVE)
-        assert len(of(events, Complete)) == 1, place
-        assert not of(events, Error), place
-        assert isinstance(events[-1], Complete), place
+        assert len(of(events, Complete)) == 1, case
+        assert not of(events, Error), case
+        assert isinstance(events[-1], Complete), case
         row = stored(events)
-        assert row.stop_reason == StopReason.OK, place
-        assert "30 days" in words(events), place
-        assert set(row.notice.splitlines()) & SAID, place
-        assert row.state["tools"]["errors"][0]["tool"] == "model", place
+        assert (row.stop_reason, row.provider) == (StopReason.OK, "extractive"), case
+        assert "30 days" in words(events), case
+        assert [event.content for event in of(events, Reflection)] == events[-1].data["notices"] == [row.notice], case
+        assert fault == "401" or row.notice in SAID, case
+        assert "quoted from documents" in row.notice, case
+        assert row.state["tools"]["errors"][0]["tool"] == "model", case
         assert "Emp" not in words(events).replace("Employees", ""), "half a word of a broken answer is not shown"
     assert not Message.objects.filter(is_complete=False).exists()
 
 
-def test_a_model_that_refuses_the_connection_leaves_quotations_and_says_so(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    with modelled(base_url=f"http://127.0.0.1:{refusing_port()}/v1"):
-        events = asked(make_reader(base), LEAVE)
+def test_a_model_that_breaks_off_keeps_its_checked_sentences_or_leaves_quotations(reader: User) -> None:
+    half = says(f"{THIRTY} A sick note is due on the third day of absence [1]. And then", finish=None, usage=None)
+    with modelled(SEARCH, half):
+        events = asked(reader, LEAVE)
     row = stored(events)
-    assert (row.stop_reason, row.provider, row.is_complete) == (StopReason.OK, "extractive", True)
+    assert "third day" in row.content
+    assert "broke off" in row.notice
+    assert row.stop_reason == StopReason.OK
+    assert row.content == words(events)
+    with modelled(SEARCH, says("Employees", finish=None, usage=None)):
+        events = asked(reader, LEAVE)
+    assert stored(events).provider == "extractive"
     assert "30 days" in words(events)
-    assert row.notice in SAID
 
 
-def test_a_wait_that_is_asked_for_is_waited_and_the_answer_comes(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    busy = Step(status=429, headers={"Retry-After": "0"})
-    with modelled(busy, SEARCH, busy, says(THIRTY)):
-        events = asked(make_reader(base), LEAVE)
-    row = stored(events)
-    assert (row.stop_reason, row.provider, row.notice) == (StopReason.OK, "default", "")
+def test_a_stopped_run_keeps_the_sentences_that_came(reader: User) -> None:
+    principal = Principal.of(reader)
+    session_id = create_session(principal).pk
+    slow = Step([{"content": f"{THIRTY} A sick note "}, {"content": "is due."}], hang=1)
+
+    async def leave() -> None:
+        events = ask(principal, session_id=session_id, question=LEAVE)
+        async for event in events:
+            if isinstance(event, Answer):
+                break
+        await events.aclose()  # type: ignore[attr-defined]
+
+    with modelled(SEARCH, slow):
+        async_to_sync(leave)()
+    row = Message.objects.get(session_id=session_id, role="assistant")
+    assert (row.stop_reason, row.is_complete) == (StopReason.CANCELLED, True)
+    assert "30 days" in row.content
+    assert "Stopped" in row.notice
+    assert row.citations.count() == 1
+
+
+def test_our_own_mistake_ends_the_run_with_an_error(reader: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("a bug of ours")
+
+    monkeypatch.setattr(import_module("agent.dialogue.calls"), "keep", broken)
+    with modelled(SEARCH):
+        events = asked(reader, LEAVE)
+    assert isinstance(events[-1], Error)
+    assert "a bug of ours" not in events[-1].content
+    assert stored(events).stop_reason == StopReason.TOOL_ERROR

@@ -3,21 +3,23 @@
 import json
 from importlib import import_module
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from agent import texts
 from agent.conversations.sessions import create_session
 from agent.events import AgentQuery, Answer, StopReason, ToolCall, ToolResult
-from agent.models import AgentProfile, LanguageModel
+from agent.models import AgentProfile, LanguageModel, Message
 from agent.profiles import Options
 from agent.service_keys import sealed
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.retrieval.plan import Scope
-from tests.factories import allow, make_base
+from copilot_site.lib.errors import CopilotError
+from tests.factories import allow
 from tests.integration.agent.conversations import (
     LEAVE,
     SALARY,
@@ -34,13 +36,12 @@ from tests.integration.agent.modelled import SEARCH, THIRTY, judges, modelled, o
 from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
-UNSAID = ("They have 99 days [1].", "It depends on many things.")
+LONG = "m" * 80  # as long a name of a model as the administration takes
 
 
-def test_a_question_goes_through_route_tools_and_a_checked_answer(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_a_question_goes_through_route_tools_and_a_checked_answer(reader: User) -> None:
     with modelled(SEARCH, says(THIRTY, size=3)) as server:
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     assert kinds(events) == [
         "agent_query", "tool_call", "tool_result", "references", "answer", "references", "answer", "session_title",
         "complete",
@@ -62,18 +63,23 @@ def test_a_question_goes_through_route_tools_and_a_checked_answer(handbook: Hand
         "Preprocess", "LoadAuthz", "Route", "DocRAGTool", "Act", "DocRAGTool", "Act", "Act",
     ]  # fmt: skip
     assert roles(server.requests[1]) == ["system", "user", "assistant", "tool"]
-    assert '<evidence number="1"' in sent(server.requests[0])
+    first = sent(server.requests[0])
+    assert '<evidence number="1"' in first
+    assert f"today: {timezone.localdate():%Y-%m-%d}" in first
+    assert "chunk_" not in first, "no ids of passages"
+    offered = {tool["function"]["name"] for tool in server.requests[0]["tools"]}
+    assert "knowledge_search" in offered
+    assert not offered & {"database_query", "data_analysis", "data_schema"}, "they have nothing for this person"
 
 
-def test_only_supported_sentences_are_shown(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_only_supported_sentences_are_shown(reader: User) -> None:
     written = (
         f"{THIRTY} They also have 12 sick days [1]. The manager is Anna Müller [1]. "
         "A sick note is due on the third day of absence [1]. See https://evil.example/x for more [1]. "
         "Invented things need a source too [9]."
     )
     with modelled(SEARCH, says(written), judges()):
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     row = stored(events)
     assert [sentence["text"] for sentence in row.sentences] == [
         "Employees have 30 days of annual leave in each calendar year.",
@@ -84,16 +90,14 @@ def test_only_supported_sentences_are_shown(handbook: Handbook) -> None:
     assert row.notice == "What its sources do not say was left out of the answer."
 
 
-@pytest.mark.parametrize("written", ["NO_ANSWER", "I do not know. [1]", "资料没有提到。[1]", "[1]", *UNSAID])
-@pytest.mark.parametrize("near", [True, False])
-def test_when_nothing_is_supported_the_run_abstains(
-    handbook: Handbook, written: str, floor: Floor, *, near: bool
-) -> None:
+@pytest.mark.parametrize(
+    ("written", "near"), [("They have 99 days [1].", True), ("I do not know. [1]", True), ("NO_ANSWER", False)]
+)
+def test_when_nothing_is_supported_the_run_abstains(reader: User, written: str, floor: Floor, *, near: bool) -> None:
     """And shows what was read, where that comes near; never what was not supported."""
     floor(near=near)
-    base, _manual, _secret = handbook
-    with modelled(SEARCH, says(written), *[judges()] * (written in UNSAID)):
-        events = asked(make_reader(base), LEAVE)
+    with modelled(SEARCH, says(written), *[judges()] * ("99" in written)):
+        events = asked(reader, LEAVE)
     row = stored(events)
     assert ("I found no answer in what I read" if near else "I found nothing about this") in words(events)
     assert "99 days" not in words(events)
@@ -102,25 +106,21 @@ def test_when_nothing_is_supported_the_run_abstains(
     assert row.state["output"].get("is_declined", False) is near
 
 
-def test_a_sentence_without_a_source_gets_the_one_that_says_it(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_a_sentence_without_a_source_gets_the_one_that_says_it(reader: User) -> None:
     with modelled(SEARCH, says("Employees have 30 days of annual leave.")):
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     assert stored(events).sentences == [{"text": "Employees have 30 days of annual leave.", "citations": [1]}]
 
 
-def test_images_links_and_html_do_not_reach_the_reader(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_images_links_and_html_do_not_reach_the_reader(reader: User) -> None:
     written = (
         "Employees have **30 days** of [annual leave](https://evil.example/?q=secret) in each calendar year [1]. "
         "![leave](https://evil.example/pixel.png) A sick note is due on the <img src=x> third day of absence [1]."
     )
     with modelled(SEARCH, says(written), judges("supported", quote="third day of absence")):
-        shown = words(asked(make_reader(base), LEAVE))
+        shown = words(asked(reader, LEAVE))
     assert "30 days of annual leave" in shown
-    assert not {"evil", "http", "<img", "](", "**"} & {
-        part for part in ("evil", "http", "<img", "](", "**") if part in shown
-    }
+    assert [part for part in ("evil", "http", "<img", "](", "**") if part in shown] == []
 
 
 def test_what_the_person_may_not_read_is_not_sent_to_the_model(handbook: Handbook) -> None:
@@ -161,9 +161,8 @@ def test_rights_taken_back_while_the_model_thinks_hide_the_evidence(
     assert {item["authz"]["result"] for item in row.state["evidence_items"]} == {"filtered"}
 
 
-def test_a_follow_up_is_searched_anew_and_told_with_the_turns_before(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    principal = Principal.of(make_reader(base))
+def test_a_follow_up_is_searched_anew_and_sent_with_the_turns_before(reader: User) -> None:
+    principal = Principal.of(reader)
     session = create_session(principal)
     with modelled(SEARCH, says(THIRTY)):
         asked(principal, LEAVE, session)
@@ -192,69 +191,12 @@ def test_earlier_answers_are_history_only_as_far_as_they_may_be_read_today(handb
     assert all("420,000" not in sent(request) for request in server.requests)
 
 
-def test_what_an_earlier_answer_told_is_not_written_from_once_its_right_has_ended(
-    handbook: Handbook,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """All that is read for the new answer may still be read."""
-    base, _manual, secret = handbook
-    reader = make_reader(base)
-    allow(reader, secret.knowledge_base)
-    session = create_session(Principal.of(reader))
-    told = "The salary of the managing director is 420,000 euros a year"
-    with modelled(calls(("knowledge_search", {"queries": [SALARY]})), says(f"{told} [1].")):
-        assert "420,000" in words(asked(reader, SALARY, session))
-    act = import_module("agent.states.act")
-    look_again = act.keep_visible
-
-    def revoked(run: Any) -> int:
-        if run.spent.steps:
-            take_back(None, [Right.VIEW], secret.knowledge_base, of=reader)
-        return int(look_again(run))
-
-    monkeypatch.setattr(act, "keep_visible", revoked)
-    scope = Scope(knowledge_base_ids=(base.pk,))
-    with modelled(SEARCH) as server:
-        events = asked(reader, "And how many days of annual leave?", session, scope=scope)
-    assert "420,000" in sent(server.requests[0]), "it was asked with what might still be read"
-    assert events[-1].response_type == "error"
-
-
-def test_a_question_back_has_readings_to_choose_from(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    readings = ["How many days of leave?", "How is leave asked for?"]
-    with modelled(calls(("ask_back", {"readings": readings}))):
-        events = asked(make_reader(base), "Leave")
-    (answer,) = of(events, Answer)
-    assert answer.data["readings"] == readings
-    row = stored(events)
-    assert (row.stop_reason, row.state["plan"]["clarifying_questions"]) == (StopReason.NEED_CLARIFY, readings)
-
-
-def test_talk_is_answered_with_what_may_be_asked_and_nothing_is_searched(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_talk_is_answered_with_what_may_be_asked_and_nothing_is_searched(reader: User) -> None:
     with modelled(calls(("decline", {"reason": "small_talk"}))) as server:
-        events = asked(make_reader(base), "That helped me a lot. What else are you good for?")
+        events = asked(reader, "That helped me a lot. What else are you good for?")
     (answer,) = of(events, Answer)
     assert answer.content == str(texts.WHO_I_AM)
     assert (len(server.requests), stored(events).stop_reason) == (1, StopReason.NEED_CLARIFY)
-
-
-def test_a_model_is_told_the_day_and_no_ids_of_passages(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    with modelled(says(THIRTY)) as server:
-        asked(make_reader(base), LEAVE)
-    assert f"today: {timezone.localdate():%Y-%m-%d}" in sent(server.requests[0])
-    assert "chunk_" not in sent(server.requests[0])
-
-
-def test_a_model_is_not_told_of_tools_that_have_nothing_for_this_person(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
-    with modelled(SEARCH, says(THIRTY)) as server:
-        asked(make_reader(base), LEAVE)
-    offered = {tool["function"]["name"] for tool in server.requests[0]["tools"]}
-    assert "knowledge_search" in offered
-    assert offered & {"database_query", "data_analysis", "data_schema"} == set()
 
 
 def test_a_refusal_says_nothing_about_what_exists(handbook: Handbook) -> None:
@@ -270,51 +212,46 @@ def test_a_refusal_says_nothing_about_what_exists(handbook: Handbook) -> None:
     assert len(said) == 1
 
 
-def test_plain_arithmetic_is_worked_out_and_not_searched(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_plain_arithmetic_is_worked_out_and_not_searched(reader: User) -> None:
     with modelled(calls(("calculate", {"expression": "30 * 8"})), says("30 * 8 = 240."), judges()):
-        events = asked(make_reader(base), "How many hours are 30 days of eight hours?")
+        events = asked(reader, "How many hours are 30 days of eight hours?")
     assert words(events) == "30 * 8 = 240"
     assert (stored(events).stop_reason, stored(events).provider) == (StopReason.OK, "calculate")
 
 
-def test_results_of_calculations_may_be_said(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_results_of_calculations_may_be_said(reader: User) -> None:
     steps = (
         SEARCH,
         calls(("calculate", {"expression": "30 * 8"})),
         says("Employees have 30 days of annual leave, that is 240 hours in each calendar year [1]."),
     )
     with modelled(*steps):
-        assert "240 hours" in words(asked(make_reader(base), LEAVE))
+        assert "240 hours" in words(asked(reader, LEAVE))
 
 
-def test_without_tools_it_searches_once_and_writes(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_without_tools_it_searches_once_and_writes(reader: User) -> None:
     with modelled(says(THIRTY)) as server:
-        events = asked(make_reader(base), LEAVE, options=Options(uses_tools=False))
+        events = asked(reader, LEAVE, options=Options(uses_tools=False))
     assert "30 days" in words(events)
     assert all("tools" not in request for request in server.requests)
     assert stored(events).state["tools"]["rag"]["top_k"] == 8
 
 
-def test_a_model_of_the_admin_is_used_with_its_own_key(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_a_model_of_the_admin_is_used_with_its_own_key(reader: User) -> None:
     with modelled(SEARCH, says(THIRTY)) as server:
         LanguageModel.objects.create(
-            name="Big", base_url=server.base_url, model="big-1", encrypted_key=sealed("k-1", server.base_url)
+            name=LONG, base_url=server.base_url, model="big-1", encrypted_key=sealed("k-1", server.base_url)
         )
-        events = asked(make_reader(base), LEAVE, options=Options(model="Big"))
+        events = asked(reader, LEAVE, options=Options(model=LONG))
     assert {request["model"] for request in server.requests} == {"big-1"}
-    assert stored(events).provider == "Big"
+    assert stored(events).provider == LONG
 
 
-def test_a_key_that_is_lost_leaves_quotations_and_says_so(handbook: Handbook) -> None:
-    base, _manual, _secret = handbook
+def test_a_key_that_is_lost_leaves_quotations_and_says_so(reader: User) -> None:
     LanguageModel.objects.create(
         name="Big", base_url="http://127.0.0.1:1/v1", model="big-1", encrypted_key="gAAAAAB", is_default=True
     )
-    events = asked(make_reader(base), LEAVE)
+    events = asked(reader, LEAVE)
     assert "administrator mends it" in stored(events).notice
     assert "30 days" in words(events)
 
@@ -331,24 +268,14 @@ def test_a_profile_narrows_tools_and_places(handbook: Handbook) -> None:
     )
     with modelled(*steps) as server:
         events = asked(reader, SALARY, options=Options(profile_id=str(row.pk)))
-    assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == [
-        "thinking",
-        "knowledge_search",
-        "ask_back",
-        "decline",
-    ]
+    offered = [tool["function"]["name"] for tool in server.requests[0]["tools"]]
+    assert offered == ["thinking", "knowledge_search", "ask_back", "decline"]
     assert all("420,000" not in sent(request) for request in server.requests)
     assert "switched off" in of(events, ToolResult)[1].content
 
 
-@pytest.mark.parametrize(
-    "options", [Options(profile_id="nope"), Options(profile_id=str(make_base)), Options(model="nope")]
-)
-def test_a_choice_that_is_none_is_refused_before_anything_is_stored(handbook: Handbook, options: Options) -> None:
-    from agent.models import Message
-    from copilot_site.lib.errors import CopilotError
-
-    base, _manual, _secret = handbook
-    with pytest.raises(CopilotError):
-        asked(make_reader(base), LEAVE, options=options)
+def test_a_choice_that_is_none_is_refused_before_anything_is_stored(reader: User) -> None:
+    for options in (Options(profile_id="nope"), Options(profile_id=str(uuid4())), Options(model="nope")):
+        with pytest.raises(CopilotError):
+            asked(reader, LEAVE, options=options)
     assert not Message.objects.exists()

@@ -5,7 +5,7 @@ name is one line of text. The rows are written past Django, as they may be there
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +16,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from mcp import Client as McpClient
 
 from agent.models import Message, Session
 from authz.permissions import Right
@@ -41,8 +42,8 @@ from tests.integration.channels.hostile import (
     lines_broken,
     outside_of_fences,
 )
-from tests.integration.chat_platforms.company import LEAVE, Company
-from tests.integration.mcp.programs import called, text_of
+from tests.integration.chat_platforms.company import LEAVE, Company, Office
+from tests.integration.mcp.programs import text_of, used
 from tests.modelserver import calls, says
 from tests.served import serving_site
 
@@ -54,7 +55,7 @@ class Desk(Company):
     """The company, with a token for everything that reads, and its manual in a folder whose every name is hostile."""
 
     def __init__(self, url: str, feishu: Any, settings: Any) -> None:
-        super().__init__(feishu, settings)
+        super().__init__(feishu, settings, Office())
         self.url = url
         scopes = [TokenScope.CHAT, TokenScope.SEARCH]
         self.headers = {"Authorization": f"Bearer {issue_token(Principal.of(self.anna), name='p', scopes=scopes)[1]}"}
@@ -83,9 +84,13 @@ class Desk(Company):
         assert answer.status_code == 200, answer.text
         return answer
 
-    def uses(self, name: str, **arguments: Any) -> Any:
-        secret = self.headers["Authorization"].removeprefix("Bearer ")
-        return called(self.url, secret, name, arguments)
+    def use_tools(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[Any]:
+        """Results of the calls, made in one session of a program."""
+
+        async def made(client: McpClient) -> list[Any]:
+            return [await client.call_tool(name, arguments) for name, arguments in calls]
+
+        return used(self.url, self.headers["Authorization"].removeprefix("Bearer "), made)
 
     def reads(self, path: str, **query: str) -> Any:
         answer = httpx.get(f"{self.url}/api/v1/{path}", params=query, headers=self.headers, timeout=PATIENT_S)
@@ -139,7 +144,7 @@ def _as_openai(desk: Desk) -> None:
 
 def _as_mcp(desk: Desk) -> None:
     knowledge_id = str(desk.manual.pk)
-    for name, arguments in (
+    uses: list[tuple[str, dict[str, Any]]] = [
         ("ask", {"question": LEAVE}),
         ("list_documents", {}),
         ("list_documents", {"knowledge_base_id": str(desk.base.pk)}),
@@ -147,8 +152,8 @@ def _as_mcp(desk: Desk) -> None:
         ("grep_chunks", {"patterns": ["annual leave"]}),
         ("list_knowledge_chunks", {"knowledge_id": knowledge_id}),
         ("get_document_info", {"knowledge_ids": [knowledge_id, str(desk.prices.pk)]}),
-    ):
-        answer = desk.uses(name, **arguments)
+    ]
+    for (name, _arguments), answer in zip(uses, desk.use_tools(uses), strict=True):
         text = text_of(answer)
         assert not answer.is_error, text
         assert ORDER in text, name

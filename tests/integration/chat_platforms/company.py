@@ -16,15 +16,25 @@ SALARY = "What is the salary of the managing director?"
 GROUP = "oc_group"
 
 
-class Company:
-    def __init__(self, feishu: Feishu, settings: Any) -> None:
-        self.feishu, self.bot = feishu, make_bot(feishu, settings, whom_to_ask="the desk")
+class Office:
+    """A manual that Anna and Ben may read, and salaries that Anna alone may."""
+
+    def __init__(self) -> None:
         self.base, self.manual, self.secret = make_library()
         self.anna = make_user("anna", email="anna@example.com")
         self.ben = make_user("ben", email="Ben@Example.com")
         for person in (self.anna, self.ben):
             allow(person, self.base)
         allow(self.anna, self.secret.knowledge_base)
+
+
+class Company:
+    """The office at Feishu, with the company's bot."""
+
+    def __init__(self, feishu: Feishu, settings: Any, office: Office) -> None:
+        self.feishu, self.bot = feishu, make_bot(feishu, settings, whom_to_ask="the desk")
+        self.base, self.manual, self.secret = office.base, office.manual, office.secret
+        self.anna, self.ben = office.anna, office.ben
         feishu.employ("ou_anna", "Anna@example.com")
         feishu.employ("ou_ben", "ben@example.com")
         feishu.groups[GROUP] = ["ou_ben", "ou_anna"]

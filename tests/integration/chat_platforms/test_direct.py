@@ -24,12 +24,12 @@ from tests.integration.chat_platforms.company import LEAVE, SALARY, Company
 UNKNOWN = "I do not know you: no account here has your mail address. Ask the desk."
 
 
-def test_a_question_is_answered_with_links_to_its_sources(company: Company) -> None:
+def test_a_question_is_answered_as_its_person_with_links_to_its_sources(company: Company) -> None:
     event = message(LEAVE)
-    said = company.told(event)
-    assert "30 days of annual leave" in said
+    assert "30 days of annual leave" in company.told(event)
     links = company.feishu.links(message_id(event))
     session = Session.objects.get(user=company.anna)
+    assert session.title == LEAVE
     assert links["Open in the chat"] == f"{SITE}/chat/{session.pk}/"
     (source,) = [url for title, url in links.items() if title.startswith(company.manual.title)]
     path = source.removeprefix(SITE)
@@ -37,13 +37,8 @@ def test_a_question_is_answered_with_links_to_its_sources(company: Company) -> N
     client.force_login(company.anna)
     assert path.startswith(f"/documents/{company.manual.pk}/")
     assert client.get(path).status_code == 200
-
-
-def test_it_is_asked_as_its_person_and_the_log_names_the_channel(company: Company) -> None:
-    company.asked(LEAVE)
     entry = Entry.objects.get(action=Action.QUESTION_ASKED)
-    assert entry.actor_name == "anna"
-    assert entry.detail["channel"] == "feishu:direct"
+    assert (entry.actor_name, entry.detail["channel"]) == ("anna", "feishu:direct")
     row = ChatMessage.objects.get()
     assert (row.user, row.text, row.problem) == (company.anna, "", "")
     assert row.answered_at is not None
@@ -76,20 +71,17 @@ def test_whoever_is_nobody_here_is_told_whom_to_ask_and_nothing_else(company: Co
     assert [entry.reason for entry in Entry.objects.filter(action=Action.ACCESS_DENIED)] == ["unknown sender"] * 2
 
 
-@pytest.mark.parametrize("status", ["is_resigned", "is_frozen", "is_exited"])
-def test_whoever_has_left_there_is_nobody(company: Company, status: str) -> None:
-    company.feishu.employ("ou_anna", "anna@example.com", status={status: True})
-    assert company.asked(LEAVE) == UNKNOWN
-
-
-def test_an_address_that_two_accounts_have_is_nobody_s(company: Company) -> None:
+def test_who_is_not_one_active_account_here_and_one_person_there_is_nobody(company: Company) -> None:
+    for status in ("is_resigned", "is_frozen", "is_exited"):
+        company.feishu.employ("ou_left", "anna@example.com", status={status: True})
+        assert company.asked(LEAVE, sender="ou_left") == UNKNOWN, status
+    event = message(LEAVE)
+    event["event"]["sender"]["tenant_key"] = "tenant-2"
+    assert company.told(event) == UNKNOWN, "of another company"
+    User.objects.filter(pk=company.ben.pk).update(is_active=False)
+    assert company.asked(LEAVE, sender="ou_ben") == UNKNOWN, "a disabled account"
     make_user("anna2", email="ANNA@example.com", is_active=False)
-    assert company.asked(LEAVE) == UNKNOWN
-
-
-def test_a_disabled_account_is_nobody_s(company: Company) -> None:
-    User.objects.filter(pk=company.anna.pk).update(is_active=False)
-    assert company.asked(LEAVE) == UNKNOWN
+    assert company.asked(LEAVE) == UNKNOWN, "an address of two accounts"
 
 
 def test_an_address_that_people_enter_themselves_counts_only_where_it_is_said_to(company: Company) -> None:
@@ -100,28 +92,22 @@ def test_an_address_that_people_enter_themselves_counts_only_where_it_is_said_to
     assert "420,000" in company.asked(SALARY, sender="ou_ben")
 
 
-def test_somebody_of_another_company_is_nobody(company: Company) -> None:
-    event = message(LEAVE)
-    event["event"]["sender"]["tenant_key"] = "tenant-2"
-    assert company.told(event) == UNKNOWN
-
-
-def test_what_is_no_text_gets_one_sentence(company: Company) -> None:
+def test_a_question_is_answered_in_its_language_and_what_is_no_text_gets_one_sentence(company: Company) -> None:
     assert company.asked("", kind="image", content={"image_key": "i"}) == "I read text only: write your question."
-
-
-def test_a_question_is_answered_in_its_language(company: Company) -> None:
     assert "打开" in company.asked("员工每年有多少天年假？")
     company.feishu.people.clear()
     assert company.asked("员工每年有多少天年假？") == "我不认识您：这里没有账户使用您的邮箱地址。请咨询the desk。"
 
 
-def test_the_same_event_again_is_answered_once(company: Company) -> None:
+def test_the_same_event_again_is_answered_once_and_forgotten_after_a_month(company: Company) -> None:
     event = message(LEAVE)
     company.told(event)
     company.told(event)
     assert ChatMessage.objects.count() == 1
     assert Entry.objects.filter(action=Action.QUESTION_ASKED).count() == 1
+    ChatMessage.objects.update(received_at=timezone.now() - timedelta(days=31))
+    assert left() == []
+    assert not ChatMessage.objects.exists()
 
 
 def test_a_conversation_goes_on_for_a_day_or_until_a_new_one_is_wished(company: Company) -> None:
@@ -134,11 +120,6 @@ def test_a_conversation_goes_on_for_a_day_or_until_a_new_one_is_wished(company: 
     ChatMessage.objects.update(received_at=timezone.now() - timedelta(days=1, minutes=1))
     company.asked(LEAVE)
     assert Session.objects.count() == 3
-
-
-def test_a_conversation_of_the_bot_stands_in_the_chat(company: Company) -> None:
-    company.asked(LEAVE)
-    assert Session.objects.get().title == LEAVE
 
 
 def test_what_cannot_be_sent_is_tried_again_and_asked_once(company: Company) -> None:
@@ -188,13 +169,6 @@ def test_a_worker_takes_up_what_nobody_answers(company: Company) -> None:
     assert left() == []
 
 
-def test_what_was_asked_long_ago_is_forgotten(company: Company) -> None:
-    company.asked(LEAVE)
-    ChatMessage.objects.update(received_at=timezone.now() - timedelta(days=31))
-    assert left() == []
-    assert not ChatMessage.objects.exists()
-
-
 def test_what_can_never_be_sent_is_given_up(company: Company) -> None:
     company.feishu.faults["contact/v3/users/batch"] = {"code": 99991672, "msg": "Access denied."}
     event = message(LEAVE)
@@ -208,22 +182,15 @@ def test_what_can_never_be_sent_is_given_up(company: Company) -> None:
     assert "99991672" in row.problem
 
 
-def test_a_bot_that_is_switched_off_takes_nothing(company: Company) -> None:
-    company.bot.is_active = False
-    company.bot.save()
-    assert company.post(message(LEAVE)).status_code == 200
-    assert not ChatMessage.objects.exists()
-
-
-def test_what_is_not_signed_is_refused_in_the_same_words(company: Company) -> None:
+def test_the_address_says_that_it_is_ours_and_takes_nothing_unsigned_or_for_a_bot_that_is_off(company: Company) -> None:
+    challenge = encrypted({"challenge": "c-9", "token": "verify-token", "type": "url_verification"})
+    answer = Client().post(company.address, challenge, content_type="application/json")
+    assert (answer.status_code, answer.json()) == (200, {"challenge": "c-9"})
     body = encrypted(message(LEAVE))
     for headers in ({}, signed(body, key="other"), {**signed(body), "X-Lark-Signature": ""}):
         answer = Client().post(company.address, body, content_type="application/json", headers=headers)
         assert (answer.status_code, answer.json()) == (401, {"msg": "not signed"})
+    company.bot.is_active = False
+    company.bot.save()
+    assert company.post(message(LEAVE)).status_code == 200
     assert not ChatMessage.objects.exists()
-
-
-def test_the_address_says_that_it_is_ours(company: Company) -> None:
-    body = encrypted({"challenge": "c-9", "token": "verify-token", "type": "url_verification"})
-    answer = Client().post(company.address, body, content_type="application/json")
-    assert (answer.status_code, answer.json()) == (200, {"challenge": "c-9"})

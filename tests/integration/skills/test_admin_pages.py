@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from agent.models import AgentProfile, LanguageModel, Skill
+from agent.models import AgentProfile, Skill
 from agent.models.skills import Verdict
 from tests.factories import make_user
 
@@ -84,6 +84,9 @@ def test_a_skill_is_uploaded_reviewed_bound_and_switched_off(adder: Client, revi
     assert Skill.objects.get().in_use is None
     assert reviewer.post(address, {"do": "use", "version": "1"}).status_code == 302
     assert Skill.objects.get().in_use == version
+    assert reviewer.post(address, seen | {"do": "refuse"}).status_code == 302
+    assert Skill.objects.get().in_use is None
+    assert reviewer.post(address, {"do": "use", "version": "1"}).status_code == 400
     assert reviewer.post(address, {"do": "delete"}).status_code == 302
     assert not Skill.objects.exists()
 
@@ -102,13 +105,6 @@ def test_a_further_version_shows_what_is_different_and_waits(adder: Client, revi
         adder.post("/admin/skills/", {"package": zipped(hello="print('hello')", gone="1", same="2")}).status_code == 400
     )
     assert Skill.objects.get().versions.count() == 2
-
-
-def test_the_page_says_that_nothing_uses_skills_where_there_is_no_language_model(adder: Client) -> None:
-    warning = "Without one no answer uses a skill."
-    assert warning in text(adder, "/admin/skills/")
-    LanguageModel.objects.create(name="Big", base_url="http://127.0.0.1:9/v1", model="b")
-    assert warning not in text(adder, "/admin/skills/")
 
 
 WORDS = ("new file", "changed", "as in use")
@@ -143,4 +139,5 @@ def test_what_is_wrong_with_a_zip_is_said_and_ours_are_offered(adder: Client) ->
     assert adder.post("/admin/skills/", {"shipped": "../report"}).status_code == 400
     assert adder.post("/admin/skills/", {"shipped": "report"}).status_code == 302
     shown = text(adder, "/admin/skills/")
+    assert "Without one no answer uses a skill." in shown, "there is no language model"
     assert [f"<option>{name}</option>" in shown for name in ("report", "compare-versions")] == [False, True]

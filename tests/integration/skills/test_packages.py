@@ -8,7 +8,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pytest
 
 from agent.skills.packages import files_in, package_of, read_package
-from agent.skills.shipped_skills import FOLDER
 from copilot_site.lib.errors import InvalidInput
 
 GOOD = b"---\nname: a-skill\ndescription: Does something.\n---\n\nDo it.\n"
@@ -90,10 +89,3 @@ def test_what_no_database_keeps_is_left_out() -> None:
 def test_files_that_are_not_those_reviewed_are_not_used() -> None:
     with pytest.raises(InvalidInput):
         files_in(package_of({"SKILL.md": GOOD}).archive, "0" * 64)
-
-
-@pytest.mark.parametrize("name", ["report", "compare-versions", "release-notes-digest"])
-def test_ours_are_skills(name: str) -> None:
-    folder = FOLDER / name
-    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert package_of(files).name == name

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 from openpyxl import load_workbook
@@ -24,7 +24,6 @@ from agent.models.skills import Verdict
 from agent.skills import services as keeping
 from agent.skills.catalog import offers, version_of
 from agent.skills.packages import package_in
-from agent.skills.shipped_skills import shipped_package
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action
@@ -32,7 +31,7 @@ from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.retrieval.search import Scope
 from knowledge.selectors import passages_of
 from tests.factories import allow, make_base, make_document, make_user
@@ -65,12 +64,14 @@ def evidence_in(request: Request) -> str:
     return sent(request).partition('<evidence number="')[2].partition('"')[0]
 
 
-def planned(steps: list[Step | str]) -> Callable[[Request], Step]:
+def planned(
+    steps: list[Step | str], evidence: Callable[[Request], str] = evidence_in, title: str = "Leave"
+) -> Callable[[Request], Step]:
     def choose(request: Request) -> Step:
         step = steps.pop(0)
         if step == "report":
-            arguments = {"skill_name": "report", "script_path": "scripts/report.py", "args": ["xlsx", "Leave"]}
-            return calls(("execute_skill_script", {**arguments, "evidence_ids": [evidence_in(request)]}))
+            arguments = {"skill_name": "report", "script_path": "scripts/report.py", "args": ["xlsx", title]}
+            return calls(("execute_skill_script", {**arguments, "evidence_ids": [evidence(request)]}))
         assert isinstance(step, Step)
         return step
 
@@ -92,7 +93,11 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(handbook: Han
     assert "Offered for download: Leave.xlsx" in sent(server.requests[3])
     assert [result.data["display_type"] for result in of(events, ToolResult)] == ["search_results", "skill", "script"]
     (made,) = MadeFile.objects.all()
-    session = stored(events).session_id
+    row = stored(events)
+    assert {item["type"] for item in row.state["evidence_items"]} == {"doc_chunk"}, (
+        "what a script says again of its arguments is no evidence: else the model would be its own source"
+    )
+    session = row.session_id
     page = Client()
     page.force_login(reader)
     shown = page.get(f"/chat/{session}/").content.decode()
@@ -115,15 +120,14 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(handbook: Han
     assert made_files.throw_away() == 1
 
 
-def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(handbook: Handbook, admin: User) -> None:
+def test_what_a_model_calls_a_skill_that_there_is_none_of_is_not_told(reader: User, admin: User) -> None:
     """Such a name is whatever the model writes, and the trace keeps no text of documents."""
     make_profile(*ALL, by=admin)
-    base, _manual, _secret = handbook
     steps: list[Step | str] = [
         SEARCH, calls(("read_skill", {"skill_name": "thirty days of leave"})), says(THIRTY),
     ]  # fmt: skip
     with modelled(chooses=planned(steps)):
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     told = [str(step.said) for step in steps_of(stored(events).state) if step.has_failed]
     assert told == ["Read an instruction"]
 
@@ -132,33 +136,22 @@ def _actions(made: MadeFile) -> set[str]:
     return set(Entry.objects.filter(run_id=str(made.message_id)).values_list("action", flat=True))
 
 
-def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbook: Handbook, admin: User) -> None:
+def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(reader: User, admin: User) -> None:
     """A title that says what stands in a document which nobody named for the script: the file goes with that document, too."""
     make_profile(*ALL, by=admin)
-    base, _manual, _secret = handbook
     board = make_base("Merger")
     make_document(
         board, "board.md", "# Annual leave\n\nThe annual leave of the Bluebird team is paid.\n", ingested=True
     )
-    reader = make_reader(base)
     allow(reader, board)
 
-    def choose(request: Request) -> Step:
-        step = steps.pop(0)
-        if step == "report":
-            leave = re.search(r'<evidence number="([^"]+)"[^>]*>[^<]*30 days', sent(request))
-            assert leave is not None
-            arguments = {
-                "skill_name": "report",
-                "script_path": "scripts/report.py",
-                "args": ["xlsx", "Bluebird is paid"],
-            }
-            return calls(("execute_skill_script", {**arguments, "evidence_ids": [leave[1]]}))
-        assert isinstance(step, Step)
-        return step
+    def leave_in(request: Request) -> str:
+        found = re.search(r'<evidence number="([^"]+)"[^>]*>[^<]*30 days', sent(request))
+        assert found is not None
+        return found[1]
 
     steps: list[Step | str] = [SEARCH, READ, "report", says(THIRTY)]
-    with modelled(chooses=choose) as server:
+    with modelled(chooses=planned(steps, evidence=leave_in, title="Bluebird is paid")) as server:
         events = asked(reader, LEAVE)
     assert "Bluebird" in sent(server.requests[1])
     session, (made,) = stored(events).session_id, MadeFile.objects.all()
@@ -169,26 +162,15 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(handbo
     assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 404
 
 
-def test_what_a_script_says_again_of_its_arguments_is_no_evidence(handbook: Handbook, admin: User) -> None:
-    """It prints the title that the model gave the file: else the model would be its own source."""
-    make_profile(*ALL, by=admin)
-    base, _manual, _secret = handbook
-    with modelled(chooses=planned([SEARCH, READ, "report", says(THIRTY)])):
-        events = asked(make_reader(base), LEAVE)
-    items = stored(events).state["evidence_items"]
-    assert {item["type"] for item in items} == {"doc_chunk"}
-
-
 @pytest.mark.parametrize("how", ["off", "unbound", "no tool"])
-def test_what_is_not_switched_on_is_not_told(handbook: Handbook, admin: User, how: str) -> None:
+def test_what_is_not_switched_on_is_not_told(reader: User, admin: User, how: str) -> None:
     make_profile(*(ALL[:1] if how == "no tool" else ALL), by=admin)
     if how == "off":
         keeping.switch(admin, Skill.objects.get(), None)
     if how == "unbound":
         keeping.bind(admin, Skill.objects.get(), [])
-    base, _manual, _secret = handbook
     with modelled(SEARCH, READ, says(THIRTY)) as server:
-        events = asked(make_reader(base), LEAVE)
+        events = asked(reader, LEAVE)
     assert "report" not in sent(server.requests[0])
     assert "skill" not in str(server.requests[0]["tools"])
     assert [result.data["success"] for result in of(events, ToolResult)] == [True, False]
@@ -211,31 +193,6 @@ def test_what_came_after_the_look_is_not_approved_and_the_look_shows_all(admin: 
         with pytest.raises(InvalidInput):
             keeping.review(admin, second, Verdict.APPROVED, sha256_seen=digest)
     assert Skill.objects.get().in_use is None
-
-
-def test_nothing_is_in_use_before_it_is_reviewed(admin: User) -> None:
-    skill = keeping.add_version(admin, shipped_package("report")).skill
-    assert skill.in_use is None
-    adder = make_user("adder")
-    adder.user_permissions.add(Permission.objects.get(codename="add_skill"))
-    adder = User.objects.get(pk=adder.pk)
-    version = skill.versions.get()
-    with pytest.raises(PermissionDenied):
-        keeping.review(adder, version, Verdict.APPROVED, sha256_seen=version.sha256)
-    with pytest.raises(PermissionDenied):
-        keeping.switch(adder, skill, version)
-    with pytest.raises(InvalidInput):
-        keeping.switch(admin, skill, version)
-    with pytest.raises(InvalidInput):
-        keeping.review(admin, version, Verdict.APPROVED, sha256_seen="0" * 64)
-    with pytest.raises(NotFound):
-        keeping.seen_skills(make_user("nobody"))
-    assert Skill.objects.get().in_use is None
-    keeping.review(admin, version, Verdict.APPROVED, sha256_seen=version.sha256)
-    assert Skill.objects.get().in_use == version
-    keeping.review(admin, version, Verdict.REFUSED, sha256_seen=version.sha256)
-    assert Skill.objects.get().in_use is None
-    assert Message.objects.count() == 0
 
 
 def test_a_version_that_is_not_approved_any_more_is_not_told_whatever_says_that_it_is_in_use(admin: User) -> None:

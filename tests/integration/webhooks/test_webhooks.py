@@ -159,19 +159,6 @@ def test_what_fails_is_tried_later_and_later_and_given_up(receiver: Receiver) ->
     assert (delivery.state, delivery.problem) == (DeliveryState.FAILED, "The address answered with status 500.")
 
 
-def test_a_receiver_that_comes_back_is_told(receiver: Receiver) -> None:
-    row, _secret = make_webhook(receiver)
-    receiver.statuses = [503, 200]
-    delivery = put_down(row, WebhookEvent.DOCUMENT_READY, "/", {})
-    with time_machine.travel(timezone.now(), tick=False) as clock:
-        send(delivery.pk)
-        clock.shift(LATER[0])
-        send(delivery.pk)
-    delivery.refresh_from_db()
-    assert (delivery.state, delivery.status, delivery.problem, delivery.attempts) == (DeliveryState.SENT, 200, "", 2)
-    assert delivery.sent_at is not None
-
-
 def test_it_goes_through_the_module_for_addresses_and_follows_nothing(
     receiver: Receiver, settings: LazySettings
 ) -> None:
@@ -232,19 +219,3 @@ def test_an_administrator_sets_up_tries_and_sends_again(receiver: Receiver) -> N
     assert Webhook.objects.count() == 1
     changed = page.post(f"/admin/knowledge/webhook/{row.pk}/change/", given, follow=True).content.decode()
     assert "whsec_" not in changed
-
-
-def test_one_is_made_and_tried_on_its_own_page(receiver: Receiver) -> None:
-    page = Client()
-    page.force_login(make_user("root", is_superuser=True))
-    form = {"name": "Desk", "url": receiver.url, "events": ["document.ready"], "is_active": "on", "_try": "1"}
-    answer = page.post("/admin/knowledge/webhook/add/", form, follow=True)
-    text = answer.content.decode()
-    assert answer.redirect_chain[-1][0] == f"/admin/knowledge/webhook/{Webhook.objects.get().pk}/change/"
-    assert "took the trial (204)" in text
-    assert "whsec_" in text
-    assert f"webhookdelivery/?webhook__id__exact={Webhook.objects.get().pk}" in text
-    receiver.statuses[:] = [500]
-    tried = page.post(answer.redirect_chain[-1][0], form, follow=True).content.decode()
-    assert "“Desk”" in tried
-    assert "took the trial" not in tried
