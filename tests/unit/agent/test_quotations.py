@@ -1,13 +1,10 @@
 """A quotation counts only as whole words and numbers of what it is said to stand in."""
 
-import pytest
-
 from agent.attribution.judge import is_quoted
 
 
-@pytest.mark.parametrize(
-    ("quote", "text", "stands"),
-    [
+def test_a_quotation_is_of_whole_words_and_numbers() -> None:
+    for quote, text, stands in (
         ("30", "This was decided in 2030.", False),
         ("30", "It costs 1.30 euros.", False),
         ("30", "It costs 30,000 euros.", False),
@@ -17,7 +14,5 @@ from agent.attribution.judge import is_quoted
         ("十天", "每年有三十天。", False),
         ("三十天", "每年有三十天年假。", True),
         ("“30 Days”", "They have 30\ndays of leave.", True),
-    ],
-)
-def test_a_quotation_is_of_whole_words_and_numbers(quote: str, text: str, stands: bool) -> None:
-    assert is_quoted(quote, text) is stands
+    ):
+        assert is_quoted(quote, text) is stands
