@@ -100,16 +100,6 @@ def test_white_text_of_a_pdf_on_something_dark_is_read(tmp_path: Path) -> None:
     assert document.apart == ()
 
 
-def test_a_thin_frame_is_no_background(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.rect(10, 10, 580, 780, fill=0)
-        canvas.drawString(50, 700, SEEN["en"])
-        canvas.setFillColorRGB(1, 1, 1)
-        canvas.drawString(50, 500, UNSEEN["en"])
-
-    assert parsed(pdf(draw), "a.pdf", tmp_path).text == SEEN["en"]
-
-
 def test_what_is_cut_off_of_a_drawing_is_no_background(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.saveState()

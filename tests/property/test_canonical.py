@@ -73,7 +73,7 @@ def test_it_reads_back_as_the_same_value_and_is_its_own_form(value: object) -> N
     assert canonical(json.loads(written)) == written
 
 
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(st.binary(max_size=200), st.integers(0, 511), st.binary(min_size=32, max_size=32))
 def test_signatures_are_those_of_another_implementation(message: bytes, bit: int, seed: bytes) -> None:
     key = Ed25519PrivateKey.from_private_bytes(seed)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.http import QueryDict
 from django.utils.translation import override
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from business.explore.choices import MAX_BOXES, Choices, values_of
@@ -125,6 +125,7 @@ def test_a_query_with_a_part_that_has_no_field_does_not_fit() -> None:
         assert explore_url("shop", query) == ""
 
 
+@settings(max_examples=40)
 @example("¹")  # a digit to Unicode, and no number
 @given(st.text(max_size=60))
 def test_whatever_an_address_says_is_a_query_or_a_reason(text: str) -> None:

@@ -1,14 +1,12 @@
 """The demo company: its file, its documents, who may read them, and the questions that the chat page suggests."""
 
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from demo.build.__main__ import SOURCES
 from demo.company import COMPANY_FILE, DOCUMENTS, Company, CompanyError, documents, load_company
-from demo.logins import logins
 
 EVERYBODY = {"chen", "emma", "lin", "pieter", "sofia", "zhao"}
 RESTRICTED = {
@@ -50,28 +48,6 @@ def test_company_has_six_people_with_different_rights() -> None:
     }
     assert set(rights) == EVERYBODY
     assert len({frozenset(places) for places in rights.values()}) == 6
-
-
-def test_logins_name_everybody_with_the_one_password() -> None:
-    assert {login.username for login in logins()} == EVERYBODY | {"admin"}
-    assert {login.password for login in logins()} == {COMPANY.password}
-    assert str(logins()[0]).split()[:2] == ["lin", COMPANY.password]
-
-
-def test_documents_come_in_every_format() -> None:
-    formats = Counter(document.file.suffix for document in documents(COMPANY))
-    assert formats.total() >= 40
-    assert set(formats) == {".pdf", ".md", ".txt", ".docx", ".xlsx", ".csv", ".html", ".pptx"}
-
-
-def test_documents_are_half_chinese_half_english() -> None:
-    chinese = sum(bool(re.search(r"[\u4e00-\u9fff]", document.file.name)) for document in documents(COMPANY))
-    assert 0.4 <= chinese / len(documents(COMPANY)) <= 0.6
-
-
-def test_documents_fill_every_folder_without_subfolders() -> None:
-    leaves = {place for place in COMPANY.places if not any(other.startswith(f"{place}/") for other in COMPANY.places)}
-    assert {document.folder for document in documents(COMPANY)} == leaves - {"kubernetes"}  # made for an import
 
 
 def test_documents_refuses_a_file_outside_the_declared_folders(tmp_path: Path) -> None:

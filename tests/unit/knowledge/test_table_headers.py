@@ -1,12 +1,7 @@
 """The names of a table's columns: by marks of the format, else by what the cells hold, else none; no value under another name."""
 
-from random import Random
-
-from hypothesis import given
-from hypothesis import strategies as st
-
 from knowledge.parsers.blocks import Block, linked
-from knowledge.parsers.tables import JOINED, Cell, Grid, Row, table_blocks
+from knowledge.parsers.tables import Cell, Grid, Row, table_blocks
 from knowledge.text.pipe_table import cells_in
 
 
@@ -97,23 +92,3 @@ def test_a_link_stays_on_its_words_and_out_of_the_typed_values() -> None:
     ((start, end, address),) = block.links
     assert (block.text[start:end], address) == ("North", "https://example.com/n")
     assert block.exact.split("\n")[2] == "| North | 5 |"
-
-
-@given(st.integers(2, 200), st.integers(1, 6), st.integers(0, 3), st.integers())
-def test_no_cell_is_told_under_another_name_or_in_another_row(width: int, height: int, head: int, seed: int) -> None:
-    """Each cell of the body holds its own place; spans repeat it in all of theirs."""
-    random, grid = Random(seed), Grid()
-    for r in range(head + height):
-        widest = 1 if r == head - 1 else 4 if r < head else 2
-        row: list[tuple[Cell, int, int]] = []
-        while (taken := sum(span for _cell, span, _rows in row)) < width:
-            span = random.randint(1, min(widest, width - taken, width - 1))
-            row.append((Cell(f"{r}.{taken}", is_name=r < head), span, 1))
-        grid.add_row(row)
-    (block,) = table_blocks(grid.rows, header_rows=head)
-    names, body = grid.rows[:head], grid.rows[head:]
-    found = lines(block)
-    assert block.is_headed == bool(head)
-    assert found[2 if head else 0 :] == [[cell.text for cell in row] for row in body]
-    for column, name in enumerate(found[0] if head else ()):
-        assert name == JOINED.join(row[column].text for row in names)
