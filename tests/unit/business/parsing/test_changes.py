@@ -42,14 +42,6 @@ def test_one_part_is_changed_and_the_rest_kept() -> None:
             },
         ),
         (
-            "zh",
-            {
-                "今年的销售额是多少？": "销售额，时间：2026-01-01 至 2026-12-31（尚未结束）",
-                "按产品分一下": "销售额，按产品，时间：2026-01-01 至 2026-12-31（尚未结束）",
-                "不对，我要的是去年的": "销售额，按产品，时间：2025-01-01 至 2025-12-31",
-            },
-        ),
-        (
             "en",
             {
                 "How many customers are there by industry?": "number of customers, by industry",
@@ -78,15 +70,6 @@ def test_one_part_is_changed_and_the_rest_kept() -> None:
             },
         ),
         (
-            "zh",
-            {
-                "上个月的销售额是多少？": "销售额，时间：2026-10-01 至 2026-10-31",
-                "再上个月呢？": "销售额，时间：2026-09-01 至 2026-09-30",
-                "那前一个月呢": "销售额，时间：2026-08-01 至 2026-08-31",
-                "前一年呢": "销售额，时间：2025-08-01 至 2025-08-31",
-            },
-        ),
-        (
             "en",
             {
                 "What was our revenue in 2025?": "revenue, time: 2025-01-01 to 2025-12-31",
@@ -104,16 +87,6 @@ def test_one_part_is_changed_and_the_rest_kept() -> None:
                 "销量呢？": "销量，时间：2025-01-01 至 2025-12-31，国家 = 德国",
                 "同比呢？": "销量对比，时间：2025-01-01 至 2025-12-31，时间：2024-01-01 至 2024-12-31，国家 = 德国",
                 "客户有多少呢？": "客户数量",  # asks by itself
-            },
-        ),
-        (
-            "en",
-            {
-                "revenue in 2025": "revenue, time: 2025-01-01 to 2025-12-31",
-                "units sold?": "units sold, time: 2025-01-01 to 2025-12-31 | units sold",  # of that year, or of all?
-                "and customers?": (
-                    "number of customers, time: 2025-01-01 to 2025-12-31 | number of customers, time: … to 2025-12-31"
-                ),
             },
         ),
         (
