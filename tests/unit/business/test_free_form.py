@@ -2,11 +2,9 @@
 
 from business.parsing.model.free_form import fault_in, told_of
 from tests.unit.business.parsing.test_words import LEXICON
+from tests.unit.business.test_definitions import FREE, OTHERWISE, REVENUE
 
 CATALOG = LEXICON.catalog
-REVENUE = "revenue: Order amounts without cancelled orders."
-OTHERWISE = "This is not counted by the definition “revenue: Order amounts without cancelled orders”."
-FREE = "Counted as a language model wrote it, by no definition of the data."
 PAID = "status IN ('paid', 'open')"
 
 
