@@ -6,6 +6,7 @@ import os
 import shelve
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,15 @@ def test_workers_keep_what_they_loaded_out_of_the_garbage_collection_of_their_ch
         gc.unfreeze()
 
 
+@pytest.fixture
+def current() -> Iterator[None]:
+    """A worker makes its app the current one: the app of the product takes its place again."""
+    yield
+    celery.app.set_current()
+    celery.app.set_default()
+
+
+@pytest.mark.usefixtures("current")
 @pytest.mark.filterwarnings("ignore::celery.exceptions.SecurityWarning")
 @pytest.mark.parametrize(
     ("queues", "processes", "threads_each", "release_after"),
