@@ -152,10 +152,13 @@ CHANGES: dict[str, Change] = {
 }  # fmt: skip
 
 
+SIGNERS: tuple[list[Ed25519PrivateKey | None], ...] = ([], [None], [FORGER])
+
+
 @pytest.mark.parametrize("step", [pytest.param(7, id="some lines"), pytest.param(1, id="every line")])
 def test_a_change_at_any_line_is_found_whatever_is_made_anew(genuine: Genuine, step: int) -> None:
     """Each kind of change: at the first lines, at the last, at each signature between, and at others."""
-    for which, change, anew in product(("whole", "part"), CHANGES.values(), ([], [None], [FORGER])):
+    for which, change, anew in product(("whole", "part"), CHANGES.values(), SIGNERS):
         whole = genuine.lines(which)
         signatures = {at for at, line in enumerate(whole) if "signature" in line}
         for at in sorted({*range(0, len(whole), step), 1, len(whole) - 2, *signatures}):

@@ -80,6 +80,6 @@ def test_text_is_written_one_way() -> None:
         ("👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 \u182d\u180b", "👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 \u182d\u180b"),
         ("ﬁle №5 ½", "file No5 1/2"),
         ("1½ l, ２¾ kg", "1 1/2 l, 2 3/4 kg"),  # and not 11/2
-        ("10⁶ m², 5⁻³, 10₂, CO₂, 20ᵗʰ", "10^6 m2, 5^−3, 10_2, CO2, 20th"),  # and not 106,
+        ("10⁶ m², 5⁻³, 10₂, CO₂, 20ᵗʰ", "10^6 m2, 5^−3, 10_2, CO2, 20th"),  # and not 106
     ):
         assert normalise(text) == expected

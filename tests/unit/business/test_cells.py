@@ -16,7 +16,7 @@ def test_a_value_is_told_by_its_column() -> None:
         ("sales_per_year", 2025, "2,025"),
         ("year", Decimal("2025.5"), "2,025.5"),
         ("year", None, "–"),
-        ("signed", datetime(2026, 11, 22, 7, 45, 10), "2026-11-22T07:45"),  # noqa: DTZ001  # as PostgreSQL has a timestamp,
+        ("signed", datetime(2026, 11, 22, 7, 45, 10), "2026-11-22T07:45"),  # noqa: DTZ001  # as PostgreSQL has a timestamp
     ):
         assert told_row([column], [value]) == [told]
 

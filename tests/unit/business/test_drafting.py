@@ -17,7 +17,7 @@ def test_a_column_is_said_as_people_say_it() -> None:
         ("height_cm", "patients", ("height", "height in cm")),
         ("is_placebo", "treatments", ("placebo",)),
         ("reported_dt", "treatments", ("reported date", "reported dt", "reported")),
-        ("candidate", "patients", ("candidate",)),  # “date” is in it and no part of it,
+        ("candidate", "patients", ("candidate",)),  # “date” is in it and no part of it
     ):
         assert set(said) <= set(PLAIN.column(name, table))
         assert "first" not in PLAIN.column(name, table)
@@ -35,7 +35,7 @@ def test_codes_of_places_are_spelled_out() -> None:
     for column, values, spoken in (
         ("state", ("CA", "NY"), ("California", "New York")),
         ("country", ("CA", "US"), ("Canada", "United States")),
-        ("state", ("CA", "open"), ("", "")),  # one of them is no state,
+        ("state", ("CA", "open"), ("", "")),  # one of them is no state
     ):
         found = spelled_out(column, tuple(Value(value=value) for value in values))
         assert tuple("".join(value.synonyms) for value in found) == spoken

@@ -6,7 +6,7 @@ from uuid import uuid4
 from business.logical_query.query import LogicalQuery, Metric
 from business.models import DataSource
 from business.parsing.base import Choice, Clarification
-from business.pipeline import DataQuestion, preferred
+from business.pipeline import DataQuestion, Readings, preferred
 from business.sources import OpenSource
 from tests.unit.business.parsing.test_words import LEXICON
 
@@ -22,13 +22,16 @@ def opened(name: str, *, is_kept: bool = False) -> OpenSource:
 KEPT, SHEET, OTHER = opened("company", is_kept=True), opened("sales"), opened("wages")
 
 
+CASES: tuple[tuple[Readings, str, list[OpenSource]], ...] = (
+    ([(KEPT, QUERY), (SHEET, QUERY)], "", [KEPT]),
+    ([(KEPT, UNCLEAR), (SHEET, QUERY)], "", [SHEET]),
+    ([(KEPT, UNCLEAR), (SHEET, QUERY), (OTHER, QUERY)], "", [SHEET, OTHER]),
+    ([(KEPT, QUERY), (SHEET, QUERY)], "sales", [SHEET]),
+    ([(KEPT, QUERY), (SHEET, UNCLEAR)], "sales", [SHEET]),
+)
+
+
 def test_the_source_that_stands_then_whole_readings_of_databases_first() -> None:
-    for found, standing, chosen in (
-        ([(KEPT, QUERY), (SHEET, QUERY)], "", [KEPT]),
-        ([(KEPT, UNCLEAR), (SHEET, QUERY)], "", [SHEET]),
-        ([(KEPT, UNCLEAR), (SHEET, QUERY), (OTHER, QUERY)], "", [SHEET, OTHER]),
-        ([(KEPT, QUERY), (SHEET, QUERY)], "sales", [SHEET]),
-        ([(KEPT, QUERY), (SHEET, UNCLEAR)], "sales", [SHEET]),
-    ):
+    for found, standing, chosen in CASES:
         question = DataQuestion("How many?", "en", (standing, QUERY) if standing else None)
         assert [each for each, _parsed in preferred(found, question)] == chosen

@@ -1,6 +1,7 @@
 """From a period to days: a part of one is never set against the whole of another."""
 
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -54,12 +55,15 @@ def test_a_part_of_a_year_is_compared_with_the_same_part_of_the_other(language: 
     assert talk(language, question) == [said]
 
 
+STEPS: tuple[tuple[TimeRange, Any, tuple[date, date] | None], ...] = (
+    (TimeRange(start=date(2026, 2, 1), end=date(2026, 3, 1)), "month", (date(2026, 1, 1), date(2026, 2, 1))),
+    (TimeRange(start=date(2024, 2, 29), end=date(2024, 3, 1)), "year", (date(2023, 2, 28), date(2023, 3, 1))),
+    (TimeRange(start=date(2026, 7, 1), end=date(2026, 10, 1)), "month", None),  # a quarter has no month before it
+)
+
+
 def test_a_step_is_one_period_of_the_kind_that_stands() -> None:
-    for standing, unit, expected in (
-        (TimeRange(start=date(2026, 2, 1), end=date(2026, 3, 1)), "month", (date(2026, 1, 1), date(2026, 2, 1))),
-        (TimeRange(start=date(2024, 2, 29), end=date(2024, 3, 1)), "year", (date(2023, 2, 28), date(2023, 3, 1))),
-        (TimeRange(start=date(2026, 7, 1), end=date(2026, 10, 1)), "month", None),  # a quarter has no month before it,
-    ):
+    for standing, unit, expected in STEPS:
         made = stepped(standing, unit, -1, date(2026, 11, 21))
         assert (made and (made.start, made.end)) == expected
 

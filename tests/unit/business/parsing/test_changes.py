@@ -148,7 +148,7 @@ def test_how_it_goes_on_is_not_guessed() -> None:
         ("2025年德国的销售额", "差多少？"),
         ("2025年各地区的销售额", "产品呢？"),  # by product, or how many products?
         ("revenue in 2025", "compared with last month"),
-        ("今年新增了多少德国客户？", "销售额呢"),  # of this year, or of those who came then?,
+        ("今年新增了多少德国客户？", "销售额呢"),  # of this year, or of those who came then?
     ):
         context = Context("en", TODAY)
         standing = parse(earlier, LEXICON, context)

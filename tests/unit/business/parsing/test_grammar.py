@@ -105,6 +105,6 @@ def test_a_known_word_that_no_production_takes_is_left_over_too() -> None:
         "customers and products",
         "revenue last month this month",
         "top customers by revenue",  # how many?
-        "customers in Germany or carriers",  # one of both is not both,
+        "customers in Germany or carriers",  # one of both is not both
     ):
         assert isinstance(parse(question, LEXICON, Context("en", TODAY)), Unparseable)

@@ -37,6 +37,6 @@ def test_what_may_mean_another_number_is_not_read() -> None:
         "How many customers have only paid orders?",
         "各国家客户的销售额，只看前五",  # five countries, or five customers of each?
         "revenue and number of customers in 2025",  # who came then, or who were there?
-        "华东的客户占所有订单的比例",  # of the orders, which are not customers,
+        "华东的客户占所有订单的比例",  # of the orders, which are not customers
     ):
         assert isinstance(parse(question, LEXICON, Context("en", TODAY)), Unparseable)
