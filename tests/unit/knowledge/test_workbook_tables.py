@@ -78,28 +78,6 @@ def test_a_table_without_a_header_row_has_none(tmp_path: Path) -> None:
     assert not table.is_headed
 
 
-def test_a_bold_row_of_one_cell_titles_the_rows_that_follow(tmp_path: Path) -> None:
-    rows: list[list[Any]] = [
-        ["Truck", "Fee", "Night"],
-        ["North"],
-        ["small", 30, 40],
-        ["large", 45, 60],
-        ["East"],
-        ["small", 31, 41],
-    ]
-
-    def change(sheet: Any) -> None:
-        for row in (1, 2, 5):
-            for cell in sheet[row]:
-                cell.font = Font(bold=True)
-
-    assert lines(parsed(tmp_path, rows, change))[2:] == [
-        ["North", "small", "30", "40"],
-        ["North", "large", "45", "60"],
-        ["East", "small", "31", "41"],
-    ]
-
-
 def test_formulas_without_values_are_counted(tmp_path: Path) -> None:
     document = parsed(
         tmp_path, [["Item", "Net", "VAT"], ["Lease", 4200, "=B2*0.19"], ["Total", "=SUM(B2)", "=SUM(C2)"]]

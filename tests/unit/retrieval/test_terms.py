@@ -72,12 +72,6 @@ def test_ranking_equals_bm25s_to_the_digit() -> None:
         np.testing.assert_allclose(ratio, ratio[0], rtol=1e-5)
 
 
-def test_score_of_one_is_each_term_once_in_a_chunk_of_average_length() -> None:
-    weights = query_weights([1, 2], {1: 3, 2: 5}, 10)
-    chunk = lexical_weights({1: 1, 2: 1}, length=40, average_length=40.0)
-    assert sum(weights[term] * chunk[term] for term in weights) == pytest.approx(1.0)
-
-
 def test_unknown_terms_lower_every_score() -> None:
     known = query_weights([1], {1: 3}, 10)
     mixed = query_weights([1, 99], {1: 3}, 10)
