@@ -123,7 +123,10 @@ def _markdown(language: str, seen: str, unseen: str) -> Iterator[Sample]:
         yield Sample(f"md_{kind}", language, "a.md", f"# Trips\n\n{text}\n\nEnd.\n".encode(), why)
 
 
-def samples() -> list[Sample]:
-    """Every kind of every format in both languages."""
+def samples(*languages: str) -> list[Sample]:
+    """Every kind of every format in these languages, or in all."""
     formats = (_pages, _markdown, word, word_sources, workbooks, decks, pdfs)
-    return [each for made in formats for language in SEEN for each in made(language, SEEN[language], UNSEEN[language])]
+    chosen = languages or tuple(SEEN)
+    return [
+        each for made in formats for language in chosen for each in made(language, SEEN[language], UNSEEN[language])
+    ]

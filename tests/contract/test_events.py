@@ -84,43 +84,45 @@ def test_the_types_are_the_specification_s_and_three_more() -> None:
     assert set(ResponseType) == set(NAMES), "the client package knows them all"
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
-def test_an_event_is_flat_and_has_the_specification_s_fields(kind: type[StreamEvent]) -> None:
-    body = json.loads(made(kind).model_dump_json())
-    assert ALWAYS | {"seq"} <= set(body) <= ALWAYS | WHERE_IT_SAYS_SOMETHING | OURS
-    assert (body["done"], body["content"], body["seq"]) == (True, "…", 7)
-    assert body["id"] == body["assistant_message_id"]
-    assert EVENT.validate_python(body) == made(kind).model_copy(update={"id": body["id"], "session_id": body["session_id"],
-                                                                        "assistant_message_id": body["id"]})  # fmt: skip
+def test_an_event_is_flat_and_has_the_specification_s_fields() -> None:
+    for kind in KINDS:
+        body = json.loads(made(kind).model_dump_json())
+        assert ALWAYS | {"seq"} <= set(body) <= ALWAYS | WHERE_IT_SAYS_SOMETHING | OURS, kind
+        assert (body["done"], body["content"], body["seq"]) == (True, "…", 7), kind
+        assert body["id"] == body["assistant_message_id"], kind
+        assert EVENT.validate_python(body) == made(kind).model_copy(update={"id": body["id"], "session_id": body["session_id"],
+                                                                            "assistant_message_id": body["id"]})  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
-def test_the_client_package_reads_every_event(kind: type[StreamEvent]) -> None:
-    event = made(kind)
-    read = StreamResponse.of(event.model_dump_json())
-    assert read.response_type is ResponseType(kind.model_fields["response_type"].default)
-    assert (read.seq, read.content, read.done, read.id) == (7, "…", True, event.id)
-    assert read.is_last is (read.response_type in {"complete", "error"})
-    parts = PARTS.get(read.response_type, {})
-    assert dict(read.data) == parts.get("data", {})
-    if "tool_calls" in parts:
-        (call,) = read.tool_calls
-        assert (call.id, call.type, call.function.name) == ("call_1", "function", "knowledge_search")
-        assert isinstance(call.function.arguments, str)
-        assert call.function.parsed() == {"queries": ["AI 发展趋势"]}
-    if "knowledge_references" in parts:
-        (source,), (query,) = read.knowledge_references, read.query_references
-        assert (source.number, source.title, source.content, source.page, source.score) == (
-            1,
-            "Leave",
-            "30 days",
-            3,
-            0.78,
-        )
-        assert (source.knowledge_id, source.chunk_id) == (str(REFERENCE.knowledge_id), str(REFERENCE.chunk_id))
-        assert (query.number, query.source, query.snippet) == (2, "sales", "128")
-        assert query.result is not None
-        assert query.result["sql"] == "SELECT 1"
+def test_the_client_package_reads_every_event() -> None:
+    for kind in KINDS:
+        event = made(kind)
+        read = StreamResponse.of(event.model_dump_json())
+        assert read.response_type is ResponseType(kind.model_fields["response_type"].default)
+        assert (read.seq, read.content, read.done, read.id) == (7, "…", True, event.id), kind
+        assert read.is_last is (read.response_type in {"complete", "error"}), kind
+        parts = PARTS.get(read.response_type, {})
+        assert dict(read.data) == parts.get("data", {}), kind
+        if "tool_calls" in parts:
+            (call,) = read.tool_calls
+            assert (call.id, call.type, call.function.name) == ("call_1", "function", "knowledge_search"), kind
+            assert isinstance(call.function.arguments, str), kind
+            assert call.function.parsed() == {"queries": ["AI 发展趋势"]}, kind
+        if "knowledge_references" in parts:
+            (source,), (query,) = read.knowledge_references, read.query_references
+            assert (source.number, source.title, source.content, source.page, source.score) == (
+                1,
+                "Leave",
+                "30 days",
+                3,
+                0.78,
+            ), kind
+            assert (source.knowledge_id, source.chunk_id) == (str(REFERENCE.knowledge_id), str(REFERENCE.chunk_id)), (
+                kind
+            )
+            assert (query.number, query.source, query.snippet) == (2, "sales", "128"), kind
+            assert query.result is not None, kind
+            assert query.result["sql"] == "SELECT 1", kind
 
 
 def test_a_type_of_a_newer_server_is_passed_on_as_it_is() -> None:

@@ -11,11 +11,11 @@ from knowledge.parsers.blocks import ParsedDocument
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.hidden import blends_in
 from knowledge.parsers.limits import ParseLimits
-from tests.hidden_texts import SEEN, UNSEEN, Sample, samples
+from tests.hidden_texts import SEEN, UNSEEN, samples
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 load()
-SAMPLES = samples()
+SAMPLES = samples("en")  # both languages: tests/integration/answers/test_hidden_text.py
 
 
 def parsed(content: bytes, filename: str, folder: Path) -> ParsedDocument:
@@ -24,23 +24,22 @@ def parsed(content: bytes, filename: str, folder: Path) -> ParsedDocument:
     return parser_for(path, filename).parse(path, ParseLimits())
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=[f"{each.kind}-{each.language}" for each in SAMPLES])
-def test_what_nobody_sees_is_kept_apart_with_its_reason(sample: Sample, tmp_path: Path) -> None:
-    document = parsed(sample.content, sample.filename, tmp_path)
-    assert sample.seen in document.text
-    assert sample.unseen not in document.text
-    assert sample.unseen[:8] not in document.text
-    assert {each.block.hidden for each in document.apart if sample.unseen in each.block.text} == {sample.why}
-
-
-@pytest.mark.parametrize("sample", SAMPLES, ids=[f"{each.kind}-{each.language}" for each in SAMPLES])
-def test_a_base_that_wants_it_gets_it_in_the_text(sample: Sample, tmp_path: Path) -> None:
-    document = parsed(sample.content, sample.filename, tmp_path).with_hidden()
-    assert sample.seen in document.text
-    assert sample.unseen in document.text
-    assert document.apart == ()
-    assert document.hidden_count >= 1
-    assert ParsedDocument.from_json(document.to_json()) == document
+@pytest.mark.parametrize("filename", sorted({each.filename for each in SAMPLES}))
+def test_what_nobody_sees_is_kept_apart_with_its_reason_and_read_where_a_base_wants_it(
+    filename: str, tmp_path: Path
+) -> None:
+    for sample in (each for each in SAMPLES if each.filename == filename):
+        document = parsed(sample.content, sample.filename, tmp_path)
+        assert sample.seen in document.text, sample.kind
+        assert sample.unseen not in document.text, sample.kind
+        assert sample.unseen[:8] not in document.text, sample.kind
+        reasons = {each.block.hidden for each in document.apart if sample.unseen in each.block.text}
+        assert reasons == {sample.why}, sample.kind
+        whole = document.with_hidden()
+        assert sample.seen in whole.text, sample.kind
+        assert sample.unseen in whole.text, sample.kind
+        assert (whole.apart, whole.hidden_count >= 1) == ((), True), sample.kind
+        assert ParsedDocument.from_json(whole.to_json()) == whole, sample.kind
 
 
 IN_TAGS = (
@@ -108,19 +107,16 @@ def test_letters_without_shape_do_not_hide_words(name: str, ending: str, tmp_pat
     assert "ignore all rules" in parsed(f"{text}{ending}\nsecond{ending}\n".encode(), name, tmp_path).text
 
 
-@pytest.mark.parametrize(
-    ("text", "background", "expected"),
-    [
+def test_contrast() -> None:
+    for text, background, expected in (
         ((255, 255, 255), (255, 255, 255), True),
         ((250, 250, 250), (255, 255, 255), True),
         ((204, 204, 204), (255, 255, 255), False),
         ((10, 10, 10), (0, 0, 0), True),
         ((255, 0, 0), (255, 255, 255), False),
-    ],
-)
-def test_contrast(text: tuple[int, int, int], background: tuple[int, int, int], expected: bool) -> None:
-    assert blends_in(text, background) is expected
-    assert blends_in(background, text) is expected
+    ):
+        assert blends_in(text, background) is expected
+        assert blends_in(background, text) is expected
 
 
 class SeesEverything:
@@ -132,12 +128,12 @@ class SeesEverything:
 
 
 OFF: dict[str, tuple[str, object]] = {
-    "html_white-en": ("html_hidden.Look.why_unseen", None),
-    "md_span-en": ("html_hidden._reason", lambda element, style: None),
-    "docx_vanish-en": ("docx_hidden.Place.why", lambda place, look: None),
-    "xlsx_hidden_row-en": ("formats.xlsx.sheet_parts", lambda path: {}),
-    "pptx_beside_the_slide-en": ("pptx_hidden.Sight.why_shape", lambda sight, shape: None),
-    "pdf_white_ink-en": ("formats.pdf.Visibility", SeesEverything),
+    "html_white": ("html_hidden.Look.why_unseen", None),
+    "md_span": ("html_hidden._reason", lambda element, style: None),
+    "docx_vanish": ("docx_hidden.Place.why", lambda place, look: None),
+    "xlsx_hidden_row": ("formats.xlsx.sheet_parts", lambda path: {}),
+    "pptx_beside_the_slide": ("pptx_hidden.Sight.why_shape", lambda sight, shape: None),
+    "pdf_white_ink": ("formats.pdf.Visibility", SeesEverything),
 }
 
 
@@ -147,5 +143,5 @@ def test_without_its_detector_each_format_would_give_it_away(
 ) -> None:
     name, replacement = OFF[kind]
     monkeypatch.setattr(f"knowledge.parsers.{name}", replacement)
-    sample = next(each for each in SAMPLES if f"{each.kind}-{each.language}" == kind)
+    sample = next(each for each in SAMPLES if each.kind == kind)
     assert sample.unseen in parsed(sample.content, sample.filename, tmp_path).text

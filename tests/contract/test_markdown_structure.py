@@ -87,8 +87,6 @@ def test_front_matter_is_fields(source: str, own: dict[str, str], tmp_path: Path
         "---\na: [b\n---\nText.\n",
         "+++\na = = 1\n+++\nText.\n",
         "---\njust words\n---\nText.\n",
-        "---\nopen: x\n\nText.\n",
-        "---\n- a\n---\nText.\n",
     ],
 )
 def test_what_is_no_front_matter_is_text(source: str, tmp_path: Path) -> None:

@@ -30,24 +30,16 @@ def parsed(source: str, filename: str, folder: Path) -> ParsedDocument:
     return parser_for(path, filename).parse(path, ParseLimits())
 
 
-@pytest.mark.parametrize("body", NOTHING)
-def test_markdown_of_a_title_alone_says_its_title(body: str, tmp_path: Path) -> None:
-    document = parsed(f"{FRONT}{body}\n", "_index.md", tmp_path)
-    assert (document.title, [(b.kind, b.text) for b in document.blocks]) == (
-        "部署 Deploy",
-        [("heading", "部署 Deploy")],
-    )
-
-
-@pytest.mark.parametrize("body", NOTHING)
-def test_markdown_of_nothing_has_no_blocks(body: str, tmp_path: Path) -> None:
-    assert parsed(f"{body}\n", "a.md", tmp_path).blocks == ()
-
-
-@pytest.mark.parametrize("body", NOTHING)
-@pytest.mark.parametrize("start", ["<!DOCTYPE html>\n", f"{DECLARED}<!DOCTYPE html>\n", "<!-- <p> -->"])
-def test_html_of_nothing_has_no_blocks(start: str, body: str, tmp_path: Path) -> None:
-    assert parsed(f"{start}{body}\n", "a.html", tmp_path).blocks == ()
+def test_a_page_of_nothing_has_no_blocks_but_its_title(tmp_path: Path) -> None:
+    for body in NOTHING:
+        titled = parsed(f"{FRONT}{body}\n", "_index.md", tmp_path)
+        assert (titled.title, [(each.kind, each.text) for each in titled.blocks]) == (
+            "部署 Deploy",
+            [("heading", "部署 Deploy")],
+        ), body
+        assert parsed(f"{body}\n", "a.md", tmp_path).blocks == (), body
+        for start in ("<!DOCTYPE html>\n", f"{DECLARED}<!DOCTYPE html>\n", "<!-- <p> -->"):
+            assert parsed(f"{start}{body}\n", "a.html", tmp_path).blocks == (), (start, body)
 
 
 def test_what_its_comment_says_is_kept_apart(tmp_path: Path) -> None:

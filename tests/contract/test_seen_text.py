@@ -31,39 +31,32 @@ WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 VISIBLE_HTML = {
     "details": "<details><summary>More</summary><p>{}</p></details>",
     "print": "<style>@media print { p { display: none } }</style><p>{}</p>",
-    "narrow": "<style>@media (max-width: 600px) { p { display: none } }</style><p>{}</p>",
     "hover": "<style>p:hover { display: none }</style><p>{}</p>",
     "white_on_dark": '<div style="background:#123"><p style="color:#fff">{}</p></div>',
     "white_on_picture": '<div style="background:url(a.png)"><p style="color:#fff">{}</p></div>',
     "visible_again": '<div style="visibility:hidden"><p style="visibility:visible">{}</p></div>',
-    "large_again": '<div style="font-size:0"><p style="font-size:14px">{}</p></div>',
-    "grey": '<p style="color:#999">{}</p>',
-    "other_class": "<style>.ghost { display: none }</style><p class=host>{}</p>",
     "stronger": "<style>p { display: none } p.shown { display: block }</style><p class=shown>{}</p>",
-    "uncut": '<p style="position:absolute;clip:rect(auto,auto,auto,auto)">{}</p>',
     "printed_sheet": "<style media=print>.q { display: none }</style><p class=q>{}</p>",
     "fades_in": "<style>@keyframes f { to { opacity: 1 } } .q { opacity: 0; animation: f 1s forwards }</style><p class=q>{}</p>",
     "dark_first_row": "<style>th { color: #fff } tr:first-child { background: #123 }</style><table><tr><th>{}</th><th>b</th></tr></table>",
-    "dark_even_rows": "<style>tr:nth-child(even) { background: #123; color: #fff }</style><table><tr><td>a<tr><td>{}</table>",
     "narrow_cell": '<table><tr><td style="width:1px;overflow:hidden">{}</td><td>b</td></tr></table>',
     "letters_as_a_window": '<h2 style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">{}</h2>',
     "shadow": '<p style="color:#fff;text-shadow:0 0 3px #000">{}</p>',
     "text_in_a_value": """<p style="font-family:'a;display:none'">{}</p>""",
     "full_size": '<div style="overflow:hidden;height:100%;max-height:none">{}</div>',
     "form": "<form action=a><p>{}</p><input value=b></form>",
-    "not_hovered": "<style>.q:hover, .q:focus { display: none } .q::before { display: none }</style><p class=q>{}</p>",
     "dropped_list": "<style>.q, .q:unknown { display: none }</style><p class=q>{}</p>",
     "left_out_when_read_aloud": '<p aria-hidden="true">{}</p>',
     "small_box": '<p style="height:0;overflow:visible">{}</p>',
 }
 
 
-@pytest.mark.parametrize("kind", VISIBLE_HTML)
-def test_what_a_page_shows_is_read(kind: str, tmp_path: Path) -> None:
-    page = f"<!doctype html><meta charset=utf-8><body>{VISIBLE_HTML[kind].replace('{}', SEEN['en'])}</body>"
-    document = parsed(page.encode(), "a.html", tmp_path)
-    assert SEEN["en"] in document.text
-    assert document.apart == ()
+def test_what_a_page_shows_is_read(tmp_path: Path) -> None:
+    for kind, source in VISIBLE_HTML.items():
+        page = f"<!doctype html><meta charset=utf-8><body>{source.replace('{}', SEEN['en'])}</body>"
+        document = parsed(page.encode(), "a.html", tmp_path)
+        assert SEEN["en"] in document.text, kind
+        assert document.apart == (), kind
 
 
 VISIBLE_MARKDOWN = {
@@ -76,11 +69,11 @@ VISIBLE_MARKDOWN = {
 }
 
 
-@pytest.mark.parametrize("kind", VISIBLE_MARKDOWN)
-def test_what_markdown_shows_is_read(kind: str, tmp_path: Path) -> None:
-    document = parsed(VISIBLE_MARKDOWN[kind].replace("{}", SEEN["en"]).encode(), "a.md", tmp_path)
-    assert SEEN["en"] in document.text
-    assert document.apart == ()
+def test_what_markdown_shows_is_read(tmp_path: Path) -> None:
+    for kind, source in VISIBLE_MARKDOWN.items():
+        document = parsed(source.replace("{}", SEEN["en"]).encode(), "a.md", tmp_path)
+        assert SEEN["en"] in document.text, kind
+        assert document.apart == (), kind
 
 
 def test_text_over_a_scanned_page_is_what_ocr_read(tmp_path: Path) -> None:
@@ -107,28 +100,6 @@ def test_white_text_of_a_pdf_on_something_dark_is_read(tmp_path: Path) -> None:
     assert document.apart == ()
 
 
-def test_white_text_of_a_pdf_on_a_thick_line_is_read(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.setLineWidth(40)
-        canvas.line(40, 505, 560, 505)
-        canvas.setFillColorRGB(1, 1, 1)
-        canvas.drawString(50, 500, SEEN["en"])
-
-    document = parsed(pdf(draw), "a.pdf", tmp_path)
-    assert SEEN["en"] in document.text
-    assert document.apart == ()
-
-
-def test_a_thin_frame_is_no_background(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.rect(10, 10, 580, 780, fill=0)
-        canvas.drawString(50, 700, SEEN["en"])
-        canvas.setFillColorRGB(1, 1, 1)
-        canvas.drawString(50, 500, UNSEEN["en"])
-
-    assert parsed(pdf(draw), "a.pdf", tmp_path).text == SEEN["en"]
-
-
 def test_what_is_cut_off_of_a_drawing_is_no_background(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.saveState()
@@ -147,7 +118,7 @@ def test_what_is_cut_off_of_a_drawing_is_no_background(tmp_path: Path) -> None:
     assert document.apart == ()
 
 
-@pytest.mark.parametrize("name", ["u110000", "uFFFFFF", "u00D800"])
+@pytest.mark.parametrize("name", ["u110000", "u00D800"])
 def test_a_font_that_names_what_is_no_character_is_read(name: str, tmp_path: Path) -> None:
     file = BytesIO()
     canvas = Canvas(file, pageCompression=0)
@@ -156,30 +127,6 @@ def test_a_font_that_names_what_is_no_character_is_read(name: str, tmp_path: Pat
     encoding = f"/Encoding << /Type /Encoding /BaseEncoding /WinAnsiEncoding /Differences [65 /{name}] >>"
     content = file.getvalue().replace(b"/Encoding /WinAnsiEncoding", encoding.encode())
     assert SEEN["en"] in parsed(content, "a.pdf", tmp_path).text
-
-
-def test_text_on_a_frame_of_its_colour_is_read(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        frame = canvas.beginPath()
-        frame.rect(40, 450, 500, 100)
-        frame.rect(42, 452, 496, 96)
-        canvas.drawPath(frame, fill=1, stroke=0, fillMode=0)
-        canvas.drawString(50, 500, SEEN["en"])
-
-    assert SEEN["en"] in parsed(pdf(draw), "a.pdf", tmp_path).text
-
-
-def test_white_words_on_shading_of_a_document_are_read(tmp_path: Path) -> None:
-    document = docx.Document()
-    run = document.add_paragraph().add_run(SEEN["en"])
-    run.font.color.rgb = RGBColor(255, 255, 255)
-    word = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-    run._r.get_or_add_rPr().append(parse_xml(f'<w:shd {word} w:val="clear" w:fill="203040"/>'))
-    file = BytesIO()
-    document.save(file)
-    found = parsed(file.getvalue(), "a.docx", tmp_path)
-    assert SEEN["en"] in found.text
-    assert found.apart == ()
 
 
 SHADES = {
@@ -304,12 +251,12 @@ SHOWN_CELLS: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("how", SHOWN_CELLS)
-def test_what_a_sheet_shows_is_read(how: str, tmp_path: Path) -> None:
-    document = parsed(workbook(SHOWN_CELLS[how]), "a.xlsx", tmp_path)
-    assert SEEN["en"] in document.text
-    assert "777" in document.text
-    assert document.apart == ()
+def test_what_a_sheet_shows_is_read(tmp_path: Path) -> None:
+    for how, change in SHOWN_CELLS.items():
+        document = parsed(workbook(change), "a.xlsx", tmp_path)
+        assert SEEN["en"] in document.text, how
+        assert "777" in document.text, how
+        assert document.apart == (), how
 
 
 def changed_sheet(old: bytes, new: bytes) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.db.models import Q, Value
 from pydantic import Field
 
@@ -14,11 +15,13 @@ from agent.fencing import MOST_CHARACTERS, bounded
 from agent.tool_names import ALIASES, ORDER
 from agent.tools import base
 from agent.tools.base import Tool, ToolContext, default_names, in_order, specification, tools
+from agent.tools.calling import Called
 from agent.tools.thinking import Thinking
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
+from authz.principal import Principal
 from knowledge.graph.building import fill
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase
 from knowledge.retrieval.search import Scope
@@ -70,6 +73,11 @@ READERS = [
 ]
 
 
+FENCED = READERS[:4]
+# searched under a filter that tests/integration/retrieval and graph switch off
+FILTERED_BY_THE_STATEMENT = ("knowledge_search", "query_knowledge_graph")
+
+
 def is_sheet(name: str) -> bool:
     return name.startswith("data_")
 
@@ -105,18 +113,20 @@ def test_names_order_labels_and_defaults_are_the_specification_s() -> None:
     assert {name: tools.get(name).label.zh for name in LABELS} == LABELS
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_tool_describes_itself_to_people_and_to_models(name: str) -> None:
-    tool = tools.get(name)
-    for words in (tool.label, tool.description):
-        assert words.en.isascii()
-        assert not words.zh.isascii()
-    said = specification(tool)["function"]
-    assert (said["name"], said["parameters"]["type"]) == (name, "object")
-    assert len(said["description"]) > 60
-    assert all("description" in field or "$ref" in field for field in said["parameters"]["properties"].values()), name
-    assert json.loads(json.dumps(said)) == said
-    assert tool.timeout_s > 0
+def test_a_tool_describes_itself_to_people_and_to_models() -> None:
+    for name in NAMES:
+        tool = tools.get(name)
+        for words in (tool.label, tool.description):
+            assert words.en.isascii(), name
+            assert not words.zh.isascii(), name
+        said = specification(tool)["function"]
+        assert (said["name"], said["parameters"]["type"]) == (name, "object")
+        assert len(said["description"]) > 60, name
+        assert all("description" in field or "$ref" in field for field in said["parameters"]["properties"].values()), (
+            name
+        )
+        assert json.loads(json.dumps(said)) == said
+        assert tool.timeout_s > 0, name
 
 
 class OddlyNamed(base.ToolArgs):
@@ -135,91 +145,85 @@ def test_a_model_is_told_of_each_argument_whatever_its_name() -> None:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_argument_carries_authority(name: str) -> None:
+def test_no_argument_carries_authority() -> None:
     """Nothing in a schema says who asks; and what is not in it is refused by name."""
-    fields = set(tools.get(name).Args.model_fields)
-    assert not fields & {"user", "user_id", "principal", "username", "role", "roles", "tenant_id", "org_unit", "groups"}
-    document = make_document(make_base())
-    refused = called(make_user(), name, {**arguments(name, document), "user_id": 1})
-    assert refused.problem == "InvalidArguments"
-    assert "user_id" in refused.result.error
+    user, document = make_user(), make_document(make_base())
+    for name in NAMES:
+        fields = set(tools.get(name).Args.model_fields)
+        assert not fields & {
+            "user",
+            "user_id",
+            "principal",
+            "username",
+            "role",
+            "roles",
+            "tenant_id",
+            "org_unit",
+            "groups",
+        }
+        refused = called(user, name, {**arguments(name, document), "user_id": 1})
+        assert refused.problem == "InvalidArguments", name
+        assert "user_id" in refused.result.error, name
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", ["", "[]", "null", "{", "not json", '{"a":' * 5_000, "x" * 30_000, '{"nope": 1}'])
-def test_what_the_model_does_wrong_is_one_sentence_and_no_exception(name: str, text: str) -> None:
-    outcome = called(make_user(), name, text)
-    assert not outcome.result.success
-    assert outcome.problem
-    assert outcome.result.output.startswith("Error: ")
-    assert outcome.result.data["display_type"] == "error"
+def test_what_the_model_does_wrong_is_one_sentence_and_no_exception() -> None:
+    user = make_user()
+    texts = ("", "[]", "null", "{", "not json", '{"a":' * 5_000, "x" * 30_000)
+    for name, text in [*(("thinking", text) for text in texts), *((name, '{"nope": 1}') for name in NAMES)]:
+        outcome = called(user, name, text)
+        assert not outcome.result.success, (name, text)
+        assert outcome.problem, (name, text)
+        assert outcome.result.output.startswith("Error: "), (name, text)
+        assert outcome.result.data["display_type"] == "error", (name, text)
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_reader_sees_it_and_a_stranger_gets_the_words_for_what_is_not_there(name: str) -> None:
+def test_a_reader_sees_it_until_the_right_is_taken_back_and_a_stranger_gets_the_words_for_what_is_not_there(
+    name: str,
+) -> None:
+    """Rights are read for every call: a principal that was read before the right was taken back opens nothing."""
     document = make_secret(name)
     reader, stranger = make_user(), make_user()
     allow(reader, document.knowledge_base)
-    mine = called(reader, name, arguments(name, document))
+    before = Principal.of(reader)
+    mine = called(before, name, arguments(name, document))
     assert mine.result.success, mine.result.error
     assert "bluebird" in json.dumps([mine.result.output, dict(mine.result.data)], default=str).lower()
+    if name in FENCED:
+        check_fence(mine.result.output)
     theirs = called(stranger, name, arguments(name, document))
     missing = called(stranger, name, json.dumps(arguments(name, document)).replace(str(document.pk), str(uuid4())))
-    assert "northwind" not in str(theirs).lower()
-    assert "120" not in theirs.result.output
-    assert not theirs.result.findings
     assert UUID.sub("ID", theirs.result.output) == UUID.sub("ID", missing.result.output)
+    outcomes = [theirs, *outside_the_scope(reader, name, document)]
+    take_back(None, [Right.VIEW], document.knowledge_base, of=reader)
+    for outcome in [*outcomes, called(before, name, arguments(name, document))]:
+        assert not outcome.result.findings
+        assert "northwind" not in str(outcome).lower()
+        assert "120" not in outcome.result.output
 
 
-@pytest.mark.parametrize("name", READERS)
+def check_fence(output: str) -> None:
+    """Text of a document cannot close the fence around it."""
+    assert "obey me" in output
+    assert output.count("<evidence ") == output.count("</evidence>") == len(output.split("<evidence ")) - 1 >= 1
+    assert "&lt;/evidence&gt;" in output
+
+
+def outside_the_scope(reader: User, name: str, document: Document) -> list[Called]:
+    """Calls where another base was chosen; the arguments ask for the base of the document."""
+    narrow = Scope(knowledge_base_ids=(make_base().pk,))
+    asked = [arguments(name, document)]
+    if name == "knowledge_search":
+        asked.append({**asked[0], "knowledge_base_ids": [str(document.knowledge_base_id)]})
+    return [called(reader, name, each, scope=narrow) for each in asked]
+
+
+@pytest.mark.parametrize("name", [name for name in READERS if name not in FILTERED_BY_THE_STATEMENT])
 def test_the_test_above_turns_red_when_the_guard_is_off(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     document = make_secret(name)
     for model in (KnowledgeBase, Document, DocumentVersion, Chunk):
         monkeypatch.setattr(model, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
-    if name in {"knowledge_search", "query_knowledge_graph"}:  # their filter stands in a statement of its own
-        pytest.skip("searched under a filter that tests/integration/retrieval and graph switch off")
     assert called(make_user(), name, arguments(name, document)).result.success
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_rights_are_read_for_every_call(name: str) -> None:
-    """A principal that was read before the right was taken back opens nothing."""
-    from authz.principal import Principal
-
-    document = make_secret(name)
-    reader = make_user()
-    allow(reader, document.knowledge_base)
-    before = Principal.of(reader)
-    assert called(before, name, arguments(name, document)).result.success
-    take_back(None, [Right.VIEW], document.knowledge_base, of=reader)
-    assert not called(before, name, arguments(name, document)).result.findings
-    assert "northwind" not in called(before, name, arguments(name, document)).result.output.lower()
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_the_chosen_scope_holds_whatever_the_arguments_say(name: str) -> None:
-    document = make_secret(name)
-    reader, elsewhere = make_user(), make_base()
-    allow(reader, document.knowledge_base)
-    narrow = Scope(knowledge_base_ids=(elsewhere.pk,))
-    outcome = called(reader, name, arguments(name, document), scope=narrow)
-    assert not outcome.result.findings
-    assert "northwind" not in str(outcome.result).lower()
-    if name == "knowledge_search":
-        wide = {**arguments(name, document), "knowledge_base_ids": [str(document.knowledge_base_id)]}
-        assert not called(reader, name, wide, scope=narrow).result.findings
-
-
-@pytest.mark.parametrize("name", ["grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph"])
-def test_text_of_documents_cannot_close_its_fence(name: str) -> None:
-    document = make_secret(name)
-    reader = make_user()
-    allow(reader, document.knowledge_base)
-    output = called(reader, name, arguments(name, document)).result.output
-    assert "obey me" in output
-    assert output.count("<evidence ") == output.count("</evidence>") == len(output.split("<evidence ")) - 1 >= 1
-    assert "&lt;/evidence&gt;" in output
 
 
 def test_long_output_keeps_head_and_tail() -> None:

@@ -28,9 +28,9 @@ NUMBERS = {  # RFC 8785, appendix B
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_numbers_are_written_as_ecmascript_writes_them(number: float) -> None:
-    assert canonical(number).decode() == NUMBERS[number]
+def test_numbers_are_written_as_ecmascript_writes_them() -> None:
+    for number, text in NUMBERS.items():
+        assert canonical(number).decode() == text
 
 
 def test_the_example_of_the_standard() -> None:
@@ -73,7 +73,7 @@ def test_it_reads_back_as_the_same_value_and_is_its_own_form(value: object) -> N
     assert canonical(json.loads(written)) == written
 
 
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(st.binary(max_size=200), st.integers(0, 511), st.binary(min_size=32, max_size=32))
 def test_signatures_are_those_of_another_implementation(message: bytes, bit: int, seed: bytes) -> None:
     key = Ed25519PrivateKey.from_private_bytes(seed)
@@ -85,6 +85,6 @@ def test_signatures_are_those_of_another_implementation(message: bytes, bit: int
     assert not is_signed(message, signature.hex(), public)
 
 
-@pytest.mark.parametrize(("signature", "key"), [("", ""), ("zz", "00" * 32), ("00" * 64, "ff" * 32), ("00" * 64, "00")])
-def test_what_is_no_signature_or_no_key_signs_nothing(signature: str, key: str) -> None:
-    assert not is_signed(b"", signature, key)
+def test_what_is_no_signature_or_no_key_signs_nothing() -> None:
+    for signature, key in (("", ""), ("zz", "00" * 32), ("00" * 64, "ff" * 32), ("00" * 64, "00")):
+        assert not is_signed(b"", signature, key)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.ingestion.chunking import chunk_document
+from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.parsers.blocks import Block, ParsedDocument, block, item
 from knowledge.text.pipe_table import pipe_table
 
@@ -53,32 +53,22 @@ documents = st.builds(
 
 
 @given(documents)
-def test_spans_follow_each_other_and_cover_the_text(parsed: ParsedDocument) -> None:
+def test_chunks_cover_the_text_in_order_and_whole_and_within_the_size(parsed: ParsedDocument) -> None:
     chunks = chunk_document(parsed, count_tokens=count_words, target_tokens=30, max_tokens=50)
-    assert "".join(parsed.text[chunk.start : chunk.end] for chunk in chunks) == parsed.text
+    spans = [parsed.text[chunk.start : chunk.end] for chunk in chunks]
+    assert "".join(spans) == parsed.text
     assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
     assert all(chunk.start < chunk.end for chunk in chunks)
-
-
-@given(documents)
-def test_no_chunk_is_blank_or_longer_than_the_limit(parsed: ParsedDocument) -> None:
-    chunks = chunk_document(parsed, count_tokens=count_words, target_tokens=30, max_tokens=50)
     assert all(chunk.text.strip() for chunk in chunks)
     assert max(count_words([chunk.text for chunk in chunks]), default=0) <= 50
+    assert all(span.strip("\n").rstrip() in chunk.text for span, chunk in zip(spans, chunks, strict=True))
+    check_blocks(parsed, chunks)
 
 
-@given(documents)
-def test_every_word_of_the_text_is_in_a_chunk(parsed: ParsedDocument) -> None:
-    chunks = chunk_document(parsed, count_tokens=count_words, target_tokens=30, max_tokens=50)
-    for chunk in chunks:
-        span = parsed.text[chunk.start : chunk.end].strip("\n").rstrip()
-        assert span in chunk.text
-
-
-@given(documents)
-def test_the_blocks_of_a_chunk_are_all_of_it_and_say_what_the_document_says(parsed: ParsedDocument) -> None:
+def check_blocks(parsed: ParsedDocument, chunks: Sequence[ChunkDraft]) -> None:
+    """The blocks of a chunk are the whole chunk, and a table's header is one of the document's."""
     names = {block.text.split("\n", 1)[0] for block in parsed.blocks if block.is_headed}
-    for chunk in chunk_document(parsed, count_tokens=count_words, target_tokens=30, max_tokens=50):
+    for chunk in chunks:
         end = 0
         for each in chunk.blocks:
             assert end <= each.start < each.end <= len(chunk.text)

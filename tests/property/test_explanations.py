@@ -4,7 +4,6 @@ The histories are those of `test_visibility`, without its own comparisons.
 """
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -92,15 +91,16 @@ def _is_shown_by_rows(rules: Rulebook, person: Person, right: Right, place_id: U
 
 
 @pytest.mark.parametrize(
-    ("examples", "least"), [pytest.param(1, 600, id="few"), pytest.param(EXAMPLES, LEAST, id="many")]
+    ("examples", "steps", "least"),
+    [pytest.param(1, 6, 300, id="few"), pytest.param(EXAMPLES, STEPS, LEAST, id="many")],
 )
-def test_explanations_and_statements_agree(examples: int, least: int) -> None:
+def test_explanations_and_statements_agree(examples: int, steps: int, least: int) -> None:
     CHECKED["decisions"] = 0
     run_state_machine_as_test(
         Explained,
         settings=settings(
             max_examples=examples,
-            stateful_step_count=STEPS,
+            stateful_step_count=steps,
             deadline=None,
             derandomize=not NIGHTLY,
             database=None,
@@ -126,8 +126,7 @@ def without_ends(rules: Rulebook) -> Rulebook:
     )
 
 
-@pytest.mark.parametrize("reading", [without_breaks, without_denials, without_ends])
-def test_a_reading_that_forgets_a_rule_disagrees(reading: Callable[[Rulebook], Rulebook]) -> None:
+def test_a_reading_that_forgets_a_rule_disagrees() -> None:
     user, base = make_user(), make_base()
     allow(user, base)
     closed, denied, ended = (make_folder(base, name) for name in ("closed", "denied", "ended"))
@@ -135,12 +134,13 @@ def test_a_reading_that_forgets_a_rule_disagrees(reading: Callable[[Rulebook], R
     access.deny(None, [Right.VIEW], denied, to=user)
     access.break_inheritance(None, ended)
     allow(user, ended)
-    FolderUserGrant.objects.filter(user=user, content_object=ended).update(
-        expires_at=timezone.now() - timedelta(days=1)
-    )
+    past = timezone.now() - timedelta(days=1)
+    FolderUserGrant.objects.filter(user=user, content_object=ended).update(expires_at=past)
     rules, person = rulebook_of([base.pk]), person_of(user)
     decided = _ids(Principal.of(user), Right.VIEW)
     assert {pk for _right, pk in rules.held(person)} == decided
     assert {pk for pk in rules.places if _is_shown_by_rows(rules, person, Right.VIEW, pk)} == decided
-    other = reading(rules)
-    assert {pk for pk in rules.places if _is_shown_by_rows(other, person, Right.VIEW, pk)} > decided
+    for reading in (without_breaks, without_denials, without_ends):
+        other = reading(rules)
+        seen = {pk for pk in rules.places if _is_shown_by_rows(other, person, Right.VIEW, pk)}
+        assert seen > decided, reading.__name__

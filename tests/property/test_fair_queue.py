@@ -154,13 +154,6 @@ def test_who_waits_is_told_again_when_the_place_has_changed_and_costs_no_thread(
     assert asyncio.run(scene()) == [2, 1, 0]
 
 
-def test_who_does_not_wait_is_told_nothing() -> None:
-    async def scene() -> list[int]:
-        return [before async for before in queue().enter("me").turn()]
-
-    assert asyncio.run(scene()) == []
-
-
 def test_who_stops_waiting_leaves_the_others_their_places() -> None:
     async def scene() -> None:
         line = queue(places=1, own=1)

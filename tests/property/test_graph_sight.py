@@ -56,9 +56,15 @@ def seen(principal: Principal, base: KnowledgeBase, question: str) -> tuple[obje
     )
 
 
-@settings(max_examples=6, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@given(contents=files, shown=st.lists(st.booleans(), min_size=len(TITLES), max_size=len(TITLES)))
-def test_what_is_seen_is_what_a_graph_of_ones_own_documents_shows(contents: list[set[int]], shown: list[bool]) -> None:
+@pytest.mark.parametrize("examples", [pytest.param(2, id="few"), pytest.param(10, id="many")])
+def test_what_is_seen_is_what_a_graph_of_ones_own_documents_shows(examples: int) -> None:
+    booleans = st.lists(st.booleans(), min_size=len(TITLES), max_size=len(TITLES))
+    checked = given(contents=files, shown=booleans)(compare)
+    quiet = list(HealthCheck)
+    settings(max_examples=examples, derandomize=True, database=None, suppress_health_check=quiet)(checked)()
+
+
+def compare(contents: list[set[int]], shown: list[bool]) -> None:
     whole, own = make_base(), make_base()
     mine, others = make_folder(whole, "mine"), make_folder(whole, "others")
     for number, lines in enumerate(contents):

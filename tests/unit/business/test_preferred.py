@@ -3,8 +3,6 @@
 from typing import Any, cast
 from uuid import uuid4
 
-import pytest
-
 from business.logical_query.query import LogicalQuery, Metric
 from business.models import DataSource
 from business.parsing.base import Choice, Clarification
@@ -24,19 +22,16 @@ def opened(name: str, *, is_kept: bool = False) -> OpenSource:
 KEPT, SHEET, OTHER = opened("company", is_kept=True), opened("sales"), opened("wages")
 
 
-@pytest.mark.parametrize(
-    ("found", "standing", "chosen"),
-    [
-        ([(KEPT, QUERY), (SHEET, QUERY)], "", [KEPT]),
-        ([(KEPT, UNCLEAR), (SHEET, QUERY)], "", [SHEET]),
-        ([(KEPT, UNCLEAR), (SHEET, QUERY), (OTHER, QUERY)], "", [SHEET, OTHER]),
-        ([(KEPT, UNCLEAR), (SHEET, UNCLEAR)], "", [KEPT, SHEET]),
-        ([(KEPT, QUERY), (SHEET, QUERY)], "sales", [SHEET]),
-        ([(KEPT, QUERY), (SHEET, UNCLEAR)], "sales", [SHEET]),
-    ],
+CASES: tuple[tuple[Readings, str, list[OpenSource]], ...] = (
+    ([(KEPT, QUERY), (SHEET, QUERY)], "", [KEPT]),
+    ([(KEPT, UNCLEAR), (SHEET, QUERY)], "", [SHEET]),
+    ([(KEPT, UNCLEAR), (SHEET, QUERY), (OTHER, QUERY)], "", [SHEET, OTHER]),
+    ([(KEPT, QUERY), (SHEET, QUERY)], "sales", [SHEET]),
+    ([(KEPT, QUERY), (SHEET, UNCLEAR)], "sales", [SHEET]),
 )
-def test_the_source_that_stands_then_whole_readings_of_databases_first(
-    found: Readings, standing: str, chosen: list[OpenSource]
-) -> None:
-    question = DataQuestion("How many?", "en", (standing, QUERY) if standing else None)
-    assert [each for each, _parsed in preferred(found, question)] == chosen
+
+
+def test_the_source_that_stands_then_whole_readings_of_databases_first() -> None:
+    for found, standing, chosen in CASES:
+        question = DataQuestion("How many?", "en", (standing, QUERY) if standing else None)
+        assert [each for each, _parsed in preferred(found, question)] == chosen

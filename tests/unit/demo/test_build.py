@@ -32,38 +32,32 @@ def pdf_text(file: Path) -> str:
     return "".join("".join(pages).split())
 
 
-@pytest.mark.parametrize("source", OFFICE, ids=lambda path: path.name)
-def test_office_document_is_built_from_its_source(source: Path, tmp_path: Path) -> None:
-    target = tmp_path / committed(source).name
-    WRITERS[target.suffix](read_source(source), target)
-    assert entries(target) == entries(committed(source))
+def test_office_documents_are_built_from_their_sources(tmp_path: Path) -> None:
+    for source in OFFICE:
+        target = tmp_path / committed(source).name
+        WRITERS[target.suffix](read_source(source), target)
+        assert entries(target) == entries(committed(source)), source
 
 
-@pytest.mark.parametrize("source", PDFS, ids=lambda path: path.name)
-def test_pdf_says_what_its_source_says(source: Path) -> None:
-    text = pdf_text(committed(source))
-    for block in read_source(source).blocks:
-        match block:
-            case Heading(text=words) | Paragraph(text=words):
-                expected = [words]
-            case Items(texts=words):
-                expected = list(words)
-            case SourceTable(rows=rows):
-                expected = [cell for row in rows for cell in row]
-        for words in expected:
-            if len(words) < 120:  # a longer paragraph may run over a page end and its footer
-                assert "".join(words.split()) in text
+def test_pdf_says_what_its_source_says() -> None:
+    for source in PDFS:
+        text = pdf_text(committed(source))
+        for block in read_source(source).blocks:
+            match block:
+                case Heading(text=words) | Paragraph(text=words):
+                    expected = [words]
+                case Items(texts=words):
+                    expected = list(words)
+                case SourceTable(rows=rows):
+                    expected = [cell for row in rows for cell in row]
+            for words in expected:
+                if len(words) < 120:  # a longer paragraph may run over a page end and its footer
+                    assert "".join(words.split()) in text, source
 
 
 def test_every_binary_document_has_a_source() -> None:
     binary = {path for path in DOCUMENTS.rglob("*") if path.suffix in WRITERS}
     assert binary == {committed(source) for source in ALL}
-
-
-@pytest.mark.parametrize("name", ["staff-handbook.pdf", "员工手册.pdf"])
-def test_handbook_has_eight_pages_or_more(name: str) -> None:
-    with pypdfium2.PdfDocument(DOCUMENTS / "people/handbook" / name) as pdf:
-        assert len(pdf) >= 8
 
 
 def test_chinese_pdf_embeds_its_font() -> None:

@@ -1,14 +1,12 @@
 """The demo company: its file, its documents, who may read them, and the questions that the chat page suggests."""
 
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from demo.build.__main__ import SOURCES
-from demo.company import COMPANY_FILE, DOCUMENTS, Company, CompanyError, SampleQuestion, documents, load_company
-from demo.logins import logins
+from demo.company import COMPANY_FILE, DOCUMENTS, Company, CompanyError, documents, load_company
 
 EVERYBODY = {"chen", "emma", "lin", "pieter", "sofia", "zhao"}
 RESTRICTED = {
@@ -43,65 +41,6 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
     return file
 
 
-def test_company_has_six_people_with_different_rights() -> None:
-    rights = {
-        person.username: {place for place in COMPANY.places if person.username in COMPANY.readers(place)}
-        for person in COMPANY.people
-    }
-    assert set(rights) == EVERYBODY
-    assert len({frozenset(places) for places in rights.values()}) == 6
-
-
-def test_the_administrators_words_name_the_one_way_to_read() -> None:
-    role = next(login.role for login in logins() if login.username == "admin")
-    assert "reads only by “See as”, recorded with both names" in role
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    assert "except what “See as” shows" in readme
-
-
-def test_whoever_manages_something_enters_the_administration() -> None:
-    managing = {grant.group for grant in COMPANY.grants if "manage" in grant.may}
-    managers = {person.username for person in COMPANY.people if managing & set(person.groups)}
-    assert managers == {"lin", "pieter"}
-    assert managers <= {person.username for person in COMPANY.people if person.staff}
-
-
-def test_company_has_three_departments() -> None:
-    assert [group.key for group in COMPANY.groups if group.kind == "department"] == [
-        "engineering",
-        "sales-product",
-        "people-finance",
-    ]
-
-
-def test_logins_name_everybody_with_the_one_password() -> None:
-    assert {login.username for login in logins()} == EVERYBODY | {"admin"}
-    assert {login.password for login in logins()} == {COMPANY.password}
-    assert str(logins()[0]).split()[:2] == ["lin", COMPANY.password]
-
-
-def test_documents_come_in_every_format() -> None:
-    formats = Counter(document.file.suffix for document in documents(COMPANY))
-    assert formats.total() >= 40
-    assert set(formats) == {".pdf", ".md", ".txt", ".docx", ".xlsx", ".csv", ".html", ".pptx"}
-
-
-def test_documents_are_half_chinese_half_english() -> None:
-    chinese = sum(bool(re.search(r"[\u4e00-\u9fff]", document.file.name)) for document in documents(COMPANY))
-    assert 0.4 <= chinese / len(documents(COMPANY)) <= 0.6
-
-
-def test_documents_stay_small() -> None:
-    sizes = [document.file.stat().st_size for document in documents(COMPANY)]
-    assert max(sizes) < 300_000
-    assert sum(sizes) < 6_000_000
-
-
-def test_documents_fill_every_folder_without_subfolders() -> None:
-    leaves = {place for place in COMPANY.places if not any(other.startswith(f"{place}/") for other in COMPANY.places)}
-    assert {document.folder for document in documents(COMPANY)} == leaves - {"kubernetes"}  # made for an import
-
-
 def test_documents_refuses_a_file_outside_the_declared_folders(tmp_path: Path) -> None:
     (tmp_path / "people" / "secret").mkdir(parents=True)
     (tmp_path / "people" / "secret" / "note.txt").write_text("x", encoding="utf-8")
@@ -109,9 +48,9 @@ def test_documents_refuses_a_file_outside_the_declared_folders(tmp_path: Path) -
         documents(COMPANY, tmp_path)
 
 
-@pytest.mark.parametrize(("place", "readers"), RESTRICTED.items(), ids=list(RESTRICTED))
-def test_restricted_folder_is_read_by_exactly(place: str, readers: set[str]) -> None:
-    assert COMPANY.readers(place) == readers
+def test_restricted_folder_is_read_by_exactly() -> None:
+    for place, readers in RESTRICTED.items():
+        assert COMPANY.readers(place) == readers
 
 
 def test_open_folders_are_read_by_everybody() -> None:
@@ -132,20 +71,12 @@ def test_nobody_but_hr_reads_salaries_through_a_second_grant() -> None:
     assert [(grant.group, grant.user) for grant in COMPANY.grants if grant.where in above] == [("hr", None)]
 
 
-@pytest.mark.parametrize("question", ANSWERED, ids=[question.ask for question in ANSWERED])
-def test_sample_question_is_answered_by_its_document(question: SampleQuestion) -> None:
-    assert question.document is not None
-    assert question.contains is not None
-    assert (DOCUMENTS / question.document).is_file()
-    assert question.contains in text_of(question.document)
-
-
-def test_sample_questions_show_both_languages_and_both_outcomes() -> None:
-    for language in ("zh-hans", "en"):
-        asked = [question for question in COMPANY.questions if question.language == language]
-        assert any(set(question.readers) == EVERYBODY for question in asked)
-        assert any(0 < len(question.readers) < 6 for question in asked)
-        assert any(not question.readers for question in asked)
+def test_sample_question_is_answered_by_its_document() -> None:
+    for question in ANSWERED:
+        assert question.document is not None
+        assert question.contains is not None
+        assert (DOCUMENTS / question.document).is_file()
+        assert question.contains in text_of(question.document)
 
 
 @pytest.mark.parametrize(
@@ -160,15 +91,8 @@ def test_sample_questions_show_both_languages_and_both_outcomes() -> None:
             "grant on people/hand names the place 'people/hand', which is not declared",
         ),
         ("{group: all-staff, may", "{group: all, may", "names the group 'all', which is not declared"),
-        ("{user: emma, may", "{user: emmy, may", "names the person 'emmy', which is not declared"),
         ("{group: hr, may", "{group: hr, user: lin, may", r"grants\[21\]: a grant names either a group or a user"),
         ("username: chen", "username: lin", "people has 'lin' twice"),
-        ("bases: [engineering]", "bases: [kitchen]", "the assistant 'Operations assistant' names the base 'kitchen'"),
-        (
-            "      - 杭州员工的试用期是多久？\n",
-            "      - 几点下班？\n",
-            "the assistant 'HR assistant' names the question",
-        ),
         ("readers: [chen, pieter]", "readers: [chen, zhao]", "names other readers than the grants"),
         ("name: {zh: 衡舟科技", "name: {zh: [", "company.yaml is not YAML: .*line 4"),
     ],
@@ -196,12 +120,6 @@ def test_readers_follows_a_grant_down_the_tree_only(tmp_path: Path) -> None:
     assert company.readers("people/confidential/reviews/x.pdf") == EVERYBODY
     assert company.readers("people/confidential/compensation") == {"lin"}
     assert company.readers("people/handbook") == {"lin"}
-
-
-def test_one_folder_can_be_asked_for_by_those_who_may_not_read_it() -> None:
-    """So that a newcomer sees how one asks to be let in."""
-    people = next(base for base in load_company().knowledge_bases if base.key == "people")
-    assert [folder.key for folder in people.folders if folder.askable] == ["recruitment"]
 
 
 def test_reviews_are_of_documents_that_their_owner_may_read() -> None:

@@ -49,7 +49,7 @@ def test_more_sentences_than_are_kept_come_back_whole_and_none_gives_no_rows() -
 
 def test_threads_that_ask_at_once_get_their_own_rows() -> None:
     cached = CachedEmbedder(Counting(), most=3)
-    orders = [TEXTS[n:] + TEXTS[:n] for n in range(len(TEXTS))] * 4
+    orders = [TEXTS[n:] + TEXTS[:n] for n in range(len(TEXTS))]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(cached.embed_passages, orders))
     for order, vectors in zip(orders, found, strict=True):

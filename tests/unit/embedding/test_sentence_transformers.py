@@ -28,17 +28,14 @@ def test_unknown_embedder_names_the_nearest() -> None:
         build_embedder("bundeld", cache_dir=MODELS)
 
 
-@pytest.mark.parametrize(
-    ("model", "prefixes"),
-    [
+def test_only_the_e5_family_gets_prefixes() -> None:
+    for model, prefixes in (
         ("intfloat/multilingual-e5-base", ("query: ", "passage: ")),
         ("/srv/models/e5_large_v2", ("query: ", "passage: ")),
         ("intfloat/multilingual-e5-large-instruct", ("", "")),
         ("BAAI/bge-m3", ("", "")),
-    ],
-)
-def test_only_the_e5_family_gets_prefixes(model: str, prefixes: tuple[str, str]) -> None:
-    assert prefixes_of(model) == prefixes
+    ):
+        assert prefixes_of(model) == prefixes
 
 
 @pytest.mark.models

@@ -29,10 +29,6 @@ def test_short_document_is_one_chunk() -> None:
     assert [chunk.heading_path for chunk in chunks] == [()]
 
 
-def test_empty_document_has_no_chunks() -> None:
-    assert chunks_of() == []
-
-
 def test_long_sections_are_not_mixed() -> None:
     chunks = chunks_of(heading("A"), paragraph(28), heading("B"), paragraph(28))
     assert [chunk.heading_path for chunk in chunks] == [("A",), ("B",)]

@@ -77,16 +77,6 @@ def words_of(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def test_a_passage_without_pages_has_none() -> None:
-    (draft,) = chunk_document(
-        ParsedDocument(title=None, blocks=(Block("paragraph", "Text."),)),
-        count_tokens=count_words,
-        target_tokens=30,
-        max_tokens=40,
-    )
-    assert shown(draft).page_at(0) is None
-
-
 def test_a_page_begins_where_its_first_character_stands() -> None:
     (draft,) = chunk_document(
         ParsedDocument(title=None, blocks=tuple(Block("paragraph", text, page=page) for page, text in ((3, "One."), (4, "Two.")))),

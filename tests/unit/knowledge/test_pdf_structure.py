@@ -84,14 +84,6 @@ def test_a_merged_cell_of_a_ruled_table_stands_in_all_its_places(tmp_path: Path)
     assert lines[2:] == rows[2:]
 
 
-def test_bold_cells_name_the_columns(tmp_path: Path) -> None:
-    rows = [["Name", "Town"], ["Anna", "Bonn"], ["Bo", "Kiel"]]
-    grid = ("GRID", (0, 0), (-1, -1), 1, "black")
-    for style, is_headed in (([grid, ("FONT", (0, 0), (-1, 0), "Helvetica-Bold")], True), ([grid], False)):
-        (table,) = (each for each in printed(tmp_path, Table(rows, style=style)) if each.kind == "table")
-        assert table.is_headed is is_headed
-
-
 def test_running_lines_stand_once_and_page_numbers_never(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         for page in range(1, 5):

@@ -1,7 +1,9 @@
+"""Scores of a passage: fused, raised by the rest of its document, and by words that stand together."""
+
 import numpy as np
 import pytest
 
-from knowledge.retrieval.fusion import fuse, supported
+from knowledge.retrieval.fusion import SPAN, fuse, said_together, supported
 
 
 def test_lexical_evidence_decides_between_equal_cosines() -> None:
@@ -21,3 +23,35 @@ def test_a_passage_gains_from_the_rest_of_its_document_and_nothing_from_itself()
     assert gained == pytest.approx([0.125, 0, 0.1375, 0.1375, 0, 0.0125, 0, 0], abs=1e-6)
     assert (scores + gained)[0] > (scores + gained)[2], "the best passage of a document stays its best"
     assert len(supported([], np.zeros(0, np.float32))) == 0
+
+
+SHARES = {1: 0.5, 2: 0.3, 3: 0.2}
+
+
+def filler(count: int) -> list[int]:
+    return list(range(100, 100 + count))
+
+
+def test_what_stands_together_counts_in_full_and_what_is_scattered_by_its_best_place() -> None:
+    assert said_together(SHARES, [], [1, *filler(3), 2, 3]) == pytest.approx(1.0)
+    assert said_together(SHARES, [], [1, *filler(SPAN), 2, 3]) == pytest.approx(0.5)
+
+
+def test_a_span_has_so_many_terms_and_no_more() -> None:
+    assert said_together(SHARES, [], [1, *filler(SPAN - 2), 2]) == pytest.approx(0.8)
+    assert said_together(SHARES, [], [1, *filler(SPAN - 1), 2]) == pytest.approx(0.5)
+
+
+def test_a_repeated_term_counts_once_and_leaves_with_its_last_place() -> None:
+    assert said_together(SHARES, [], [2, 2, 2]) == pytest.approx(0.3)
+    assert said_together(SHARES, [], [2, *filler(SPAN - 2), 2, 3]) == pytest.approx(0.5)
+
+
+def test_the_heading_is_granted_to_each_place() -> None:
+    assert said_together(SHARES, [1], [*filler(50), 2]) == pytest.approx(0.8)
+    assert said_together(SHARES, [1], []) == pytest.approx(0.5)
+
+
+def test_nothing_asked_or_nothing_said_is_nothing() -> None:
+    assert said_together({}, [1], [1, 2]) == 0
+    assert said_together(SHARES, [], filler(5)) == 0

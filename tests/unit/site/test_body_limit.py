@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from asgiref.testing import ApplicationCommunicator
 from asgiref.typing import HTTPRequestEvent
 from django.conf import settings
@@ -47,13 +46,13 @@ async def status_of(application: Any, headers: dict[str, str], *parts: bytes) ->
     return start["status"], body["body"]
 
 
-@pytest.mark.parametrize("parts", [(b"x" * MOST,), (b"x" * 4, b"x" * 6), (b"",)])
-async def test_a_body_up_to_the_limit_arrives_whole(parts: tuple[bytes, ...]) -> None:
-    inner = Inner()
-    status, _ = await status_of(
-        BodyLimit(inner, most_bytes=MOST), {"content_length": str(len(b"".join(parts)))}, *parts
-    )
-    assert (status, inner.read) == (200, b"".join(parts))
+async def test_a_body_up_to_the_limit_arrives_whole() -> None:
+    for parts in ((b"x" * MOST,), (b"x" * 4, b"x" * 6), (b"",)):
+        inner = Inner()
+        status, _ = await status_of(
+            BodyLimit(inner, most_bytes=MOST), {"content_length": str(len(b"".join(parts)))}, *parts
+        )
+        assert (status, inner.read) == (200, b"".join(parts))
 
 
 async def test_an_announced_length_over_the_limit_is_refused_unread() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 
-from copilot_site.config import BASE_DIR
+from copilot_site.config import BASE_DIR, Config
 from copilot_site.embedded.serve import WORKERS
 from copilot_site.lib.version import VERSION
 from copilot_site.lib.web_process import OTHERS, POOL
@@ -122,8 +123,25 @@ def test_workers_serve_their_queues_everywhere() -> None:
         words = PODS[f"worker-{name}"]["containers"][0]["args"]
         assert words[words.index("-Q") + 1] == queues
         assert f" -Q {queues} " in UNITS[f"copilot-worker-{name}.service"]
+        assert f" -Q {queues} " in COMPOSE[f"worker-{name}"]["command"]
         for command in (COMPOSE[f"worker-{name}"]["command"], " ".join(words)):
             assert "--include copilot_site.worker_alive" in command, "its check looks at the file that this marks"
+
+
+def test_what_is_due_within_minutes_is_served_by_every_worker() -> None:
+    """Two documents of hours held up both processes of the one worker that signed the audit log and brought dead work back."""
+    for entry in settings.CELERY_BEAT_SCHEDULE.values():
+        queue = settings.CELERY_TASK_ROUTES[entry["task"]]["queue"]
+        serving = [name for name, queues in WORKERS.items() if queue in queues.split(",")]
+        assert serving == (list(WORKERS) if entry["schedule"] <= 300 else ["bulk"])
+
+
+def test_each_process_of_compose_reads_the_whole_env_file_and_names_nothing_else() -> None:
+    for name in ("migrate", "web", "worker-interactive", "worker-bulk", "beat"):
+        environment = COMPOSE[name]["environment"]
+        assert COMPOSE[name]["env_file"] == ".env", name
+        assert {key for key, value in environment.items() if value} <= set(Config.names()), name
+        assert environment["COPILOT_HOME"] == "/srv/copilot", "the state stays in the image"
 
 
 def test_all_resources_are_named_and_belong_together() -> None:
@@ -150,24 +168,23 @@ def test_all_resources_are_named_and_belong_together() -> None:
             assert each["spec"]["selector"]["matchLabels"] == each["spec"]["template"]["metadata"]["labels"]
 
 
-@pytest.mark.parametrize("name", PODS)
-def test_a_pod_is_confined_limited_and_watched(name: str) -> None:
-    pod = PODS[name]
-    assert (pod["automountServiceAccountToken"], pod["enableServiceLinks"]) == (False, False)
-    assert pod["securityContext"]["runAsNonRoot"]
-    assert f"USER {pod['securityContext']['runAsUser']}\n" in DOCKERFILE
-    volumes = {volume["name"] for volume in pod["volumes"]}
-    for container in pod["containers"] + pod.get("initContainers", []):
-        rights = container["securityContext"]
-        assert (rights["readOnlyRootFilesystem"], rights["allowPrivilegeEscalation"]) == (True, False)
-        assert rights["capabilities"] == {"drop": ["ALL"]}
-        assert {"requests", "limits"} <= set(container["resources"])
-        assert {mount["name"] for mount in container["volumeMounts"]} <= volumes
-        secrets = [each["secretRef"]["name"] for each in container["envFrom"] if "secretRef" in each]
-        assert secrets == ["owner" if name == "migrate" else "secrets"]
-    if name != "migrate":
-        assert "livenessProbe" in pod["containers"][0]
-        assert pod["initContainers"][0]["command"] == ["python", "manage.py", "migrate", "--check"]
+def test_a_pod_is_confined_limited_and_watched() -> None:
+    for name, pod in PODS.items():
+        assert (pod["automountServiceAccountToken"], pod["enableServiceLinks"]) == (False, False), name
+        assert pod["securityContext"]["runAsNonRoot"], name
+        assert f"USER {pod['securityContext']['runAsUser']}\n" in DOCKERFILE, name
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        for container in pod["containers"] + pod.get("initContainers", []):
+            rights = container["securityContext"]
+            assert (rights["readOnlyRootFilesystem"], rights["allowPrivilegeEscalation"]) == (True, False), name
+            assert rights["capabilities"] == {"drop": ["ALL"]}, name
+            assert {"requests", "limits"} <= set(container["resources"]), name
+            assert {mount["name"] for mount in container["volumeMounts"]} <= volumes, name
+            secrets = [each["secretRef"]["name"] for each in container["envFrom"] if "secretRef" in each]
+            assert secrets == ["owner" if name == "migrate" else "secrets"]
+        if name != "migrate":
+            assert "livenessProbe" in pod["containers"][0], name
+            assert pod["initContainers"][0]["command"] == ["python", "manage.py", "migrate", "--check"], name
 
 
 def test_the_web_is_drained_before_it_stops() -> None:

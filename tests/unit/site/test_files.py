@@ -18,11 +18,6 @@ class Watched(io.BytesIO):
         return part
 
 
-def test_the_whole_file_comes_in_parts() -> None:
-    answer = StreamedFile(Watched(DATA))
-    assert b"".join(answer) == DATA
-
-
 async def test_under_asgi_no_more_than_a_part_is_in_memory() -> None:
     file = Watched(DATA)
     answer = StreamedFile(file)

@@ -6,19 +6,19 @@ from agent.providers.reply import PartialCall
 from copilot_site.lib.json_input import MOST_LEVELS, HalfCharacter, NestedTooDeeply, loads, loads_answer
 
 
-@pytest.mark.parametrize("levels", [MOST_LEVELS + 1, 900, 100_000])
+@pytest.mark.parametrize("levels", [MOST_LEVELS + 1, 100_000])
 @pytest.mark.parametrize(("opened", "closed"), [("[", "]"), ('{"a":', "}")])
 def test_deep_json_is_refused(levels: int, opened: str, closed: str) -> None:
     with pytest.raises(NestedTooDeeply):
         loads(opened * levels + "1" + closed * levels)
 
 
-@pytest.mark.parametrize("levels", [0, 1, MOST_LEVELS])
-def test_what_is_meant_is_read(levels: int) -> None:
-    value = loads("[" * levels + "1" + "]" * levels)
-    for _ in range(levels):
-        (value,) = value
-    assert value == 1
+def test_what_is_meant_is_read() -> None:
+    for levels in (0, 1, MOST_LEVELS):
+        value = loads("[" * levels + "1" + "]" * levels)
+        for _ in range(levels):
+            (value,) = value
+        assert value == 1, levels
 
 
 def test_a_wide_one_is_no_deep_one() -> None:

@@ -32,9 +32,8 @@ def talk(language: str, *turns: str) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize(
-    ("language", "turns"),
-    [
+def test_one_part_is_changed_and_the_rest_kept() -> None:
+    for language, turns in (
         (
             "zh",
             {
@@ -43,32 +42,11 @@ def talk(language: str, *turns: str) -> list[str]:
             },
         ),
         (
-            "zh",
-            {
-                "今年的销售额是多少？": "销售额，时间：2026-01-01 至 2026-12-31（尚未结束）",
-                "按产品分一下": "销售额，按产品，时间：2026-01-01 至 2026-12-31（尚未结束）",
-                "不对，我要的是去年的": "销售额，按产品，时间：2025-01-01 至 2025-12-31",
-            },
-        ),
-        (
-            "zh",
-            {"德国有多少客户？": "客户数量，国家 = 德国", "按行业分": "客户数量，按行业，国家 = 德国"},
-        ),
-        ("zh", {"德国有多少客户？": "客户数量，国家 = 德国", "列出来": "客户列表，国家 = 德国"}),
-        (
             "en",
             {
                 "How many customers are there by industry?": "number of customers, by industry",
                 "as a share": "share of number of customers, by industry",
                 "no, I meant countries": "share of number of customers, by country",
-            },
-        ),
-        ("zh", {"欧洲有多少客户？": "客户数量，地区 = 欧洲", "华东呢？": "客户数量，地区 = 华东"}),
-        (
-            "zh",
-            {
-                "欧洲有多少客户？": "客户数量，地区 = 欧洲",
-                "中国呢？": "客户数量，国家 = 中国 | 客户数量，地区 = 欧洲，国家 = 中国",
             },
         ),
         (
@@ -92,24 +70,6 @@ def talk(language: str, *turns: str) -> list[str]:
             },
         ),
         (
-            "zh",
-            {
-                "上个月的销售额是多少？": "销售额，时间：2026-10-01 至 2026-10-31",
-                "再上个月呢？": "销售额，时间：2026-09-01 至 2026-09-30",
-                "那前一个月呢": "销售额，时间：2026-08-01 至 2026-08-31",
-                "前一年呢": "销售额，时间：2025-08-01 至 2025-08-31",
-            },
-        ),
-        (
-            "zh",
-            {
-                "上个月的销售额是多少？": "销售额，时间：2026-10-01 至 2026-10-31",
-                "去年呢？": "销售额，时间：2025-10-01 至 2025-10-31 | 销售额，时间：2025-01-01 至 2025-12-31",
-                "按地区": "销售额，按地区，时间：2026-10-01 至 2026-10-31",
-                "占比": "销售额占比，按地区，时间：2026-10-01 至 2026-10-31",
-            },
-        ),
-        (
             "en",
             {
                 "What was our revenue in 2025?": "revenue, time: 2025-01-01 to 2025-12-31",
@@ -121,41 +81,12 @@ def talk(language: str, *turns: str) -> list[str]:
             },
         ),
         (
-            "en",
-            {
-                "Which projects are active?": "list of project, project status = active",
-                "and which are on hold?": "list of project, project status = paused",
-                "how many are there?": "number of projects, project status = paused",
-            },
-        ),
-        (
             "zh",
             {
                 "2025年德国的销售额是多少？": "销售额，时间：2025-01-01 至 2025-12-31，国家 = 德国",
                 "销量呢？": "销量，时间：2025-01-01 至 2025-12-31，国家 = 德国",
                 "同比呢？": "销量对比，时间：2025-01-01 至 2025-12-31，时间：2024-01-01 至 2024-12-31，国家 = 德国",
                 "客户有多少呢？": "客户数量",  # asks by itself
-            },
-        ),
-        ("zh", {"进行中的项目有几个？": "项目数量，项目状态 = 进行中", "总预算呢？": "总预算，项目状态 = 进行中"}),
-        ("zh", {"各地区的客户数": "客户数量，按地区", "各占多少？": "客户数量占比，按地区"}),
-        (
-            "en",
-            {
-                "revenue in 2025": "revenue, time: 2025-01-01 to 2025-12-31",
-                "units sold?": "units sold, time: 2025-01-01 to 2025-12-31 | units sold",  # of that year, or of all?
-                "and customers?": (
-                    "number of customers, time: 2025-01-01 to 2025-12-31 | number of customers, time: … to 2025-12-31"
-                ),
-            },
-        ),
-        (
-            "en",
-            {
-                "revenue last month": "revenue, time: 2026-10-01 to 2026-10-31",
-                "compared with last year": (
-                    "revenue, compared, time: 2026-10-01 to 2026-10-31, time: 2025-10-01 to 2025-10-31"
-                ),
             },
         ),
         (
@@ -173,17 +104,13 @@ def talk(language: str, *turns: str) -> list[str]:
                 "How many customers are there?": "number of customers",  # a topic of its own leaves nothing behind
             },
         ),
-    ],
-)
-def test_one_part_is_changed_and_the_rest_kept(language: str, turns: dict[str, str]) -> None:
-    assert talk(language, *turns) == list(turns.values())
+    ):
+        assert talk(language, *turns) == list(turns.values())
 
 
 EARLIER = {
     "revenue": "What was our revenue by country in 2026?",
-    "orders": "How many orders were there in 2026?",
     "products": "Which products are there?",
-    "large": "How many products have a list price above 5000?",
 }
 
 
@@ -191,9 +118,7 @@ EARLIER = {
     ("earlier", "then"),
     [
         ("revenue", "and in dollars for November?"),
-        ("revenue", "那十一月的美元呢？"),
         ("products", "only those with a list price above $500"),
-        ("large", "and which have a list price above $700?"),
     ],
 )
 def test_another_currency_is_asked_of_a_follow_up_in_vain(earlier: str, then: str) -> None:
@@ -218,22 +143,17 @@ def test_rows_that_were_counted_within_a_time_of_their_own_are_not_listed() -> N
     assert not isinstance(changed("list them", standing, LEXICON, context), LogicalQuery)
 
 
-@pytest.mark.parametrize(
-    ("earlier", "then"),
-    [
+def test_how_it_goes_on_is_not_guessed() -> None:
+    for earlier, then in (
         ("2025年德国的销售额", "差多少？"),
         ("2025年各地区的销售额", "产品呢？"),  # by product, or how many products?
         ("revenue in 2025", "compared with last month"),
-        ("How many customers are there in Germany?", "compared with last year"),
         ("今年新增了多少德国客户？", "销售额呢"),  # of this year, or of those who came then?
-        ("今年新增了多少德国客户？", "他们去年的销售额"),
-    ],
-)
-def test_how_it_goes_on_is_not_guessed(earlier: str, then: str) -> None:
-    context = Context("en", TODAY)
-    standing = parse(earlier, LEXICON, context)
-    assert isinstance(standing, LogicalQuery)
-    assert not isinstance(changed(then, standing, LEXICON, context) or parse(then, LEXICON, context), LogicalQuery)
+    ):
+        context = Context("en", TODAY)
+        standing = parse(earlier, LEXICON, context)
+        assert isinstance(standing, LogicalQuery), earlier
+        assert not isinstance(changed(then, standing, LEXICON, context) or parse(then, LEXICON, context), LogicalQuery)
 
 
 def test_a_time_stays_that_of_the_things_it_was_said_of() -> None:

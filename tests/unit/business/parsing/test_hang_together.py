@@ -15,18 +15,13 @@ YEAR = "2025-01-01 to 2025-12-31"
     ("question", "said"),
     [
         ("Which customer has the highest revenue in each region?", "revenue, by region, customer, of each region, first 1"),
-        ("top 3 products by revenue in each region", "revenue, by region, product, of each region, first 3"),
-        ("每个地区销售额最高的客户是谁？", "销售额，按地区、客户，各地区中，前 1"),
         ("每年销售额最高的产品", "销售额，按年、产品，各年中，前 1"),
         ("revenue and number of orders by month", "revenue, number of orders, by month"),
-        ("各地区的客户数和销售额", "客户数量、销售额，按地区"),
         ("华东的客户总共给我们贡献了多少销售额？", "销售额，地区 = 华东"),
         ("Customers that did not order KeelDock", "list of customer, without orders (name = KeelDock)"),
         ("customers with orders that are not cancelled", "list of customer, with orders (order status ≠ cancelled)"),
         ("customers with no cancelled orders in 2025", f"list of customer, without orders (order status = cancelled, {YEAR})"),
-        ("customers with cancelled orders in 2025", f"list of customer, with orders (order status = cancelled, {YEAR})"),
         ("客户里订单不到两笔的有几家？", "客户数量，订单数量 < 2"),
-        ("the most expensive software", "list of product, first 1, by list price, category = software"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_one_thing_is_asked_of_it(question: str, said: str) -> None:
@@ -36,19 +31,12 @@ def test_what_is_said_of_one_thing_is_asked_of_it(question: str, said: str) -> N
     assert sentence(parsed, LEXICON.catalog, language, TODAY) == said
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+def test_what_may_mean_another_number_is_not_read() -> None:
+    for question in (
         "customers with orders over 10000",  # so many orders, or such a large one?
-        "有过超过10000元订单的客户",
         "How many customers have only paid orders?",
-        "只有已付款订单的客户有几家？",
         "各国家客户的销售额，只看前五",  # five countries, or five customers of each?
-        "top 3 by region and product by revenue",
         "revenue and number of customers in 2025",  # who came then, or who were there?
-        "how many customers generated revenue in 2025",
         "华东的客户占所有订单的比例",  # of the orders, which are not customers
-    ],
-)
-def test_what_may_mean_another_number_is_not_read(question: str) -> None:
-    assert isinstance(parse(question, LEXICON, Context("en", TODAY)), Unparseable)
+    ):
+        assert isinstance(parse(question, LEXICON, Context("en", TODAY)), Unparseable)
