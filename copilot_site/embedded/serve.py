@@ -5,6 +5,7 @@ A program of its own, which `up` becomes: it watches as long as the system runs,
 
 import fcntl
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ from copilot_site.home import Home
 # A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages
 # side by side. An import has many: a process for each reads them one by one, and none waits for another's last passage.
 WORKERS = {"interactive": "interactive,watch", "bulk": "bulk,maintenance,watch"}
+BACKLOG = 2048  # connections that wait for a web process
 # As root, Celery warns in eight lines at every start.
 QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
 
@@ -55,12 +57,30 @@ def main() -> int:
 
 
 def _serve(supervisor: Supervisor, home: Home, host: str, port: int, *, demo: bool) -> str | None:
-    """Serve until a signal; return a sentence where it did not become ready. Processes that end later are restarted."""
-    start_processes(supervisor, host, port)
-    failed = _wait_ready(supervisor, f"http://{host}:{port}", demo=demo)
-    if not (failed or supervisor.stopping):
-        supervisor.keep(services.parts(home))
+    """Serve until a signal; return a sentence where it did not become ready. Processes that end later are restarted.
+
+    The port stays open meanwhile: requests wait for the next web process and are not refused.
+    """
+    with listening(host, port) as door:
+        start_processes(supervisor, door, port)
+        failed = _wait_ready(supervisor, f"http://{host}:{port}", demo=demo)
+        if not (failed or supervisor.stopping):
+            supervisor.keep(services.parts(home))
     return failed
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens there. Raises ServiceFailed where the port is taken."""
+    door = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # its connections have it, too: events are small
+    try:
+        door.bind((host, port))
+    except OSError as error:
+        door.close()
+        raise ServiceFailed(f"Port {port} of {host} cannot be used ({error.strerror}).") from None
+    door.listen(BACKLOG)
+    return door
 
 
 def _wait_ready(supervisor: Supervisor, url: str, *, demo: bool) -> str | None:
@@ -78,8 +98,8 @@ def _wait_ready(supervisor: Supervisor, url: str, *, demo: bool) -> str | None:
     return "The system did not become ready; the lines above say what is missing." if code > 0 else None
 
 
-def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
-    """Start the workers, beat and the web server; they read where the services are from the environment."""
+def start_processes(supervisor: Supervisor, door: socket.socket, port: int) -> None:
+    """Start the workers, beat and the web server, which gets the socket; they read where the services are from the environment."""
     environment = os.environ | {"PORT": str(port)} | QUIET
     celery = [sys.executable, "-m", "celery", "--workdir", str(BASE_DIR), "--quiet", "-A"]
     for name, queues in WORKERS.items():
@@ -88,11 +108,11 @@ def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
         supervisor.start(name, [*celery, "copilot_site", "worker", *options], environment)
     supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
-    options = ["--host", host, "--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
+    options = ["--fd", str(door.fileno()), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
     options += ["--timeout-graceful-shutdown", "3"]  # s; a stream stays open while its model works
-    # With several, uvicorn's first process holds the port and replaces those that end or do not answer it within 5 s.
+    # With several, uvicorn's first process replaces those that end or do not answer it within 5 s.
     options += ["--workers", str(load_config().web_processes)]
-    supervisor.start("web", [*uvicorn, *options], environment)
+    supervisor.start("web", [*uvicorn, *options], environment, [door.fileno()])
 
 
 @contextmanager

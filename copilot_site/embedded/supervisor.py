@@ -45,9 +45,11 @@ class Part(Protocol):
 class Child:
     """A process of ours in a session of its own: a Ctrl-C reaches it through us, in order, once."""
 
-    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], handed_on: Sequence[int] = ()
+    ) -> None:
         self.name = name
-        self._command, self._environment = command, dict(environment)
+        self._command, self._environment, self._handed_on = command, dict(environment), handed_on
         self.process = self._started()
 
     def ended(self) -> str | None:
@@ -75,6 +77,7 @@ class Child:
             text=True,
             errors="replace",
             env=self._environment,
+            pass_fds=self._handed_on,
             start_new_session=True,
         )
         threading.Thread(target=_relay, args=(self.name, process), daemon=True).start()
@@ -131,9 +134,11 @@ class Supervisor:
         self._children: list[Child] = []
         self._stopping = threading.Event()
 
-    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start one child; its lines appear on our standard output as `name | line`."""
-        self._children.append(Child(name, command, environment))
+    def start(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], handed_on: Sequence[int] = ()
+    ) -> None:
+        """Start one child; its lines appear on our standard output as `name | line`. handed_on: open files that it gets, by number."""
+        self._children.append(Child(name, command, environment, handed_on))
         self._write_ledger()
 
     def ended(self) -> str | None:
