@@ -22,7 +22,7 @@ def logins() -> list[Login]:
     """Return everybody who can sign in, in the order of the company file."""
     company = load_company()
     people = [Login(person.username, company.password, person.role.en) for person in company.people]
-    role = "Administrator: governs bases, folders and rights; reads only by “See as”, recorded with both names"
+    role = "Administrator: governs bases, folders and rights; reads only by “View as”, recorded with both names"
     return [*people, Login(ADMINISTRATOR, company.password, role)]
 
 

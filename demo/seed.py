@@ -89,7 +89,7 @@ def _alone() -> Iterator[None]:
 
 
 def people(company: Company) -> None:
-    """Create units, roles and people, and one administrator, who governs everything and reads only through “See as”."""
+    """Create units, roles and people, and one administrator, who governs everything and reads only through “View as”."""
     for group in company.groups:
         if group.kind == "role":
             create_role(None, name=bilingual(group.name))
