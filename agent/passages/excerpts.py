@@ -9,6 +9,7 @@ from agent.text.sentences import Sentence, split
 from knowledge.text.passage_blocks import PassageBlock
 
 MOST_ROWS = 8  # of a table, those around the marked ones
+SHORT = 500  # characters of a passage that is shown whole: about a third of a screen
 
 Kind = Literal["prose", "list", "table", "code", "heading"]
 
@@ -42,6 +43,17 @@ def excerpt_of(
     return tuple(
         _part(list(group), marked) for _place, group in groupby(sentences, key=lambda each: (each.part, each.kind))
     )
+
+
+def folded(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], tuple[Part, ...], tuple[Part, ...]]:
+    """Split a passage into what comes before its marks, the marks with their heading, and what comes after; a short one is not split."""
+    marked = [place for place, part in enumerate(parts) if any(piece.is_marked for piece in part.pieces)]
+    if not marked or sum(len(piece.text) for part in parts for piece in part.pieces) <= SHORT:
+        return (), parts, ()
+    begin = marked[0]
+    while begin and parts[begin - 1].kind == "heading":
+        begin -= 1
+    return parts[:begin], parts[begin : marked[-1] + 1], parts[marked[-1] + 1 :]
 
 
 def _part(sentences: Sequence[Sentence], marked: Collection[int]) -> Part:

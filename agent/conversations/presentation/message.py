@@ -15,7 +15,7 @@ from agent.conversations.presentation.similar_titles import CloseTitle
 from agent.conversations.presentation.steps import StepSummary
 from agent.models import AnswerFault, MadeFile, Role, ToolApproval
 from agent.outside import SERVICE_SOURCE, AskedOutside, host_of
-from agent.passages.excerpts import Part
+from agent.passages.excerpts import Part, folded
 from business.results.shown_query import QueryShown
 from knowledge.places import DocumentPlace
 from knowledge.selectors import ShownPassage
@@ -53,6 +53,11 @@ class ShownCitation:
     passage: ShownPassage
     score: float
     excerpt: tuple[Part, ...] = ()
+
+    @property
+    def folded(self) -> tuple[tuple[Part, ...], tuple[Part, ...], tuple[Part, ...]]:
+        """Return the excerpt in three: before the highlights, around them, after them."""
+        return folded(self.excerpt)
 
     @property
     def page(self) -> int | None:

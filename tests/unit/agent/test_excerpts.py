@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.passages.excerpts import MOST_ROWS, Part, excerpt_of
+from agent.passages.excerpts import MOST_ROWS, SHORT, Part, excerpt_of, folded
 
 PROSE = "Lunch is at noon. Employees have 30 days. The rest is up to you.\n\nSoup is at eleven."
 STEPS = "# Failover\n\n1. Stop the writer.\n2. Promote the replica.\n3. Point the clients at it."
@@ -69,3 +69,18 @@ def test_code_is_shown_line_by_line() -> None:
         ["make stop", "make start"],
     )
     assert marked(parts) == ["make start"]
+
+
+def test_a_long_passage_is_folded_around_its_marks_under_their_heading() -> None:
+    filler = "The kitchen is on the second floor. " * (SHORT // 30)
+    text = f"## Kitchen\n\n{filler}\n\n## Leave\n\nEmployees have 30 days.\n\n{filler}"
+    before, core, after = folded(excerpt_of(text, *span(text, "Employees have 30 days.")))
+    assert [part.kind for part in core] == ["heading", "prose"]
+    assert marked(core) == ["Employees have 30 days."]
+    assert marked((*before, *after)) == []
+    assert [part.kind for part in before] == ["heading", "prose"]
+
+
+def test_a_short_passage_is_shown_whole() -> None:
+    parts = excerpt_of(PROSE, *span(PROSE, "Employees have 30 days."))
+    assert folded(parts) == ((), parts, ())
