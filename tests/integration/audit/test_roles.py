@@ -72,10 +72,15 @@ def app(logbook: Logbook, settings: LazySettings) -> Logbook:
     return logbook
 
 
-@pytest.mark.parametrize("statement", FORBIDDEN)
-def test_the_application_cannot_change_the_log_even_without_triggers(app: Logbook, statement: str) -> None:
-    with role(ROLE), pytest.raises(ProgrammingError, match=r"permission denied|must be owner"), transaction.atomic():
-        connection.cursor().execute(statement)
+def test_the_application_cannot_change_the_log_even_without_triggers(app: Logbook) -> None:
+    give_role_its_rights()  # again, as each start does
+    for statement in FORBIDDEN:
+        with (
+            role(ROLE),
+            pytest.raises(ProgrammingError, match=r"permission denied|must be owner"),
+            transaction.atomic(),
+        ):
+            connection.cursor().execute(statement)
     assert {kind for _seq, kind in verified()} == {"guard"}
 
 
@@ -101,12 +106,6 @@ def test_the_rest_of_the_database_is_the_application_s_own(app: Logbook) -> None
         cursor.execute("ANALYZE knowledge_chunkindex")
         cursor.execute("DELETE FROM django_session")
     assert Entry.objects.filter(action=Action.KNOWLEDGE_BASE_CREATED).count() == 1
-
-
-def test_giving_the_rights_again_changes_nothing(app: Logbook) -> None:
-    give_role_its_rights()
-    with role(ROLE), pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
-        connection.cursor().execute("DELETE FROM audit_entry")
 
 
 def test_rights_are_given_before_or_after_a_vacuum_of_the_log_and_never_during_one(

@@ -11,7 +11,6 @@ from agent.events import StopReason
 from agent.models import Message, Role, Session
 from authz.grants import take_back
 from authz.permissions import Right
-from knowledge.library import knowledge_bases_of
 from knowledge.services import access
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import House, client_of, principal_of
@@ -32,8 +31,8 @@ HANDBOOK = (
 )
 
 
-def page_of(person: User, language: str = "en", *suggested: str) -> FirstPage:
-    return first_page(principal_of(person), person, language, suggested=suggested)
+def page_of(person: User, language: str = "en") -> FirstPage:
+    return first_page(principal_of(person), person, language)
 
 
 def titles(page: FirstPage) -> set[str]:
@@ -61,12 +60,6 @@ def test_questions_are_made_of_what_the_person_may_read_in_their_language(house:
     assert set(page_of(house.stranger).suggestions) == {"When is the merger?"}
     take_back(None, [Right.VIEW], house.sibling, of=house.stranger)
     assert set(page_of(house.stranger).suggestions) == set()
-
-
-def test_what_is_suggested_comes_first_and_once(house: House) -> None:
-    make_document(house.folder, "faq.md", FAQ, ingested=True)
-    again = "How long does a rollback take?"
-    assert page_of(house.reader, "en", "First?", again).suggestions == ("First?", again)
 
 
 def answered(person: User, question: str, *, stop_reason: str = StopReason.OK, days: int = 0, **of: bool) -> None:
@@ -110,21 +103,10 @@ def test_a_follow_up_is_not_offered_again_without_the_question_before_it(house: 
     }
 
 
-def test_an_empty_base_is_the_last_of_the_library(house: House) -> None:
-    make_document(house.folder, "guide.md", GUIDE, ingested=True)
-    allow(house.reader, make_base("A base without documents"))
-    assert [base.name for base in knowledge_bases_of(principal_of(house.reader))] == [
-        "Rules",
-        "A base without documents",
-    ]
-
-
-def test_whoever_reads_nothing_is_told_what_to_do(house: House) -> None:
+def test_people_who_read_nothing_are_led_to_what_they_can_do(house: House) -> None:
     def body_for(person: User) -> str:
         return client_of(person).get(reverse("chat")).content.decode()
 
-    make_document(house.folder, "guide.md", GUIDE, ingested=True)
-    assert "Guide to pods" in body_for(house.reader)
     body, ask = body_for(house.stranger), f'href="{reverse("my-requests")}"'
     assert ask not in body[body.index('id="welcome"') :]  # there is nothing to ask for
     access.set_discoverable(None, house.below, is_discoverable=True)
@@ -134,5 +116,4 @@ def test_whoever_reads_nothing_is_told_what_to_do(house: House) -> None:
     assert reverse("base-new") in body_for(make_user(is_superuser=True))
     allow(house.stranger, empty := make_base("Empty"))
     body = body_for(house.stranger)
-    assert "There is nothing to read yet" in body
     assert reverse("base", args=[empty.pk]) in body

@@ -50,17 +50,6 @@ def test_what_is_pinned_stands_on_top_and_what_is_archived_apart(owner: User) ->
     assert reverse("conversation", args=[second.pk]) in client_of(owner).get("/chat/all/?archived=1").content.decode()
 
 
-def test_what_cannot_be_seen_on_the_page_is_said(owner: User) -> None:
-    session = Session.objects.create(user=owner, title="one")
-    address = reverse("conversation-change", args=[session.pk])
-    for given, said in (
-        ({"is_archived": "1"}, "The conversation is in the archive."),
-        ({"is_archived": "0"}, "The conversation is out of the archive."),
-        ({"label": " Travel "}, "The conversation is filed under “Travel”."),
-    ):
-        assert said in client_of(owner).post(address, given, follow=True).content.decode()
-
-
 def test_nobody_else_changes_it_and_a_bad_name_changes_nothing(owner: User) -> None:
     session = Session.objects.create(user=owner, title="mine")
     assert change(make_user("other"), session, title="theirs", is_archived="1") == 404
