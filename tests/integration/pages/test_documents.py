@@ -116,13 +116,13 @@ def test_a_page_image_is_made_once_kept_by_no_browser_and_shown_under_the_rights
 
 
 def test_a_page_that_cannot_be_drawn_is_refused_and_one_that_does_not_exist_is_not_found(house: House) -> None:
-    version = newest_version(house.pdf)
-    Path(version.file.path).write_bytes(b"%PDF-1.4\nbroken")
     client = client_of(house.reader)
-    assert client.get(reverse("page-image", args=[house.pdf.pk, 1, 2])).status_code == 400
-    assert client.get(reverse("document", args=[house.pdf.pk])).status_code == 200
     for document, number, page in ((house.pdf, 1, 0), (house.pdf, 1, 3), (house.pdf, 2, 1), (house.document, 1, 1)):
         assert client.get(reverse("page-image", args=[document.pk, number, page])).status_code == 404
+    version = newest_version(house.pdf)
+    Path(version.file.path).write_bytes(b"%PDF-1.4\nbroken")
+    assert client.get(reverse("page-image", args=[house.pdf.pk, 1, 2])).status_code == 400
+    assert client.get(reverse("document", args=[house.pdf.pk])).status_code == 200
 
 
 def test_the_original_comes_as_a_download_of_the_same_bytes(house: House) -> None:
