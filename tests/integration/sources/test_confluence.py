@@ -46,7 +46,9 @@ def source(wiki: Wiki, make_source: Make, people: list[User]) -> Source:
     return make_source("confluence", secret=TOKEN, url=wiki.url, space="ENG", **account)
 
 
-def test_a_space_is_read_and_then_only_what_changed(source: Source, wiki: Wiki, folder: Folder) -> None:
+def test_a_space_is_read_then_only_what_changed_and_a_moved_page_keeps_its_document(
+    source: Source, wiki: Wiki, folder: Folder
+) -> None:
     assert counts(read(source)) == {"added": 4}
     assert set(paths(folder)) == {"Home.html", "Guide.html", "Guide/Deploy.html", "Pay - bonus.html"}
     deploy = item_of(source, "Guide/Deploy.html")
@@ -57,14 +59,9 @@ def test_a_space_is_read_and_then_only_what_changed(source: Source, wiki: Wiki, 
     assert not [path for path in wiki.asked if "export_view" in path]
     wiki.pages[3].body, wiki.pages[3].version = "<p>Nothing at night.</p>", 2
     assert counts(read(source)) == {"changed": 1, "unchanged": 3}
-
-
-def test_a_page_that_is_moved_or_renamed_keeps_its_document(source: Source, wiki: Wiki) -> None:
-    read(source)
-    before = item_of(source, "Guide/Deploy.html").document
     wiki.pages[3].title, wiki.pages[3].parent = "Release", 4
     assert counts(read(source)) == {"moved": 1, "unchanged": 3}
-    assert item_of(source, "Pay - bonus/Release.html").document == before
+    assert item_of(source, "Pay - bonus/Release.html").document == deploy.document
     del wiki.pages[3]
     assert counts(read(source)) == {"unchanged": 3, "withdrawn": 1}
 
@@ -116,15 +113,6 @@ def test_without_rights_a_restricted_page_and_what_is_below_it_is_named_and_not_
         "“Guide” is restricted there: let rights come along.",
         "“Deploy” is restricted there: let rights come along.",
     }
-
-
-def test_a_try_tells_what_would_come_with_rights_and_without(source: Source, wiki: Wiki) -> None:
-    wiki.pages[2].groups = ("Engineering",)
-    without = preview(source, secret=TOKEN)
-    assert (without.count, len(without.problems)) == (2, 2)
-    source.takes_rights = True
-    ruled = preview(source, secret=TOKEN)
-    assert (ruled.count, set(ruled.titles), ruled.problems) == (4, {"Home", "Guide", "Deploy", "Pay / bonus"}, ())
 
 
 def test_what_lies_below_something_unlisted_is_not_brought(ruled: Source, wiki: Wiki, folder: Folder) -> None:
