@@ -65,8 +65,8 @@ def test_staff_see_the_rows_they_manage_and_a_superuser_all(base: KnowledgeBase,
     person = staff()
     allow(person, base, Right.VIEW, Right.CHANGE)
     reader = client_of(person)
-    for model in every:
-        assert listed(root, model) == every[model]
+    for model, rows in every.items():
+        assert listed(root, model) == rows
         assert listed(manager, model) == mine[model]
         assert listed(reader, model) == set(), "readers and editors do not govern"
 

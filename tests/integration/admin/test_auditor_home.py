@@ -12,11 +12,8 @@ from audit.record import record
 from authz.principal import Principal
 from copilot_site.admin_home.log import log_home
 from copilot_site.admin_home.waiting import waiting_for
-from demo.company import load_company
-from demo.hints import login_hints
 from knowledge.library import reviews_due
 from knowledge.models import Document
-from tests.factories import make_user
 from tests.integration.governance.world import World, client_of, staff
 
 pytestmark = pytest.mark.django_db
@@ -76,15 +73,3 @@ def test_a_date_of_review_that_has_passed_reminds_owners_and_whoever_governs() -
     assert waits == {"root": 2, "boss": 2, "mia": 1, "sam": 0}
     (line,) = [each for each in waiting_for(world.root) if each.url.startswith(address)]
     assert client_of(world.root).get(line.url).context["cl"].result_count == 2
-
-
-def test_the_sign_in_page_of_the_demo_lists_its_administrator_too() -> None:
-    assert login_hints() == []
-    make_user("admin", is_superuser=True)
-    assert login_hints() == []  # an administrator of that name alone is no demo
-    names = [person.username for person in load_company().people]
-    for name in names:
-        make_user(name)
-    assert [hint.username for hint in login_hints()] == [*names, "admin"]
-    User.objects.filter(username="admin").delete()
-    assert [hint.username for hint in login_hints()] == names

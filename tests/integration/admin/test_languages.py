@@ -52,17 +52,6 @@ def test_people_are_addressed_in_one_way(package: ModuleType) -> None:
     assert not {words for words in spoken if "你" in words}
 
 
-def test_scripts_address_people_in_the_same_way_and_we_say_otherwise_what_django_says(client: Client) -> None:
-    ours = {
-        entry.msgid
-        for path in Path().glob("locale/zh_Hans/LC_MESSAGES/djangojs.po")
-        for entry in polib.pofile(str(path))
-    }
-    theirs = SCRIPTS.parents[2] / "locale" / "zh_Hans" / "LC_MESSAGES" / "djangojs.po"
-    assert json.dumps("你")[1:-1] not in client.get(reverse("admin:jsi18n")).content.decode()
-    assert ours <= {entry.msgid for entry in polib.pofile(str(theirs))}, "Django does not say it any more"
-
-
 def test_what_is_hidden_for_readers_of_screens_alone_is_translated(client: Client) -> None:
     person = make_user("reader")
     person.groups.add(create_unit(None, name="Sales").group)

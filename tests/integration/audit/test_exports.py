@@ -24,7 +24,7 @@ from audit.record import record
 from audit.retention import purge
 from audit.selectors import EntryFilter
 from copilot_site.lib.errors import Conflict
-from tests.integration.audit.logbook import ANNA, BERT, Logbook, write
+from tests.integration.audit.logbook import ANNA, BERT, Logbook
 
 Lines = list[dict[str, Any]]
 
@@ -321,13 +321,6 @@ def test_the_command_writes_the_file_and_its_verifier_once(logbook: Logbook, tmp
     with pytest.raises(CommandError, match="known are: csv, csv-bom, jsonl, ocsf"):
         call_command("export_audit", str(tmp_path / "x"), "--format", "xml")
     assert not (tmp_path / "x").exists()
-
-
-def test_a_long_log_is_read_in_batches(logbook: Logbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.export.BATCH", 4)
-    monkeypatch.setattr("audit.verification.BATCH", 4)
-    write(21)
-    assert checked(exported("jsonl")).faults == []
 
 
 def test_an_export_that_a_purge_overtakes_ends_without_its_last_line(

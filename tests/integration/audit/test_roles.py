@@ -128,16 +128,6 @@ def test_rights_are_given_before_or_after_a_vacuum_of_the_log_and_never_during_o
         vacuum.close()
 
 
-def test_without_a_role_of_its_own_nothing_is_given(db: None, settings: LazySettings) -> None:
-    settings.DATABASE_ROLE = None
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT relname, relowner FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1")
-        before = cursor.fetchall()
-        give_role_its_rights()
-        cursor.execute("SELECT relname, relowner FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1")
-        assert cursor.fetchall() == before
-
-
 def test_work_of_the_owner_under_another_role_is_refused_in_one_sentence(app: Logbook) -> None:
     before = app.entry(13).at
     with connection.cursor() as cursor:

@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import Entry
-from authz import units
 from authz.models import ApiToken, Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseUserGrant
 from authz.models.units import OrgUnit, OrgUnitLink
 from authz.permissions import Right
@@ -19,7 +18,6 @@ from authz.tokens import issue_token
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, FolderLink
 from knowledge.services import access
-from knowledge.services.folders import move_folder
 from tests.factories import allow, make_user
 from tests.integration.governance.world import World, client_of, place_url, text_of
 from tests.tokens import client_with
@@ -51,22 +49,6 @@ def refused(change: Callable[[], object], sentence: str) -> None:
         change()
     assert str(refusal.value) == sentence
     assert everything() == before
-
-
-def test_a_circle_of_units_leaves_every_link_as_it_was(world: World) -> None:
-    for parent, name in ((world.platform, "Platform"), (world.engineering, "Engineering")):
-        sentence = f"“Engineering” cannot belong to “{name}”: that would close a circle."
-        refused(lambda parent=parent: units.move_unit(None, world.engineering, parent=parent), sentence)  # type: ignore[misc]
-
-
-def test_a_folder_below_itself_leaves_every_link_as_it_was(world: World) -> None:
-    allow(world.anna, world.rules, *Right)
-    anna = Principal.of(world.anna)
-    for below in (world.travel, world.rules):
-        refused(
-            lambda below=below: move_folder(anna, folder_id=world.rules.pk, parent_id=below.pk),  # type: ignore[misc]
-            "“Rules” cannot be moved below itself.",
-        )
 
 
 LOCKED_OUT = "Nobody could manage “Handbook” any more. Give somebody else the right to manage it first."

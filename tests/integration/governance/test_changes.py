@@ -37,15 +37,6 @@ def counted(effects: Effects) -> dict[str, tuple[dict[str, int], dict[str, int]]
     }
 
 
-def test_who_gains_how_many_documents_is_exact(world: World) -> None:
-    give = Change(What.GIVE, world.engineering.group, (Right.VIEW,))
-    assert counted(effects_of(world, world.pay, give)) == {"anna": ({"view": 1}, {})}
-    everything = Change(What.GIVE, world.auditors.group, (Right.VIEW, Right.DOWNLOAD))
-    root = world.rules.parent
-    assert root is not None
-    assert counted(effects_of(world, root, everything)) == {"ben": ({"view": 3, "download": 3}, {})}
-
-
 def test_who_loses_is_exact_and_what_another_grant_keeps_is_not_lost(world: World) -> None:
     allow(world.anna, world.travel)
     take = Change(What.TAKE_BACK, world.engineering.group, (Right.VIEW,))
@@ -70,11 +61,6 @@ def test_a_confirmation_of_other_effects_does_not_count(world: World) -> None:
     assert again is not None
     assert set(counted(again)) == {"ben", "carl"}
     assert not can(principal_of(world.ben), Right.VIEW, world.pay)
-
-
-def test_a_change_that_touches_nobody_is_saved_at_once(world: World) -> None:
-    empty = Change(What.GIVE, world.engineering.group, (Right.VIEW,))
-    assert carry_out(principal_of(world.boss), world.travel, empty) is None, "they have it from above"
 
 
 def post(user: User, place: Folder | Document, **fields: Any) -> Any:

@@ -84,13 +84,6 @@ def test_a_disabled_account_is_the_reason_whatever_is_granted(world: World) -> N
     assert why(world, world.anna, world.rules).reason is Reason.INACTIVE
 
 
-def test_a_document_of_its_own_is_explained_at_its_own_node(world: World) -> None:
-    access.give(None, [Right.VIEW], world.salaries, to=world.ben)
-    document = Document.unscoped.get(pk=world.salaries.pk)
-    found = why(world, world.ben, document)
-    assert (found.is_allowed, found.place.name, found.place.kind) == (True, "Salaries", "document")
-
-
 def test_it_is_recorded_with_the_person_it_tells_about(world: World) -> None:
     why(world, world.anna, world.rules)
     entry = Entry.objects.filter(action=Action.ACCESS_EXPLAINED).latest("id")

@@ -73,17 +73,6 @@ def test_their_tree_and_search_are_theirs_and_the_banner_names_them(
     assert client_of(overseer).get(url, {"folder": str(hidden.pk)}).status_code == 404
 
 
-def test_who_looked_as_whom_is_recorded_without_the_words(reader: User, overseer: User) -> None:
-    client_of(overseer).post(reverse("see-as", args=[reader.pk]), {"what": "ask", "text": LEAVE})
-    entry = Entry.objects.get(action=Action.ACCESS_PREVIEWED)
-    assert (entry.actor_name, entry.on_behalf_of_name) == ("olga", reader.username)
-    assert entry.detail["what"] == "ask"
-    assert entry.detail["characters"] == len(LEAVE)
-    assert PermissionSnapshot.objects.get(pk=entry.detail["perm_snapshot_id"]).username == reader.username
-    assert LEAVE not in str(entry.detail)
-    assert not Entry.objects.filter(action__in=[Action.QUESTION_ASKED, Action.SEARCHED]).exists()
-
-
 def test_a_write_on_the_way_is_refused_by_the_database(
     reader: User, overseer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,13 +98,6 @@ def test_only_administrators_and_auditors_look(reader: User, overseer: User) -> 
     for url in urls:
         assert [client.get(url).status_code for client in (may, staff_only, signed_in)] == [200, 403, 302], url
     assert not Entry.objects.filter(action=Action.ACCESS_PREVIEWED, actor_name__startswith="staff").exists()
-
-
-def test_a_disabled_person_sees_nothing(reader: User, overseer: User) -> None:
-    User.objects.filter(pk=reader.pk).update(is_active=False)
-    page = text_of(client_of(overseer).get(reverse("see-as", args=[reader.pk])))
-    assert "The account is disabled: this person sees nothing." in page
-    assert "Handbook" not in page
 
 
 def test_every_run_carries_the_snapshot_of_what_they_saw(library: tuple[KnowledgeBase, User]) -> None:

@@ -13,7 +13,7 @@ from agent.models import Message, Rating, Role, Session
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user
-from tests.integration.governance.world import client_of, staff, text_of
+from tests.integration.governance.world import client_of, text_of
 
 pytestmark = pytest.mark.django_db
 QUESTION, ANSWER = "How many days of leave are there?", "There are 30 days of leave."
@@ -82,9 +82,3 @@ def test_reading_peoples_words_is_recorded_and_a_list_without_any_is_not(
     assert entry.actor_name == "olga"
     assert set(entry.detail["answers"]) == {str(ratings["old"].pk), str(ratings["wrong"].pk)}
     assert "limit" not in str(entry.detail)
-
-
-def test_whoever_may_not_look_through_others_eyes_reads_none(ratings: dict[str, Message]) -> None:
-    assert client_of(staff("sam")).get(reverse("ratings")).status_code == 403
-    assert client_of(make_user("clara")).get(reverse("ratings")).status_code == 302
-    assert not Entry.objects.filter(action=Action.RATINGS_READ).exists()

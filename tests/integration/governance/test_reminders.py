@@ -81,13 +81,6 @@ def test_nobody_is_told_of_what_is_far_away_hidden_or_gone(world: World) -> None
     assert remind_of_reviews() == 0
 
 
-def test_without_a_mail_server_nothing_is_sent(world: World, settings: Any) -> None:
-    settings.MAIL_IS_SET_UP = False
-    owned(world.travel_rules, with_mail(world.anna), days=-1)
-    assert remind_of_reviews() == 0
-    assert mail.outbox == []
-
-
 @pytest.mark.parametrize(("hour", "sent"), [(6, 0), (7, 1), (8, 0)])
 def test_it_is_one_hour_of_the_week(world: World, settings: Any, hour: int, sent: int) -> None:
     settings.TIME_ZONE = "Asia/Shanghai"

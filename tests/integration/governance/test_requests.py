@@ -16,7 +16,7 @@ from authz.checks import can
 from authz.models import AccessRequest, FolderUserGrant, RequestState
 from authz.permissions import Right
 from copilot_site.celery import app as celery_app
-from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.services import access
 from knowledge.services.access_requests import (
     grant_request,
@@ -64,23 +64,6 @@ def test_a_request_refused_changes_nothing_and_says_why(told: World) -> None:
     assert not can(principal_of(told.anna), Right.VIEW, told.pay)
     assert requests_of(principal_of(told.anna)).get().answer == "Ask HR."
     assert request_access(principal_of(told.anna), folder_id=told.pay.pk).state == RequestState.OPEN, "once more"
-
-
-def test_what_is_hidden_cannot_be_asked_for_and_looks_missing(world: World) -> None:
-    with pytest.raises(NotFound) as hidden:
-        request_access(principal_of(world.anna), folder_id=world.pay.pk)
-    with pytest.raises(NotFound) as missing:
-        request_access(principal_of(world.anna), folder_id=uuid4())
-    assert str(hidden.value) == str(missing.value)
-    assert not AccessRequest.objects.exists()
-
-
-def test_twice_is_a_conflict_and_what_is_seen_needs_no_request(told: World) -> None:
-    request_access(principal_of(told.anna), folder_id=told.pay.pk)
-    with pytest.raises(Conflict, match="already"):
-        request_access(principal_of(told.anna), folder_id=told.pay.pk)
-    with pytest.raises(InvalidInput, match="may view this folder already"):
-        request_access(principal_of(told.anna), folder_id=told.rules.pk)
 
 
 def test_only_who_governs_the_folder_decides_and_only_once(told: World) -> None:

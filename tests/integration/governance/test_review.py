@@ -13,7 +13,6 @@ from audit.models import Entry
 from authz.checks import can
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.governance.review import matrix
 from knowledge.models import Document, Folder
 from knowledge.services import access
 from tests.factories import allow, make_folder, make_group, make_user
@@ -74,19 +73,6 @@ def test_no_cell_is_a_formula(world: World) -> None:
     allow(make_group("@SUM(1)", members=[world.ben]), evil)
     for row in exported(world, world.root):
         assert not any(value.startswith(("=", "+", "-", "@")) for value in row.values())
-
-
-def test_the_matrix_shows_what_each_group_is_worth(world: World) -> None:
-    access.deny(None, [Right.VIEW], world.travel, to=world.platform.group)
-    shown = {world.base.pk, *Folder.unscoped.values_list("pk", flat=True)}
-    found = matrix(world.base.pk, shown, most_rows=50)
-    assert [group.username for group in found.groups] == ["Engineering", "Platform"]
-    cells = {row.place.name: [(cell.held, cell.denied) for cell in row.cells] for row in found.rows if row.depth > 1}
-    both = (Right.VIEW, Right.DOWNLOAD)
-    assert cells["Rules"] == [(both, ()), (both, ())], "Platform is below Engineering"
-    assert cells["Travel"] == [(both, ()), ((Right.DOWNLOAD,), (Right.VIEW,))]
-    assert cells["Pay"] == [((), ()), ((), ())]
-    assert matrix(world.base.pk, shown, most_rows=2).left_out == len(found.rows) - 2
 
 
 def test_the_tree_shows_governed_places_with_what_stands_on_them(world: World) -> None:

@@ -26,16 +26,6 @@ from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
 
-SYSTEM_WORDS = (
-    "LoadAuthz",
-    "DocRAGTool",
-    "knowledge_search",
-    "rag_retriever",
-    "maxsim",
-    "rerank",
-    "dense",
-    "evidence_added",
-)
 QUESTION = "How long is the notice period?"
 
 
@@ -191,22 +181,3 @@ def test_what_a_model_writes_runs_and_loads_nothing(house: House) -> None:
     fenced = written(house, ("```\necho '<script>alert(1)</script>'\n```", ""))
     assert fenced.count("data-copy-code") == 1
     assert "<script>alert" not in fenced
-
-
-def test_many_parts_are_listed_above_the_answer_and_few_are_not(house: House) -> None:
-    parts = [("# One & all", ""), ("Text.", "\n\n"), ("## Two", "\n\n"), ("Text.", "\n\n"), ("## *Three*", "\n\n")]
-    body = written(house, *parts, ("Text.", "\n\n"))
-    contents = re.search(r'<nav class="contents".*?</nav>', body, re.DOTALL)
-    assert contents
-    links = re.findall(r'href="#([^"]+)"[^>]*>([^<]+)<', contents[0])
-    assert [words for _anchor, words in links] == ["One &amp; all", "Two", "Three"]
-    assert [body.count(f'id="{anchor}"') for anchor, _words in links] == [1, 1, 1]
-    assert '<nav class="contents"' not in written(house, *parts[:4])
-
-
-def test_the_steps_of_an_answer_are_shown_without_words_of_the_system(desk: Desk) -> None:
-    Message.objects.filter(pk=desk.answer.pk).update(duration_ms=1_500)
-    page = re.sub(r"\s+", " ", desk.page())
-    assert re.findall(r'<span class="trace-said">([^<]+)', page)
-    assert "1.5 s" in page
-    assert [word for word in SYSTEM_WORDS if word in page] == []

@@ -10,8 +10,8 @@ from agent.events import StopReason
 from agent.models import Message, Role, Session
 from authz.grants import take_back
 from authz.permissions import Right
-from tests.factories import make_document, make_user
-from tests.integration.pages.house import SENTENCE, House, chunk_with, cite, client_of, plain
+from tests.factories import make_user
+from tests.integration.pages.house import SENTENCE, House, client_of, plain
 
 
 def conversation(house: House, who: Any = None) -> str:
@@ -67,21 +67,6 @@ def test_the_best_passage_is_shown_with_its_sentence_marked_and_not_called_an_an
     assert body.count('class="source"') == 1
 
 
-def test_a_quoted_row_is_shown_in_its_table(house: House) -> None:
-    table = "# Hotels\n\n| City | Limit |\n|---|---|\n| Oslo | 190 |\n| Rome | 160 |\n"
-    answer = house.session.messages.get(role=Role.ASSISTANT)
-    answer.citations.all().delete()
-    cite(answer, chunk_with(make_document(house.folder, "hotels.md", table, ingested=True), "Rome"), "| Rome | 160 |")
-    answer.sentences = [{"text": "City: Rome; Limit: 160", "citations": [1]}]
-    answer.state = {"output": {"kind": "passages"}}
-    answer.save()
-    body = conversation(house)
-    assert "City: Rome" not in body
-    assert '<th scope="col">City</th>' in body
-    assert '<tr class="is-marked"><td><mark>Rome</mark></td><td><mark>160</mark></td></tr>' in body
-    assert "<tr><td>Oslo</td><td>190</td></tr>" in body
-
-
 def test_a_failed_and_an_unfinished_answer_say_what_happened(house: House) -> None:
     session = Session.objects.create(user=house.reader, title="Pay")
     broken = Message.objects.create(
@@ -101,15 +86,6 @@ def test_words_of_a_question_are_shown_and_not_obeyed(house: House) -> None:
     Message.objects.create(session=session, role=Role.USER, content=evil)
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert evil not in body
-
-
-def test_a_message_alone_is_the_same_html_as_in_its_conversation(house: House) -> None:
-    answer = house.session.messages.get(role=Role.ASSISTANT)
-    client = client_of(house.reader)
-    alone = plain(client.get(reverse("message", args=[house.session.pk, answer.pk])).content)
-    messages, _template, menu = alone.partition('<template id="menu-now">')
-    assert messages.strip() in conversation(house)
-    assert menu.removesuffix("</template>\n").strip() in conversation(house)
 
 
 def test_a_conversation_begins_ends_and_is_ones_own(house: House) -> None:
@@ -144,12 +120,6 @@ def test_forged_forms_are_refused(house: House) -> None:
     answer = client.post(reverse("conversation-new"))
     assert answer.status_code == 403
     assert "The form is out of date" in plain(answer.content)
-
-
-def test_the_rail_lists_ones_own_conversations(house: House) -> None:
-    link = reverse("conversation", args=[house.session.pk])
-    assert link in plain(client_of(house.reader).get("/").content)
-    assert link not in plain(client_of(house.keeper).get("/").content)
 
 
 def test_no_page_needs_inline_script_or_style(house: House) -> None:

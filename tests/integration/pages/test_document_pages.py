@@ -168,16 +168,6 @@ def test_title_owner_review_and_successor_are_stored_and_shown(house: House) -> 
     assert document.owner == house.reader
 
 
-def test_an_owner_is_named_as_people_know_them(house: House) -> None:
-    User.objects.filter(pk=house.reader.pk).update(first_name="Wei", last_name="Chen")
-    document = house.document
-    change(house, document, title=document.title, owner="Wei Chen")
-    document.refresh_from_db()
-    assert document.owner == house.reader
-    User.objects.filter(pk=make_user("namesake").pk).update(first_name="Wei", last_name="Chen")
-    assert "Several people are called “Wei Chen”" in change(house, document, title=document.title, owner="Wei Chen")
-
-
 def test_a_successor_that_is_not_seen_is_told_to_nobody_and_is_not_lost(house: House) -> None:
     document, secret = (
         make_document(house.folder, "old.md"),

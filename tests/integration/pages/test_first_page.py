@@ -83,26 +83,6 @@ def test_the_own_week_is_what_was_answered_in_it(house: House) -> None:
     assert page_of(house.stranger).again == ()
 
 
-def test_a_follow_up_is_not_offered_again_without_the_question_before_it(house: House) -> None:
-    session = Session.objects.create(user=house.reader, title="Allowance")
-    before = None
-    for asked in (
-        "How much is the allowance in Rotterdam?",
-        "and in Hangzhou?",
-        "Which days are public holidays in May?",
-    ):
-        question = Message.objects.create(session=session, role=Role.USER, content=asked, parent=before)
-        before = Message.objects.create(
-            session=session, parent=question, role=Role.ASSISTANT, content="Yes.", stop_reason=StopReason.OK
-        )
-    answered(house.reader, "KeelTrack?")  # short, and the first of its conversation
-    assert set(page_of(house.reader).again) == {
-        "KeelTrack?",
-        "Which days are public holidays in May?",
-        "How much is the allowance in Rotterdam?",
-    }
-
-
 def test_people_who_read_nothing_are_led_to_what_they_can_do(house: House) -> None:
     def body_for(person: User) -> str:
         return client_of(person).get(reverse("chat")).content.decode()

@@ -64,6 +64,7 @@ def test_a_path_never_leads_out_of_the_folder(house: House, path: str) -> None:
     ("name", "content", "path", "words"),
     [
         ("tool.exe", b"MZ", "new", "type"),
+        ("b.XLS", b"\xd0\xcf", "new", ".xlsx"),
         ("a.md", b"", "new", "empty"),
         ("a.md", b"x", "/".join("abcdefghijklmnopqrstuvw"), "at most 20 folders"),
     ],
@@ -189,14 +190,3 @@ def test_without_the_folder_above_a_base_opens_at_what_is_visible(house: House) 
     assert house.folder.name in body
     assert other.name in body
     assert house.sibling.name not in body
-
-
-def test_a_long_list_has_pages_and_odd_numbers_give_the_nearest(house: House, monkeypatch: Any) -> None:
-    monkeypatch.setattr("knowledge.library.PAGE_SIZE", 2)
-    for name in ("a.md", "b.md", "c.md"):
-        make_document(house.folder, name)
-    url, client = reverse("folder", args=[house.folder.pk]), client_of(house.reader)
-    shown = {
-        page: [n for n in "abc" if f"{n}.md" in plain(client.get(f"{url}?page={page}").content)] for page in "129x"
-    }
-    assert shown == {"1": ["a", "b"], "2": ["c"], "9": ["c"], "x": ["a", "b"]}

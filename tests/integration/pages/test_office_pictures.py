@@ -2,7 +2,6 @@
 
 import io
 import re
-from pathlib import Path
 
 import docx
 import pptx
@@ -15,11 +14,9 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
-from authz.principal import Principal
 from knowledge.models import Document
-from knowledge.services.trash import trash_document
-from tests.factories import make_document, newest_version
-from tests.integration.pages.house import House, client_of, plain
+from tests.factories import make_document
+from tests.integration.pages.house import House, client_of
 from tests.integration.pages.test_office_preview import article, opened
 from tests.scans import drawn, png
 
@@ -106,25 +103,3 @@ def test_a_picture_on_a_slide_is_seen_by_readers_of_the_document_alone_and_recor
     assert {client_of(house.reader).get(url).status_code for url in (*absent, address(house.pdf, 1))} == {404}
     take_back(None, [Right.VIEW], house.folder, of=house.reader)
     assert client_of(house.reader).get(address(document, 1)).status_code == 404
-
-
-def test_a_picture_that_cannot_be_drawn_is_said(house: House) -> None:
-    document = make_document(house.folder, "deck.pptx", deck(), ingested=True)
-    version = newest_version(document)
-    Path(version.file.path).write_bytes(b"PK\x03\x04 broken")
-    answer = client_of(house.reader).get(address(document, 1))
-    assert answer.status_code == 400
-    assert "This picture cannot be shown" in plain(answer.content)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_kept_pictures_end_with_their_document() -> None:
-    house = House()
-    document = make_document(house.folder, "deck.pptx", deck(), ingested=True)
-    version = newest_version(document)
-    storage, kept = version.file.storage, version.page_name("picture-1.png")
-    client_of(house.reader).get(address(document, 1))
-    assert storage.exists(kept)
-    trash_document(Principal.of(house.keeper), document_id=document.pk)
-    client_of(house.keeper).post(reverse("trash-erase", args=[document.pk]))
-    assert not storage.exists(kept)

@@ -114,15 +114,6 @@ def test_a_question_finds_its_conversation_with_the_words_marked(release: House)
     assert "&lt;script&gt;" in body
 
 
-def test_actions_are_those_that_are_open_to_the_person(release: House) -> None:
-    def urls(person: User, words: str = "") -> set[str]:
-        return {action.url for action in find(principal_of(person), person, words).actions}
-
-    root, plain = make_user(is_superuser=True), urls(release.reader)
-    assert urls(root) - plain == {reverse("base-new"), reverse("admin:index")}
-    assert urls(release.reader, "token api") == {reverse("tokens")}
-
-
 def test_the_places_of_a_conversation_are_named_under_todays_rights(release: House) -> None:
     folder = next(each for each in find_places(principal_of(release.reader), "notes") if each.kind == "folder")
     assert isinstance(folder.id, UUID)

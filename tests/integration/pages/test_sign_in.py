@@ -81,13 +81,6 @@ def test_logins_of_the_demo_are_shown_only_where_its_people_are() -> None:
     assert company.people[1].role.en not in body
 
 
-@pytest.mark.parametrize(("cookie", "attribute"), [("dark", ' data-theme="dark"'), ('"><script>', "")])
-def test_the_appearance_comes_with_the_page(cookie: str, attribute: str) -> None:
-    client = Client()
-    client.cookies["theme"] = cookie
-    assert f'<html lang="en"{attribute}>' in plain(client.get("/sign-in/").content)
-
-
 def test_a_token_is_shown_once_and_works_until_it_is_revoked(house: House) -> None:
     client, url = client_of(house.reader), reverse("tokens")
     made = client.post(url, {"name": "nightly report", "days": "30", "scopes": ["search"]})

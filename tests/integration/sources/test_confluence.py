@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import preview
-from knowledge.sources.services import save_source
 from tests.confluence import EMAIL, TOKEN, Page, Wiki, serving_confluence
 from tests.factories import make_group, make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read, who
@@ -140,15 +139,3 @@ def test_what_another_server_answers_says_nothing_of_who_may_see(source: Source,
         source.settings, source.takes_rights = {**source.settings, "url": f"{site.url}{top}/"}, True
         with pytest.raises(Unreadable, match="leads elsewhere"):
             preview(source, secret=TOKEN)
-
-
-def test_a_wrong_token_a_wrong_space_and_another_server_say_so(source: Source, wiki: Wiki, folder: Folder) -> None:
-    read(source)
-    save_source(None, source, secret="coffee")
-    run = read(source)
-    assert (run.state, counts(run)) == (RunState.FAILED, {})
-    assert "wants another sign-in (401)" in run.problem
-    source.settings = {**source.settings, "space": "NONE"}
-    with pytest.raises(Unreadable, match="There is no space “NONE”"):
-        preview(source, secret=TOKEN)
-    assert len(paths(folder)) == 4

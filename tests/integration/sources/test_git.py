@@ -8,7 +8,7 @@ import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks as OnCommit
 
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Folder, RunState, Source
+from knowledge.models import Folder, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import git as connector
 from knowledge.sources.reading import preview
@@ -173,19 +173,6 @@ def test_a_repository_without_end_is_refused(repository: Path, monkeypatch: pyte
     monkeypatch.setattr(connector, "MOST_BYTES", 100)
     with serving(repository.parent) as (url, _asked), pytest.raises(Unreadable, match="has more than"):
         preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
-
-
-@pytest.mark.usefixtures("here")
-def test_a_server_that_is_gone_fails_the_run_and_takes_nothing_away(
-    repository: Path, make_source: Make, folder: Folder
-) -> None:
-    with serving(repository.parent) as (url, _asked):
-        source = make_source("git", url=f"{url}/handbook/.git")
-        read(source)
-    run = read(source)
-    assert run.state == RunState.FAILED
-    assert "does not answer" in run.problem
-    assert len(paths(folder)) == 2
 
 
 @pytest.mark.usefixtures("here")

@@ -181,12 +181,6 @@ def test_nobody_is_let_in_by_an_unsure_permission(ruled: Source, tenant: Tenant,
     assert {item.path: who_sees(ruled, item.path, people) for item in items} == {item.path: set() for item in items}
 
 
-def test_two_people_with_one_address_are_not_told_apart(ruled: Source, tenant: Tenant, people: list[User]) -> None:
-    make_user("twin", email="LIN@example.com")
-    read(ruled)
-    assert who_sees(ruled, "start.md", people) == {"chen"}
-
-
 def test_a_group_whose_members_are_not_told_is_named_and_can_be_said(
     ruled: Source, tenant: Tenant, people: list[User]
 ) -> None:

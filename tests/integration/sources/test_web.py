@@ -119,15 +119,6 @@ def test_a_page_that_moved_keeps_its_document(site: Site, make_source: Make, fol
     assert set(paths(folder)) == {"zwei.html"}
 
 
-def test_a_canonical_address_is_read_once(site: Site, make_source: Make, folder: Folder) -> None:
-    canonical = page("Canon", head='<link rel="canonical" href="/docs/canon">')
-    for path in ("/docs/canon", "/docs/canon?utm=1", "/docs/canon?utm=2"):
-        site.pages[path] = canonical
-    site.pages["/docs/"] = page("Start", "canon?utm=1", "canon?utm=2", "canon")
-    read(make_source("web", **start(site)))
-    assert set(paths(folder)) == {"index.html", "canon.html"}
-
-
 def test_redirects_out_of_the_site_or_inwards_bring_nothing(site: Site, make_source: Make, folder: Folder) -> None:
     targets = ("/elsewhere", "http://127.0.0.2:9/docs/x", "http://169.254.169.254/latest", "file:///etc/passwd")
     for number, target in enumerate(targets):
