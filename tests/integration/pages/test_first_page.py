@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.urls import reverse
 from django.utils import timezone
 
 from agent.conversations.first_page import FirstPage, first_page
@@ -11,9 +10,8 @@ from agent.events import StopReason
 from agent.models import Message, Role, Session
 from authz.grants import take_back
 from authz.permissions import Right
-from knowledge.services import access
-from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.pages.house import House, client_of, principal_of
+from tests.factories import allow, make_document
+from tests.integration.pages.house import House, principal_of
 
 LONG = "It takes one minute at most, and nobody has to be asked. " * 40
 
@@ -81,19 +79,3 @@ def test_the_own_week_is_what_was_answered_in_it(house: House) -> None:
     answered(house.keeper, "somebody else's?")
     assert page_of(house.reader).again == ("today?", "this week?")
     assert page_of(house.stranger).again == ()
-
-
-def test_people_who_read_nothing_are_led_to_what_they_can_do(house: House) -> None:
-    def body_for(person: User) -> str:
-        return client_of(person).get(reverse("chat")).content.decode()
-
-    body, ask = body_for(house.stranger), f'href="{reverse("my-requests")}"'
-    assert ask not in body[body.index('id="welcome"') :]  # there is nothing to ask for
-    access.set_discoverable(None, house.below, is_discoverable=True)
-    body = body_for(house.stranger)
-    assert ask in body[body.index('id="welcome"') :]
-    assert reverse("base-new") not in body
-    assert reverse("base-new") in body_for(make_user(is_superuser=True))
-    allow(house.stranger, empty := make_base("Empty"))
-    body = body_for(house.stranger)
-    assert reverse("base", args=[empty.pk]) in body

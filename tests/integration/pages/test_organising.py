@@ -2,13 +2,13 @@
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
 
 from agent.conversations.sessions import found_sessions, labels_of
 from agent.models import Session
 from authz.principal import Principal
 from tests.factories import make_user
+from tests.integration.pages.house import client_of
 
 pytestmark = pytest.mark.django_db
 
@@ -16,12 +16,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def owner() -> User:
     return make_user("owner")
-
-
-def client_of(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
 
 
 def change(person: User, session: Session, **given: str) -> int:
