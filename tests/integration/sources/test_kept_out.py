@@ -54,12 +54,22 @@ def test_what_was_deleted_for_good_is_not_brought_again(
     assert counts(read(source)) == {"unchanged": 2}
     (opened / "plan.md").write_text("# Plan\n\nIt is changed.")
     assert counts(read(source)) == {"unchanged": 2}
-    (opened / "plan.md").rename(opened / "plan-2.md")
-    assert counts(read(source)) == {"unchanged": 2}
-    (opened / "plan-2.md").unlink()
+    (opened / "plan.md").unlink()
     read(source)
     (opened / "plan.md").write_text("# Plan\n\nIt is back.")
     read(source)
+    assert paths(folder) == {"rules.md": "# Rules\n\nOne rule."}
+
+
+def test_what_was_deleted_for_good_is_not_brought_under_another_name(
+    source: Source, opened: Path, folder: Folder, keeper: Principal
+) -> None:
+    read(source)
+    erase(keeper, brought(source, "plan.md"))
+    (opened / "plan.md").rename(opened / "plan-2.md")
+    assert counts(read(source)) == {"unchanged": 2}
+    (opened / "plan-2.md").write_text("# Plan\n\nIt is changed.")
+    assert counts(read(source)) == {"unchanged": 2}
     assert paths(folder) == {"rules.md": "# Rules\n\nOne rule."}
 
 
