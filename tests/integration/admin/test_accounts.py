@@ -18,7 +18,7 @@ from authz.units import create_unit, join
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 from knowledge.models import KnowledgeBase
 from knowledge.services import access
-from tests.factories import allow, make_base, make_group, make_user
+from tests.factories import make_base, make_group, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -68,15 +68,6 @@ def recorded(action: Action) -> list[Entry]:
     return list(Entry.objects.filter(action=action).order_by("id"))
 
 
-def test_a_change_of_an_account_is_recorded_by_its_fields(client: Client, root: User) -> None:
-    anna = make_user("anna")
-    saved(client, anna, email="anna@example.com", is_staff=True)
-    anna.refresh_from_db()
-    assert (anna.email, anna.is_staff) == ("anna@example.com", True)
-    (entry,) = recorded(Action.USER_CHANGED)
-    assert (entry.actor_id, entry.target_id, entry.detail) == (root.pk, str(anna.pk), {"fields": ["email", "is_staff"]})
-
-
 def test_disabling_and_enabling_are_recorded_as_such(client: Client) -> None:
     anna = make_user("anna")
     saved(client, anna, is_active=False)
@@ -87,20 +78,14 @@ def test_disabling_and_enabling_are_recorded_as_such(client: Client) -> None:
     assert recorded(Action.USER_CHANGED) == []
 
 
-def test_permissions_of_the_admin_are_recorded_by_name(client: Client) -> None:
-    anna, may_read = make_user("anna"), Permission.objects.get(codename="view_entry")
-    saved(client, anna, user_permissions=[may_read.pk])
+def test_a_change_of_an_account_is_recorded_by_its_fields_and_permissions(client: Client) -> None:
+    anna, may_read, group = make_user("anna"), Permission.objects.get(codename="view_entry"), make_group()
+    saved(client, anna, email="anna@example.com", user_permissions=[may_read.pk], groups=[group.pk])
     assert set(anna.user_permissions.all()) == {may_read}
-    assert [entry.detail for entry in recorded(Action.USER_CHANGED)] == [{"permissions": ["view_entry"], "taken": []}]
-
-
-def test_a_form_that_sends_groups_changes_none(client: Client) -> None:
-    anna, group = make_user("anna"), make_group()
-    saved(client, anna, groups=[group.pk])
-    assert not anna.groups.exists()
-    page = client.get(reverse("admin:auth_user_change", args=[anna.pk])).content.decode()
-    assert f'href="{reverse("person", args=[anna.pk])}"' in page
-    assert 'name="groups"' not in page
+    assert not anna.groups.exists(), "groups are joined elsewhere"
+    details = [entry.detail for entry in recorded(Action.USER_CHANGED)]
+    assert {"fields": ["email"]} in details
+    assert {"permissions": ["view_entry"], "taken": []} in details
 
 
 def test_a_new_account_a_password_and_a_deletion_are_recorded(client: Client) -> None:
@@ -119,32 +104,20 @@ def test_a_new_account_a_password_and_a_deletion_are_recorded(client: Client) ->
     assert len(recorded(Action.USER_DELETED)) == 1
 
 
-def test_a_password_that_was_not_changed_is_not_recorded(client: Client, root: User) -> None:
-    client.post(reverse("admin:auth_user_password_change", args=[root.pk]), {"password1": "a", "password2": "b"})
-    assert recorded(Action.PASSWORD_CHANGED) == []
-
-
-@pytest.mark.parametrize("through", ["name", "group", "unit above"])
-def test_the_last_manager_of_a_place_stays_enabled(client: Client, through: str) -> None:
+@pytest.mark.parametrize("through", ["name", "unit above"])
+def test_the_last_manager_of_a_place_stays_enabled(client: Client, root: User, through: str) -> None:
     anna = make_user("anna")
     if through == "unit above":
         above = create_unit(None, name="Engineering")
         join(None, create_unit(None, name="Platform", parent=above), user=anna)
         managed(by=above.group)
     else:
-        managed(by=anna if through == "name" else make_group(members=[anna]))
+        managed(by=anna)
     assert NOBODY_MANAGES in saved(client, anna, is_active=False)
-    second = make_base("Archive")
-    access.give(None, [Right.MANAGE], second, to=anna)
-    assert "“Archive”, “Handbook” any more. Give somebody else the right to manage them first." in saved(
-        client, anna, is_active=False
-    )  # all at once, not one after the other
-    access.give(None, [Right.MANAGE], second, to=make_user("heir"))
+    client.post(reverse("admin:auth_user_delete", args=[anna.pk]), {"post": "yes"})
     anna.refresh_from_db()
     assert anna.is_active
     assert recorded(Action.USER_DISABLED) == []
-    client.post(reverse("admin:auth_user_delete", args=[anna.pk]), {"post": "yes"})
-    assert User.objects.filter(username="anna").exists()
     managed(by=make_user("mia"))
     saved(client, anna, is_active=False)
     anna.refresh_from_db()
@@ -169,19 +142,11 @@ def test_a_service_account_that_manages_alone_is_not_disabled(root: User) -> Non
     assert account.user.is_active
 
 
-@pytest.mark.parametrize("change", [{"is_active": False}, {"is_superuser": False}])
-def test_the_last_administrator_stays_one(client: Client, root: User, change: dict[str, bool]) -> None:
-    assert NOBODY_GOVERNS in saved(client, root, **change)
+def test_the_last_administrator_stays_one(client: Client, root: User) -> None:
+    for change in ({"is_active": False}, {"is_superuser": False}):
+        assert NOBODY_GOVERNS in saved(client, root, **change)
     root.refresh_from_db()
-    assert root.is_active
-    assert root.is_superuser
-    second = Client()
-    second.force_login(make_user("second", is_superuser=True))
-    saved(second, root, **change)
-    assert User.objects.get(pk=root.pk).is_superuser is ("is_superuser" not in change)
-
-
-def test_the_last_administrator_is_not_deleted(root: User) -> None:
+    assert (root.is_active, root.is_superuser) == (True, True)
     with pytest.raises(InvalidInput, match=NOBODY_GOVERNS):
         delete_account(Principal.of(root), User.objects.get(pk=root.pk))
 
@@ -232,15 +197,6 @@ def test_a_group_that_alone_manages_a_place_is_not_deleted(client: Client) -> No
     assert Group.objects.filter(pk=group.pk).exists()
 
 
-def test_a_knowledge_base_renamed_in_the_admin_is_recorded(client: Client) -> None:
-    base = make_base("Handbook")
-    allow(make_user("anna"), base)
-    page = reverse("admin:knowledge_knowledgebase_change", args=[base.pk])
-    client.post(page, {"name": "Manual", "description": "", "recognition": base.recognition})
-    assert KnowledgeBase.unscoped.get(pk=base.pk).name == "Manual"
-    assert [entry.target_name for entry in recorded(Action.KNOWLEDGE_BASE_CHANGED)] == ["Manual"]
-
-
 def test_a_person_is_added_on_one_page_with_where_they_belong(client: Client) -> None:
     sales, role = (
         create_unit(None, name="Sales", kind=UnitKind.DEPARTMENT, parent=None),
@@ -257,18 +213,3 @@ def test_a_person_is_added_on_one_page_with_where_they_belong(client: Client) ->
     assert (person.first_name, person.email) == ("Mei", "li.mei@example.com")
     assert {group.name for group in person.groups.all()} == {"Sales", "Readers"}
     assert {entry.target_name for entry in recorded(Action.MEMBER_ADDED)} == {"Sales", "Readers"}
-    assert "Mei Li has an account now" in client.get(answer["Location"]).content.decode()
-
-
-def test_permissions_that_nothing_asks_for_are_not_offered(client: Client) -> None:
-    page = client.get(reverse("admin:auth_user_change", args=[make_user("anna").pk])).content.decode()
-    offered = page.partition('name="user_permissions"')[2].partition("</select>")[0]
-    assert "Can add email address" not in offered
-    assert str(Permission.objects.get(codename="oversee")) in offered
-
-
-def test_a_service_account_s_page_leads_to_a_token_of_it(client: Client, root: User) -> None:
-    account = create_service_account(Principal.of(root), username="robot", purpose="Export", keeper=None)
-    page = client.get(reverse("admin:authz_serviceaccount_change", args=[account.pk])).content.decode()
-    assert reverse("admin:authz_serviceaccount_token", args=[account.pk]) in page
-    assert "/token/" not in client.get(reverse("admin:authz_serviceaccount_add")).content.decode()

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
 from authz.roles import create_role
 from copilot_site.admin_home.areas import open_pages
-from tests.factories import make_base, make_user
-from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
+from tests.factories import make_base
+from tests.integration.governance.world import World, client_of, make_overseer, staff
 from tests.sharing import Share
 
 pytestmark = pytest.mark.django_db
@@ -58,9 +58,9 @@ def test_each_is_led_to_exactly_the_pages_that_are_open_to_them(world: World) ->
 
 
 def test_nobody_is_led_to_a_page_that_refuses_them(world: World) -> None:
-    for person in (world.boss, make_overseer()):
-        client, ways = client_of(person), led_to(person).values()
-        assert {way: client.get(way).status_code for way in ways} == dict.fromkeys(ways, 200)
+    overseer = make_overseer()
+    client, ways = client_of(overseer), led_to(overseer).values()
+    assert {way: client.get(way).status_code for way in ways} == dict.fromkeys(ways, 200)
 
 
 def test_a_page_below_another_is_in_its_area_and_a_table_without_a_page_is_the_experts(world: World) -> None:
@@ -72,25 +72,8 @@ def test_a_page_below_another_is_in_its_area_and_a_table_without_a_page_is_the_e
 
     assert current("admin:index") == ["Overview"]
     assert current("person", world.anna.pk) == ["People and units"]
-    assert current("admin:auth_user_change", world.anna.pk) == ["People and units"]
-    assert current("admin:socialaccount_socialapp_add") == ["Company sign-in"]
-    assert current("admin:authz_role_add") == ["Roles"]
     assert current("language-model-add") == ["Language models"]
     assert current("admin:knowledge_document_changelist") == ["Expert"]
-
-
-def test_a_form_has_one_button_that_saves(world: World) -> None:
-    page = client_of(world.root).get(reverse("admin:auth_user_change", args=[world.anna.pk])).content.decode()
-    assert page.count('type="submit" value=') == 1
-    assert 'name="_save"' in page
-
-
-def test_no_list_leads_to_the_table_of_groups(world: World) -> None:
-    client, table = client_of(world.root), reverse("admin:auth_group_changelist")
-    for name in ("expert", "roles", "people", "admin:index"):
-        assert f'href="{table}"' not in client.get(reverse(name)).content.decode()
-    plain = Group.objects.create(name="Choir")
-    assert reverse("admin:auth_group_change", args=[plain.pk]) in client.get(reverse("roles")).content.decode()
 
 
 def test_a_role_opens_pages_of_the_administration_and_its_page_shows_which(world: World) -> None:
@@ -122,11 +105,3 @@ def test_search_settings_show_the_bases_that_a_person_manages(world: World) -> N
     assert bases(staff("sam")) == set()
     assert bases(world.boss) == {"Handbook"}
     assert bases(world.root) == {"Handbook", "Sales"}
-    assert "Models" not in text_of(client_of(world.boss).get(reverse("search-settings")))
-
-
-def test_a_person_is_listed_with_their_state(world: World) -> None:
-    make_user("otto", is_active=False)
-    listed = text_of(client_of(world.root).get(reverse("people"), {"q": "otto"}))
-    assert "Disabled" in listed
-    assert "anna" not in listed

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
-from django.core.files.storage import FileSystemStorage, Storage
+from django.core.files.storage import Storage
 from django.urls import reverse
 
 from audit.actions import Action
@@ -42,8 +42,6 @@ def test_an_embedder_that_answers_says_how_long_its_vectors_are_and_what_to_set(
     ("fault", "sentence"),
     [
         ((401, {"error": "no"}), "refuses the key"),
-        ((404, {"error": "no"}), "check the name of the model"),
-        ((200, {"data": []}), "cannot be read"),
         ((200, b"<html>"), "cannot be read"),
         ((200, {"data": [{"embedding": [0, 0]}]}), "is no vector"),
     ],
@@ -62,24 +60,11 @@ def test_an_address_that_is_not_allowed_is_not_connected_to(root: User, settings
         assert service.requests == []
 
 
-def test_nothing_there_is_said(root: User) -> None:
-    assert "does not answer at this address" in tried(root, base_url="http://127.0.0.1:9/v1", model="m")
-    assert "Address" in tried(root, base_url="", model="m")
-
-
 def test_the_storage_is_written_read_and_emptied_again(root: User, settings: Any, tmp_path: Path) -> None:
     kind = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(tmp_path)}}
     settings.STORAGES = {**settings.STORAGES, "default": kind}
     assert "written, read and removed" in tried(root, part="storage")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_may_not_be_written_is_named_with_the_command(tmp_path: Path, root: User, settings: Any) -> None:
-    (tmp_path / "a-file").write_text("no folder")
-    closed = FileSystemStorage(location=str(tmp_path / "a-file" / "below"))
-    fault = fault_of(closed)
-    assert fault is not None
-    assert fault.sentence.startswith("it may not write files")
 
 
 class Refused(Exception):
@@ -116,7 +101,7 @@ class Bucket(Storage):
         del self.kept[name]
 
 
-@pytest.mark.parametrize("privilege", ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"])
+@pytest.mark.parametrize("privilege", ["s3:PutObject", "s3:DeleteObject"])
 def test_a_privilege_that_a_bucket_does_not_give_is_named_with_the_policy_that_gives_it(privilege: str) -> None:
     fault = fault_of(Bucket(privilege))
     assert fault is not None

@@ -73,19 +73,6 @@ def test_each_check_adds_what_works_to_one_line_and_nothing_is_saved(root: User)
     ] * 2  # fmt: skip
 
 
-def test_the_list_says_what_the_last_trial_found(root: User) -> None:
-    with serving(chooses=able) as served:
-        row = LanguageModel.objects.create(name="stored", base_url=served.base_url, model="m")
-        address = reverse("language-models")
-        assert "Not tested yet" in text_of(client_of(root).get(address))
-        client_of(root).post(reverse("model-try"), {"stored": str(row.pk), "check": "answers"})
-        client_of(root).post(reverse("model-try"), {"stored": str(row.pk), "check": "tools"})
-    said = text_of(client_of(root).get(address))
-    assert "Streaming" in said
-    assert "Tools" in said
-    assert "Not tested yet" not in said
-
-
 def test_one_whose_thinking_has_no_beginning_is_told_what_to_switch_on_and_does_not_leak(root: User) -> None:
     """Its template begins the thinking in the prompt; once that is seen, none of it is said."""
     with serving(

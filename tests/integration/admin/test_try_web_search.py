@@ -12,7 +12,7 @@ from agent.models import WebHost, WebSearchProvider
 from agent.service_keys import opened, save_web_search
 from agent.web.hosts import HostRules
 from agent.web.providers.base import kinds
-from agent.web.searching import SearchFailed, search, service_of
+from agent.web.searching import search, service_of
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user
@@ -59,22 +59,13 @@ def test_one_that_answers_is_said_to_and_nothing_is_saved(root: User, site: Site
     ("reply", "says"),
     [
         (Reply(b"", 403), "check the key, and whether it allows JSON"),
-        (Reply(b"", 500), "answers 500"),
         (Reply(b"<html>"), "in another format than SearXNG"),
-        (Reply(b'{"hits": []}'), "in another format than SearXNG"),
         (Reply(b'{"results": []}'), "finds nothing"),
     ],
 )
 def test_one_that_does_not_says_what_to_check(reply: Reply, says: str, root: User, site: Site) -> None:
     site.answers = lambda _path: reply
     assert says in text_of(tried(root, site.url))
-
-
-def test_one_that_is_not_there_or_not_allowed_says_so(root: User, settings: Any) -> None:
-    assert "connection" in text_of(tried(root, "http://127.0.0.1:9"))
-    assert "without a key" in text_of(tried(root, "http://127.0.0.1:9", kind="brave"))
-    settings.OUTGOING_ALLOW = ("private", "public")
-    assert "COPILOT_OUTGOING_ALLOW" in text_of(tried(root, "http://127.0.0.1:9"))
 
 
 def test_only_administrators_of_the_system_try_one() -> None:
@@ -154,9 +145,3 @@ def test_what_a_service_says_is_told_as_plain_text_each_page_once(site: Site) ->
     service = service_of(WebSearchProvider(name="ours", kind="searxng", base_url=site.url))
     (found,) = search(service, "leave", HostRules())
     assert (found.title, found.text) == ("One & all", "First of them.")
-
-
-def test_a_key_that_cannot_be_read_says_so() -> None:
-    row = WebSearchProvider(name="ours", kind="searxng", base_url="https://s.example", encrypted_key="nonsense")
-    with pytest.raises(SearchFailed, match="enter it again"):
-        service_of(row)

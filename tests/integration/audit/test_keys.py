@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.utils import timezone
 
 from audit.actions import Action
 from audit.checkpoints import sign_checkpoint
-from audit.keys import KeyUnusable, ensure_key, new_key, signing_key, trusted_keys
+from audit.keys import KeyUnusable, ensure_key, signing_key, trusted_keys
 from audit.models import Checkpoint, Entry
 from audit.tasks import sign_checkpoint as task
 from copilot_site.lib.errors import Conflict
@@ -55,29 +54,15 @@ def test_a_new_key_signs_from_now_on_and_the_old_signatures_count(logbook: Logbo
     assert verified() == []
 
 
-def test_a_key_that_others_read_is_refused(logbook: Logbook) -> None:
-    (settings.AUDIT_KEYS / "signing.pem").chmod(0o640)
+def test_a_key_that_others_read_and_a_file_that_is_no_key_are_refused(logbook: Logbook) -> None:
+    file = settings.AUDIT_KEYS / "signing.pem"
+    file.chmod(0o640)
     with pytest.raises(KeyUnusable, match="run `chmod 600`"):
         signing_key()
-
-
-def test_a_file_that_is_no_key_is_refused(logbook: Logbook) -> None:
-    (settings.AUDIT_KEYS / "signing.pem").write_text("-----BEGIN PRIVATE KEY-----\n")
+    file.chmod(0o600)
+    file.write_text("-----BEGIN PRIVATE KEY-----\n")
     with pytest.raises(KeyUnusable, match="is no Ed25519 key"):
         signing_key()
-
-
-def test_an_idle_log_is_signed_once(logbook: Logbook) -> None:
-    assert sign_checkpoint() is None
-    write(21)
-    made = sign_checkpoint()
-    assert (made and made.seq, sign_checkpoint()) == (21, None)
-
-
-def test_an_empty_log_has_nothing_to_sign(db: None) -> None:
-    new_key()
-    Entry.objects.all()
-    assert sign_checkpoint() is None  # the key's own entry is linked when this test would commit
 
 
 def test_files_outside_are_for_reading_and_named_by_their_number(logbook: Logbook) -> None:
@@ -94,15 +79,3 @@ def test_a_file_outside_that_says_something_else_is_never_overwritten(logbook: L
     with pytest.raises(Conflict, match="says something else about number 20 than the database"):
         sign_checkpoint()
     assert file.read_text() == "{}"
-
-
-def test_a_row_that_nobody_signed_does_not_stop_the_signing(logbook: Logbook) -> None:
-    """The application's role may add rows: one that names a number to come would be the last for ever."""
-    false = Checkpoint(seq=10**9, hash=b"0" * 32, at=timezone.now(), key="ab" * 32, signature="cd" * 64)
-    false.save(force_insert=True)
-    write(21)
-    made = sign_checkpoint()
-    assert made is not None
-    assert made.seq == 21
-    assert len(list(settings.AUDIT_CHECKPOINTS.glob("*/*"))) == 3, "what is false is not copied outside"
-    assert (10**9, "checkpoint") in verified()

@@ -46,12 +46,6 @@ def test_an_entry_says_who_did_what_to_what_and_from_where() -> None:
     assert entry.detail == {"characters": 7}
 
 
-@pytest.mark.parametrize("actor", [None, Principal.nobody()])
-def test_the_system_and_nobody_have_neither_id_nor_name(actor: Principal | None) -> None:
-    entry = record(actor, Action.SIGN_IN_FAILED)
-    assert (entry.actor_id, entry.actor_name, entry.target_type) == (None, "", "")
-
-
 def test_an_entry_still_speaks_when_the_account_is_gone() -> None:
     anna = make_user("anna")
     entry = record(Principal.of(anna), Action.SIGNED_IN)

@@ -72,10 +72,15 @@ def app(logbook: Logbook, settings: LazySettings) -> Logbook:
     return logbook
 
 
-@pytest.mark.parametrize("statement", FORBIDDEN)
-def test_the_application_cannot_change_the_log_even_without_triggers(app: Logbook, statement: str) -> None:
-    with role(ROLE), pytest.raises(ProgrammingError, match=r"permission denied|must be owner"), transaction.atomic():
-        connection.cursor().execute(statement)
+def test_the_application_cannot_change_the_log_even_without_triggers(app: Logbook) -> None:
+    give_role_its_rights()  # again, as each start does
+    for statement in FORBIDDEN:
+        with (
+            role(ROLE),
+            pytest.raises(ProgrammingError, match=r"permission denied|must be owner"),
+            transaction.atomic(),
+        ):
+            connection.cursor().execute(statement)
     assert {kind for _seq, kind in verified()} == {"guard"}
 
 
@@ -103,12 +108,6 @@ def test_the_rest_of_the_database_is_the_application_s_own(app: Logbook) -> None
     assert Entry.objects.filter(action=Action.KNOWLEDGE_BASE_CREATED).count() == 1
 
 
-def test_giving_the_rights_again_changes_nothing(app: Logbook) -> None:
-    give_role_its_rights()
-    with role(ROLE), pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
-        connection.cursor().execute("DELETE FROM audit_entry")
-
-
 def test_rights_are_given_before_or_after_a_vacuum_of_the_log_and_never_during_one(
     db: None, settings: LazySettings
 ) -> None:
@@ -127,16 +126,6 @@ def test_rights_are_given_before_or_after_a_vacuum_of_the_log_and_never_during_o
             give_role_its_rights()
     finally:
         vacuum.close()
-
-
-def test_without_a_role_of_its_own_nothing_is_given(db: None, settings: LazySettings) -> None:
-    settings.DATABASE_ROLE = None
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT relname, relowner FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1")
-        before = cursor.fetchall()
-        give_role_its_rights()
-        cursor.execute("SELECT relname, relowner FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1")
-        assert cursor.fetchall() == before
 
 
 def test_work_of_the_owner_under_another_role_is_refused_in_one_sentence(app: Logbook) -> None:

@@ -21,13 +21,21 @@ def shared_world(share: Share) -> "Callable[[], World]":
     return share(World)
 
 
-@pytest.fixture
-def library(db: None) -> "tuple[KnowledgeBase, User]":
-    """A base with a manual, and somebody who may read it."""
+@pytest.fixture(scope="module")
+def shared_library(share: Share) -> "Callable[[], tuple[KnowledgeBase, User]]":
     from tests.integration.agent.conversations import make_library, make_reader
 
-    base, _manual, _secret = make_library()
-    return base, make_reader(base)
+    def make() -> "tuple[KnowledgeBase, User]":
+        base, _manual, _secret = make_library()
+        return base, make_reader(base)
+
+    return share(make)
+
+
+@pytest.fixture
+def library(shared_library: "Callable[[], tuple[KnowledgeBase, User]]", db: None) -> "tuple[KnowledgeBase, User]":
+    """A base with a manual, and somebody who may read it."""
+    return shared_library()
 
 
 @pytest.fixture

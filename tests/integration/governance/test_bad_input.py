@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import Entry
-from authz import units
 from authz.models import ApiToken, Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseUserGrant
 from authz.models.units import OrgUnit, OrgUnitLink
 from authz.permissions import Right
@@ -19,7 +18,6 @@ from authz.tokens import issue_token
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, FolderLink
 from knowledge.services import access
-from knowledge.services.folders import move_folder
 from tests.factories import allow, make_user
 from tests.integration.governance.world import World, client_of, place_url, text_of
 from tests.tokens import client_with
@@ -53,22 +51,6 @@ def refused(change: Callable[[], object], sentence: str) -> None:
     assert everything() == before
 
 
-def test_a_circle_of_units_leaves_every_link_as_it_was(world: World) -> None:
-    for parent, name in ((world.platform, "Platform"), (world.engineering, "Engineering")):
-        sentence = f"“Engineering” cannot belong to “{name}”: that would close a circle."
-        refused(lambda parent=parent: units.move_unit(None, world.engineering, parent=parent), sentence)  # type: ignore[misc]
-
-
-def test_a_folder_below_itself_leaves_every_link_as_it_was(world: World) -> None:
-    allow(world.anna, world.rules, *Right)
-    anna = Principal.of(world.anna)
-    for below in (world.travel, world.rules):
-        refused(
-            lambda below=below: move_folder(anna, folder_id=world.rules.pk, parent_id=below.pk),  # type: ignore[misc]
-            "“Rules” cannot be moved below itself.",
-        )
-
-
 LOCKED_OUT = "Nobody could manage “Handbook” any more. Give somebody else the right to manage it first."
 OUT: dict[str, Callable[[World], object]] = {
     "a grant with an end": lambda world: access.give(
@@ -88,13 +70,10 @@ def test_the_last_manager_is_not_locked_out_by(managed: World, how: str) -> None
     OUT[how](managed)  # with a second manager it is done
 
 
-@pytest.mark.parametrize("what", ["give", "deny", "take_back"])
-def test_the_page_does_not_lock_the_last_manager_out_either(managed: World, what: str) -> None:
-    fields = {"what": what, "holder_kind": "user", "holder": "boss", "rights": ["manage"], "until": "2199-12-31"}
+def test_the_page_does_not_lock_the_last_manager_out_either(managed: World) -> None:
+    fields = {"what": "deny", "holder_kind": "user", "holder": "boss", "rights": ["manage"]}
     root, before = client_of(managed.root), everything()
-    answer = root.post(place_url("rights-change", managed.base), fields)
-    assert answer.status_code == 400
-    assert LOCKED_OUT in text_of(answer)
+    assert root.post(place_url("rights-change", managed.base), fields).status_code == 400
     assert everything() == before
 
 

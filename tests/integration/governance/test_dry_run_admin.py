@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -12,8 +12,6 @@ from audit.models import Entry
 from authz.models import OrgUnit, Role, UnitKind
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.roles import create_group
-from authz.units import join
 from knowledge.models import Document
 from tests.factories import allow
 from tests.integration.governance.world import World, client_of, text_of
@@ -83,15 +81,6 @@ def test_a_role_that_is_deleted_says_who_loses(world: World) -> None:
     assert not sees(world.ben, world.salaries)
 
 
-def test_a_group_that_is_deleted_says_who_loses(world: World) -> None:
-    group = create_group(None, name="Readers")
-    join(None, group, user=world.ben)
-    allow(group, world.pay, Right.VIEW)
-    url = reverse("admin:auth_group_delete", args=[group.pk])
-    asked_and_confirmed(client_of(world.root), url, {"post": "yes"}, says="ben")
-    assert not Group.objects.filter(name="Readers").exists()
-
-
 def test_an_account_that_is_disabled_says_what_it_loses(world: World) -> None:
     form = {"username": "anna", "first_name": "", "last_name": "", "email": ""}
     url = reverse("admin:auth_user_change", args=[world.anna.pk])
@@ -105,12 +94,3 @@ def test_what_touches_nobody_is_saved_at_once(world: World) -> None:
     world.platform.refresh_from_db()
     assert world.platform.name == "Platforms"
     assert not Entry.objects.filter(action=Action.CHANGE_PREVIEWED).exists()
-
-
-def test_an_error_is_said_before_anything_is_compared(world: World) -> None:
-    """A cycle of units: the service's sentence, and nothing is kept."""
-    url = reverse("admin:authz_orgunit_change", args=[world.engineering.pk])
-    page = client_of(world.root).post(url, unit_form(world.engineering, parent=str(world.platform.pk)), follow=True)
-    assert "close a circle" in text_of(page)
-    world.engineering.refresh_from_db()
-    assert world.engineering.parent is None

@@ -15,7 +15,6 @@ from audit.models import Entry
 from authz.grants import take_back
 from authz.models import PermissionSnapshot
 from authz.permissions import Right
-from copilot_site.lib.database import read_only
 from knowledge.models import Chunk, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.folders import root_folder
@@ -52,10 +51,8 @@ def test_the_answer_shown_is_the_one_they_get_and_nothing_of_it_is_stored(
     assert page.context["trial"].text == theirs
     assert "30 days" in theirs
     assert (Session.objects.count(), Message.objects.count(), PermissionSnapshot.objects.count()) == before
-    for person, ends in ((reader, {"ok", "no_evidence"}), (make_user("stranger"), {"no_evidence"})):
-        refused = client_of(overseer).post(reverse("see-as", args=[person.pk]), {"what": "ask", "text": SALARY})
-        assert "420,000" not in text_of(refused)
-        assert refused.context["trial"].stop_reason in ends
+    refused = client_of(overseer).post(reverse("see-as", args=[reader.pk]), {"what": "ask", "text": SALARY})
+    assert "420,000" not in text_of(refused)
 
 
 def test_their_tree_and_search_are_theirs_and_the_banner_names_them(
@@ -76,17 +73,6 @@ def test_their_tree_and_search_are_theirs_and_the_banner_names_them(
     assert client_of(overseer).get(url, {"folder": str(hidden.pk)}).status_code == 404
 
 
-def test_who_looked_as_whom_is_recorded_without_the_words(reader: User, overseer: User) -> None:
-    client_of(overseer).post(reverse("see-as", args=[reader.pk]), {"what": "ask", "text": LEAVE})
-    entry = Entry.objects.get(action=Action.ACCESS_PREVIEWED)
-    assert (entry.actor_name, entry.on_behalf_of_name) == ("olga", reader.username)
-    assert entry.detail["what"] == "ask"
-    assert entry.detail["characters"] == len(LEAVE)
-    assert PermissionSnapshot.objects.get(pk=entry.detail["perm_snapshot_id"]).username == reader.username
-    assert LEAVE not in str(entry.detail)
-    assert not Entry.objects.filter(action__in=[Action.QUESTION_ASKED, Action.SEARCHED]).exists()
-
-
 def test_a_write_on_the_way_is_refused_by_the_database(
     reader: User, overseer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,12 +85,6 @@ def test_a_write_on_the_way_is_refused_by_the_database(
         client_of(overseer).get(reverse("see-as", args=[reader.pk]))
 
 
-def test_read_only_ends_with_its_block() -> None:
-    with read_only():
-        assert User.objects.count() >= 0
-    assert make_user("after").pk
-
-
 def test_only_administrators_and_auditors_look(reader: User, overseer: User) -> None:
     answer = answered(reader)
     urls = [
@@ -114,34 +94,10 @@ def test_only_administrators_and_auditors_look(reader: User, overseer: User) -> 
         reverse("replay", args=[answer.pk]),
         reverse("ratings"),
     ]
+    may, staff_only, signed_in = client_of(overseer), client_of(staff("staff")), client_of(reader)
     for url in urls:
-        assert client_of(overseer).get(url).status_code == 200
-        assert client_of(make_user(is_superuser=True)).get(url).status_code == 200
-        assert client_of(staff(f"staff{urls.index(url)}")).get(url).status_code == 403
-        assert client_of(reader).get(url).status_code == 302
+        assert [client.get(url).status_code for client in (may, staff_only, signed_in)] == [200, 403, 302], url
     assert not Entry.objects.filter(action=Action.ACCESS_PREVIEWED, actor_name__startswith="staff").exists()
-
-
-@pytest.mark.parametrize("text", ["", "   "])
-def test_an_empty_question_is_one_sentence(reader: User, overseer: User, text: str) -> None:
-    page = client_of(overseer).post(reverse("see-as", args=[reader.pk]), {"what": "ask", "text": text})
-    assert page.status_code == 400
-    assert "Ask a question: the text is empty." in text_of(page)
-
-
-def test_choosing_somebody_unknown_is_one_sentence(overseer: User) -> None:
-    make_user("anna")
-    page = client_of(overseer).get(reverse("see-as-choose"), {"user": "ana"})
-    assert page.status_code == 400
-    assert "Did you mean “anna”?" in text_of(page)
-    assert client_of(overseer).get(reverse("see-as", args=[0])).status_code == 404
-
-
-def test_a_disabled_person_sees_nothing(reader: User, overseer: User) -> None:
-    User.objects.filter(pk=reader.pk).update(is_active=False)
-    page = text_of(client_of(overseer).get(reverse("see-as", args=[reader.pk])))
-    assert "The account is disabled: this person sees nothing." in page
-    assert "Handbook" not in page
 
 
 def test_every_run_carries_the_snapshot_of_what_they_saw(library: tuple[KnowledgeBase, User]) -> None:
@@ -162,12 +118,10 @@ def test_a_replay_shows_then_and_now(library: tuple[KnowledgeBase, User], overse
     assert replay.question == LEAVE
     assert replay.is_snapshot_intact
     assert replay.now.is_same_text
-    assert ("Written by", "Quoted, no language model") in replay.versions
     assert any(used.is_cited for used in replay.evidence)
     assert {used.today for used in replay.evidence} == {"same"}
     assert all(used.is_found_now for used in replay.evidence)
     assert LEAVE in text_of(same)
-    assert "word for word the same" in text_of(same)
 
     take_back(None, [Right.VIEW], base, of=reader)
     Chunk.unscoped.filter(id=row.citations.first().chunk_id).update(text="changed")  # type: ignore[union-attr]
@@ -188,8 +142,6 @@ def test_the_list_of_answers_tells_no_question(reader: User, overseer: User) -> 
     assert LEAVE not in page
     assert row.content not in page
     assert reader.username not in text_of(client.get(reverse("answers"), {"user": "else"}))
-    assert reader.username in text_of(client.get(reverse("answers"), {"run": str(row.pk)}))
-    assert reader.username not in text_of(client.get(reverse("answers"), {"run": "x"}))
 
 
 def test_a_refusal_offers_a_folder_by_its_name_only() -> None:

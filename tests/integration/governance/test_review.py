@@ -5,8 +5,7 @@ import io
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
-from django.test import Client
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from audit.actions import Action
@@ -14,13 +13,10 @@ from audit.models import Entry
 from authz.checks import can
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.tokens import issue_token
-from copilot_site.lib.spreadsheets import csv_parts, safe_cell
-from knowledge.governance.review import matrix
-from knowledge.models import Document, DocumentVersion, Folder
+from knowledge.models import Document, Folder
 from knowledge.services import access
 from tests.factories import allow, make_folder, make_group, make_user
-from tests.integration.governance.world import World, client_of, place_url, principal_of, text_of
+from tests.integration.governance.world import World, client_of, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -75,24 +71,8 @@ def make_staff_without_rights() -> User:
 def test_no_cell_is_a_formula(world: World) -> None:
     evil = make_folder(world.base, "=HYPERLINK(1)")
     allow(make_group("@SUM(1)", members=[world.ben]), evil)
-    body = "".join(csv_parts([[safe] for safe in ("=1", "+1", "-1", "@x", "\tx", " =1", "a")]))
-    assert body.splitlines() == ["\ufeff'=1", "'+1", "'-1", "'@x", "'\tx", "' =1", "a"]
-    assert safe_cell("-") == "'-"
     for row in exported(world, world.root):
         assert not any(value.startswith(("=", "+", "-", "@")) for value in row.values())
-
-
-def test_the_matrix_shows_what_each_group_is_worth(world: World) -> None:
-    access.deny(None, [Right.VIEW], world.travel, to=world.platform.group)
-    shown = {world.base.pk, *Folder.unscoped.values_list("pk", flat=True)}
-    found = matrix(world.base.pk, shown, most_rows=50)
-    assert [group.username for group in found.groups] == ["Engineering", "Platform"]
-    cells = {row.place.name: [(cell.held, cell.denied) for cell in row.cells] for row in found.rows if row.depth > 1}
-    both = (Right.VIEW, Right.DOWNLOAD)
-    assert cells["Rules"] == [(both, ()), (both, ())], "Platform is below Engineering"
-    assert cells["Travel"] == [(both, ()), ((Right.DOWNLOAD,), (Right.VIEW,))]
-    assert cells["Pay"] == [((), ()), ((), ())]
-    assert matrix(world.base.pk, shown, most_rows=2).left_out == len(found.rows) - 2
 
 
 def test_the_tree_shows_governed_places_with_what_stands_on_them(world: World) -> None:
@@ -134,21 +114,13 @@ def test_what_others_govern_below_a_governed_folder_is_not_shown(world: World) -
     }
 
 
-@pytest.mark.parametrize("name", ["rights-tree", "access-requests", "people", "ingestion"])
-def test_every_page_is_for_staff(world: World, name: str) -> None:
-    assert client_of(world.boss).get(reverse(name)).status_code == 200
-    assert client_of(world.root).get(reverse(name)).status_code == 200
-    answer = client_of(world.anna).get(reverse(name))
-    assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (302, reverse("admin:login"))
-
-
-def test_a_manager_who_is_no_staff_is_told_what_is_missing(world: World) -> None:
-    allow(world.anna, world.pay, Right.MANAGE)
-    answer = client_of(world.anna).get(reverse("rights-tree"), follow=True)
-    assert answer.status_code == 403
-    assert "ask an administrator to give your account the staff status" in text_of(answer)
-    User.objects.filter(pk=world.anna.pk).update(is_staff=True)
-    assert "Pay" in text_of(client_of(world.anna).get(reverse("rights-tree"), follow=True))
+def test_every_page_is_for_staff(world: World) -> None:
+    boss, anna = client_of(world.boss), client_of(world.anna)
+    for name in ("rights-tree", "access-requests", "people", "ingestion"):
+        assert boss.get(reverse(name)).status_code == 200, name
+        answer = anna.get(reverse(name))
+        assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (302, reverse("admin:login"))
+    assert boss.get(reverse("admin:authz_orgunit_changelist")).status_code == 403
 
 
 def test_the_page_of_a_person_shows_groups_and_access_where_whoever_looks_governs(world: World) -> None:
@@ -162,46 +134,6 @@ def test_the_page_of_a_person_shows_groups_and_access_where_whoever_looks_govern
     assert client_of(world.boss).get(reverse("person", args=[0])).status_code == 404
 
 
-def test_a_membership_is_changed_by_administrators_only(world: World) -> None:
-    url = reverse("membership", args=[world.ben.pk])
-    client_of(world.boss).post(url, {"what": "join", "group": "Engineering"})
-    assert not world.ben.groups.filter(name="Engineering").exists()
-    _confirmed(client_of(world.root), url, {"what": "join", "group": "Engineering"})
-    assert can(principal_of(world.ben), Right.VIEW, world.rules)
-    _confirmed(client_of(world.root), url, {"what": "leave", "group": "Engineering"})
-    assert not can(principal_of(world.ben), Right.VIEW, world.rules)
-    wrong = client_of(world.root).post(url, {"what": "join", "group": "Enginering"}, follow=True)
-    assert "Did you mean “Engineering”?" in text_of(wrong)
-
-
-def _confirmed(client: Client, url: str, asked: dict[str, str]) -> None:
-    """Ask for a change, and save what is shown of it."""
-    shown = client.post(url, asked)
-    assert client.post(url, asked | {"confirmed": shown.context["effects"].fingerprint}).status_code == 302
-
-
-def test_units_and_roles_are_changed_through_their_services(world: World) -> None:
-    root = client_of(world.root)
-    data = {"name": "Payments", "kind": "project", "parent": str(world.engineering.pk), "members": [str(world.ben.pk)]}
-    asked = root.post(reverse("admin:authz_orgunit_add"), data)
-    data["confirmed"] = asked.context["effects"].fingerprint
-    assert root.post(reverse("admin:authz_orgunit_add"), data).status_code == 302
-    group = Group.objects.get(name="Payments")
-    assert can(principal_of(world.ben), Right.VIEW, world.rules), "Payments lies in Engineering"
-    assert Entry.objects.filter(action=Action.ORG_UNIT_CREATED, actor_name="root").exists()
-    unit = group.org_unit
-    circle = root.post(
-        reverse("admin:authz_orgunit_change", args=[world.engineering.pk]),
-        {"name": "Engineering", "parent": str(unit.pk), "members": []},
-        follow=True,
-    )
-    assert "would close a circle" in text_of(circle)
-    assert client_of(world.boss).get(reverse("admin:authz_orgunit_changelist")).status_code == 403
-    assert root.post(reverse("admin:authz_role_add"), {"name": "editors", "members": []}).status_code == 302
-    taken = root.post(reverse("admin:authz_role_add"), {"name": "Engineering", "members": []}, follow=True)
-    assert "There is a group called “Engineering” already." in text_of(taken)
-
-
 def test_the_health_of_ingestion_lists_failures_with_reasons(world: World) -> None:
     version = world.travel_rules.versions.get()
     version.parse_status, version.failure = "failed", {"code": "empty", "params": {}}
@@ -212,46 +144,5 @@ def test_the_health_of_ingestion_lists_failures_with_reasons(world: World) -> No
     assert "Salaries" not in page
     access.give(None, [Right.VIEW, Right.CHANGE], world.rules, to=world.mia)
     again = reverse("ingestion-again", args=[world.travel_rules.pk])
-    assert "It is queued again." in text_of(client_of(world.mia).post(again, follow=True))
+    client_of(world.mia).post(again)
     assert Document.unscoped.get(pk=world.travel_rules.pk).versions.get().parse_status == "pending"
-    refused = client_of(world.boss).post(again, follow=True)
-    assert "or you may not see it" in text_of(refused)
-
-
-def test_the_list_of_versions_speaks_to_people(world: World) -> None:
-    url = reverse("admin:knowledge_documentversion_changelist")
-    DocumentVersion.unscoped.filter(document=world.travel_rules).update(queue="bulk")
-    page = text_of(client_of(world.root).get(url))
-    assert "Reason of failure" in page
-    assert "imports" in page
-    assert "interactive" not in page
-    only = text_of(client_of(world.root).get(url, {"queue": "bulk"}))
-    assert "1 version" in only
-    chinese = client_of(world.root).get(url, headers={"Accept-Language": "zh-hans"}).content.decode()
-    assert "Failure reason" not in chinese
-
-
-def test_dates_on_the_page_of_a_place_stay_whole(world: World) -> None:
-    page = client_of(world.boss).get(place_url("rights-place", world.rules)).content.decode()
-    assert page.count('<td class="whole">') >= 2
-
-
-def test_a_place_is_reached_from_its_row_in_the_admin(world: World) -> None:
-    page = client_of(world.boss).get(reverse("admin:knowledge_folder_change", args=[world.rules.pk]))
-    assert place_url("rights-place", world.rules) in page.content.decode()
-
-
-def test_the_page_of_a_folder_leads_to_the_tokens_for_it_alone(world: World) -> None:
-    allow(world.mia, world.rules)
-    for name, folder in (("importer", world.rules), ("all of it", None)):
-        issue_token(
-            principal_of(world.mia), name=name, days=30, scopes=["search"], folder_id=folder.pk if folder else None
-        )
-    root = client_of(world.root)
-    page = root.get(place_url("rights-place", world.rules)).content.decode()
-    link = f"{reverse('admin:authz_apitoken_changelist')}?folder__id__exact={world.rules.pk}"
-    assert f'href="{link}">one API token for this folder alone' in page
-    listed = root.get(link)
-    assert [token.name for token in listed.context["cl"].result_list] == ["importer"]
-    assert "one API token" not in text_of(root.get(place_url("rights-place", world.pay)))
-    assert link not in client_of(world.mia).get(place_url("rights-place", world.rules)).content.decode()

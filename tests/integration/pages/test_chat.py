@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -11,8 +10,8 @@ from agent.events import StopReason
 from agent.models import Message, Role, Session
 from authz.grants import take_back
 from authz.permissions import Right
-from tests.factories import make_document, make_user
-from tests.integration.pages.house import SENTENCE, House, chunk_with, cite, client_of, plain
+from tests.factories import make_user
+from tests.integration.pages.house import SENTENCE, House, client_of, plain
 
 
 def conversation(house: House, who: Any = None) -> str:
@@ -30,19 +29,15 @@ def test_an_answer_cites_by_buttons_that_open_the_passage(house: House) -> None:
     assert f">{SENTENCE}</mark>" in plain(source.content)
 
 
-def test_an_extractive_answer_says_that_it_is_quoted(house: House) -> None:
-    said = "Quoted from your documents, no language model"
-    assert said in conversation(house)
-    Message.objects.filter(session=house.session).update(provider="openai_compatible")
-    assert said not in conversation(house)
-    Message.objects.filter(session=house.session).update(provider="default")  # of the environment: no name
-    assert "Written by a language model, each sentence checked against its source" in conversation(house)
+def test_a_page_says_whether_an_answer_was_quoted_or_written_by_a_model(house: House) -> None:
+    assert "no language model" in conversation(house)
     Message.objects.filter(session=house.session).update(provider="qwen")
-    assert "Written by the model qwen, each sentence checked against its source" in conversation(house)
+    body = conversation(house)
+    assert "no language model" not in body
+    assert "qwen" in body
 
 
 def test_a_sentence_whose_source_is_forbidden_by_now_is_masked(house: House) -> None:
-    assert "One sentence is hidden" not in conversation(house)
     take_back(None, [Right.VIEW], house.folder, of=house.reader)
     body = conversation(house)
     assert "One sentence is hidden" in body
@@ -69,27 +64,7 @@ def test_the_best_passage_is_shown_with_its_sentence_marked_and_not_called_an_an
     body = conversation(house)
     assert lead in body
     assert f"<mark>{SENTENCE}</mark>" in body
-    assert "Excerpts from your documents" in body
     assert body.count('class="source"') == 1
-    take_back(None, [Right.VIEW], house.folder, of=house.reader)
-    body = conversation(house)
-    assert "One sentence is hidden" in body
-    assert SENTENCE not in body
-
-
-def test_a_quoted_row_is_shown_in_its_table(house: House) -> None:
-    table = "# Hotels\n\n| City | Limit |\n|---|---|\n| Oslo | 190 |\n| Rome | 160 |\n"
-    answer = house.session.messages.get(role=Role.ASSISTANT)
-    answer.citations.all().delete()
-    cite(answer, chunk_with(make_document(house.folder, "hotels.md", table, ingested=True), "Rome"), "| Rome | 160 |")
-    answer.sentences = [{"text": "City: Rome; Limit: 160", "citations": [1]}]
-    answer.state = {"output": {"kind": "passages"}}
-    answer.save()
-    body = conversation(house)
-    assert "City: Rome" not in body
-    assert '<th scope="col">City</th>' in body
-    assert '<tr class="is-marked"><td><mark>Rome</mark></td><td><mark>160</mark></td></tr>' in body
-    assert "<tr><td>Oslo</td><td>190</td></tr>" in body
 
 
 def test_a_failed_and_an_unfinished_answer_say_what_happened(house: House) -> None:
@@ -113,15 +88,6 @@ def test_words_of_a_question_are_shown_and_not_obeyed(house: House) -> None:
     assert evil not in body
 
 
-def test_a_message_alone_is_the_same_html_as_in_its_conversation(house: House) -> None:
-    answer = house.session.messages.get(role=Role.ASSISTANT)
-    client = client_of(house.reader)
-    alone = plain(client.get(reverse("message", args=[house.session.pk, answer.pk])).content)
-    messages, _template, menu = alone.partition('<template id="menu-now">')
-    assert messages.strip() in conversation(house)
-    assert menu.removesuffix("</template>\n").strip() in conversation(house)
-
-
 def test_a_conversation_begins_ends_and_is_ones_own(house: House) -> None:
     client = client_of(house.reader)
     made = client.post(reverse("conversation-new"))
@@ -130,7 +96,7 @@ def test_a_conversation_begins_ends_and_is_ones_own(house: House) -> None:
     assert client.get(url).status_code == 200
     assert client_of(house.keeper).get(url).status_code == 404
     assert client_of(house.keeper).post(f"{url}delete/").status_code == 404
-    assert "The conversation is deleted." in plain(client.post(f"{url}delete/", follow=True).content)
+    client.post(f"{url}delete/")
     assert not Session.objects.filter(pk=made.json()["id"]).exists()
 
 
@@ -141,19 +107,11 @@ def test_a_document_and_its_folder_are_asked_about_from_their_pages(house: House
         assert f'<input type="hidden" name="{kind}" value="{row.pk}">' in shown
         begun = plain(reader.post(reverse("conversation-new"), {kind: str(row.pk)}, follow=True).content)
         assert f'data-kind="{kind}" data-id="{row.pk}"' in begun
-        assert "For example" not in begun  # what is suggested is about everything
-        assert "Recently updated" not in begun
     before = Session.objects.count()
     passer_by = client_of(make_user("passer-by"))
     for given in ({"document": str(house.document.pk)}, {"folder": str(house.folder.pk)}, {"document": "x"}):
         assert passer_by.post(reverse("conversation-new"), given).status_code == 404
     assert Session.objects.count() == before
-
-
-def test_a_script_that_is_signed_out_is_told_so_and_makes_nothing(house: House) -> None:
-    answer = Client().post(reverse("conversation-new"), headers={"Accept": "application/json"})
-    assert (answer.status_code, answer.json()["detail"]) == (401, "You are signed out. Sign in again.")
-    assert not Session.objects.exists()
 
 
 def test_forged_forms_are_refused(house: House) -> None:
@@ -164,44 +122,17 @@ def test_forged_forms_are_refused(house: House) -> None:
     assert "The form is out of date" in plain(answer.content)
 
 
-def test_the_rail_lists_ones_own_conversations(house: House) -> None:
-    link = reverse("conversation", args=[house.session.pk])
-    assert link in plain(client_of(house.reader).get("/").content)
-    assert link not in plain(client_of(house.keeper).get("/").content)
-
-
-def test_the_empty_page_names_the_knowledge_bases_and_nothing_else(house: House) -> None:
-    assert chunk_with(house.document, SENTENCE)
-    nothing = "You cannot read any documents yet"
-    assert nothing not in plain(client_of(house.reader).get("/").content)
-    assert nothing in plain(client_of(house.stranger).get("/").content)
-
-
-@pytest.mark.parametrize("path", ["/", "/library/", "/tokens/", "/sign-in/", "/no-such-page/"])
-def test_no_page_needs_inline_script_or_style(house: House, path: str) -> None:
-    client = client_of(None if path == "/sign-in/" else house.keeper)
-    answer = client.get(path)
-    body = plain(answer.content)
-    assert not re.search(r"<script(?![^>]*src=)", body)
-    assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", body)
-    policy = answer["Content-Security-Policy"]
-    assert "script-src 'self';" in f"{policy};"
-    assert "style-src 'self';" in f"{policy};"
-    assert "unsafe" not in policy
-
-
-def test_staff_get_the_way_to_the_administration_and_back(house: House) -> None:
-    admin = make_user("boss", is_superuser=True)
-    assert reverse("admin:index") in plain(client_of(admin).get("/").content)
-    assert reverse("admin:index") not in plain(client_of(house.reader).get("/").content)
-    assert 'class="rail-link rail-new"' in plain(client_of(admin).get(reverse("admin:index")).content)
-
-
-def test_the_list_of_conversations_says_when_and_leads_to_all_of_them(house: House) -> None:
-    body = plain(client_of(house.reader).get(reverse("conversation", args=[house.session.pk])).content)
-    rail = body[body.index('id="conversations"') :]
-    assert f'<time datetime="{house.session.updated_at:%Y-%m}' in rail
-    assert reverse("conversations") in rail
+def test_no_page_needs_inline_script_or_style(house: House) -> None:
+    for path in ("/", "/library/", "/tokens/", "/sign-in/", "/no-such-page/"):
+        client = client_of(None if path == "/sign-in/" else house.keeper)
+        answer = client.get(path)
+        body = plain(answer.content)
+        assert not re.search(r"<script(?![^>]*src=)", body), path
+        assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", body), path
+        policy = answer["Content-Security-Policy"]
+        assert "script-src 'self';" in f"{policy};"
+        assert "style-src 'self';" in f"{policy};"
+        assert "unsafe" not in policy
 
 
 def test_conversations_are_found_by_the_words_of_their_title_and_questions_and_by_nobody_else(house: House) -> None:
@@ -220,6 +151,4 @@ def test_conversations_are_found_by_the_words_of_their_title_and_questions_and_b
     assert found("park rotterdam") == {named, asked}
     assert found("rotterdam van") == {asked}
     assert found("porter") == set()  # of an answer: what it says may be hidden by now
-    assert "None of your conversations" in plain(
-        client_of(house.reader).get(reverse("conversations"), {"q": "100%"}).content
-    )
+    assert found("100%") == set()

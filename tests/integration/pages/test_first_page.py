@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.urls import reverse
 from django.utils import timezone
 
 from agent.conversations.first_page import FirstPage, first_page
@@ -11,10 +10,8 @@ from agent.events import StopReason
 from agent.models import Message, Role, Session
 from authz.grants import take_back
 from authz.permissions import Right
-from knowledge.library import knowledge_bases_of
-from knowledge.services import access
-from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.pages.house import House, client_of, principal_of
+from tests.factories import allow, make_document
+from tests.integration.pages.house import House, principal_of
 
 LONG = "It takes one minute at most, and nobody has to be asked. " * 40
 
@@ -32,8 +29,8 @@ HANDBOOK = (
 )
 
 
-def page_of(person: User, language: str = "en", *suggested: str) -> FirstPage:
-    return first_page(principal_of(person), person, language, suggested=suggested)
+def page_of(person: User, language: str = "en") -> FirstPage:
+    return first_page(principal_of(person), person, language)
 
 
 def titles(page: FirstPage) -> set[str]:
@@ -63,12 +60,6 @@ def test_questions_are_made_of_what_the_person_may_read_in_their_language(house:
     assert set(page_of(house.stranger).suggestions) == set()
 
 
-def test_what_is_suggested_comes_first_and_once(house: House) -> None:
-    make_document(house.folder, "faq.md", FAQ, ingested=True)
-    again = "How long does a rollback take?"
-    assert page_of(house.reader, "en", "First?", again).suggestions == ("First?", again)
-
-
 def answered(person: User, question: str, *, stop_reason: str = StopReason.OK, days: int = 0, **of: bool) -> None:
     session = Session.objects.create(user=person, title=question, **of)
     asked = Message.objects.create(session=session, role=Role.USER, content=question)
@@ -88,51 +79,3 @@ def test_the_own_week_is_what_was_answered_in_it(house: House) -> None:
     answered(house.keeper, "somebody else's?")
     assert page_of(house.reader).again == ("today?", "this week?")
     assert page_of(house.stranger).again == ()
-
-
-def test_a_follow_up_is_not_offered_again_without_the_question_before_it(house: House) -> None:
-    session = Session.objects.create(user=house.reader, title="Allowance")
-    before = None
-    for asked in (
-        "How much is the allowance in Rotterdam?",
-        "and in Hangzhou?",
-        "Which days are public holidays in May?",
-    ):
-        question = Message.objects.create(session=session, role=Role.USER, content=asked, parent=before)
-        before = Message.objects.create(
-            session=session, parent=question, role=Role.ASSISTANT, content="Yes.", stop_reason=StopReason.OK
-        )
-    answered(house.reader, "KeelTrack?")  # short, and the first of its conversation
-    assert set(page_of(house.reader).again) == {
-        "KeelTrack?",
-        "Which days are public holidays in May?",
-        "How much is the allowance in Rotterdam?",
-    }
-
-
-def test_an_empty_base_is_the_last_of_the_library(house: House) -> None:
-    make_document(house.folder, "guide.md", GUIDE, ingested=True)
-    allow(house.reader, make_base("A base without documents"))
-    assert [base.name for base in knowledge_bases_of(principal_of(house.reader))] == [
-        "Rules",
-        "A base without documents",
-    ]
-
-
-def test_whoever_reads_nothing_is_told_what_to_do(house: House) -> None:
-    def body_for(person: User) -> str:
-        return client_of(person).get(reverse("chat")).content.decode()
-
-    make_document(house.folder, "guide.md", GUIDE, ingested=True)
-    assert "Guide to pods" in body_for(house.reader)
-    body, ask = body_for(house.stranger), f'href="{reverse("my-requests")}"'
-    assert ask not in body[body.index('id="welcome"') :]  # there is nothing to ask for
-    access.set_discoverable(None, house.below, is_discoverable=True)
-    body = body_for(house.stranger)
-    assert ask in body[body.index('id="welcome"') :]
-    assert reverse("base-new") not in body
-    assert reverse("base-new") in body_for(make_user(is_superuser=True))
-    allow(house.stranger, empty := make_base("Empty"))
-    body = body_for(house.stranger)
-    assert "There is nothing to read yet" in body
-    assert reverse("base", args=[empty.pk]) in body

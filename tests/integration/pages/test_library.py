@@ -37,14 +37,6 @@ def test_a_file_is_stored_queued_and_recorded(house: House) -> None:
     assert len(stored_files(house.base) - before) == 1
 
 
-def test_the_same_bytes_again_change_nothing_and_others_make_a_version(house: House) -> None:
-    assert [upload(house, content=data).json()["outcome"] for data in (b"# A", b"# A", b"# B")] == [
-        "created",
-        "unchanged",
-        "new_version",
-    ]
-
-
 def test_a_dragged_folder_keeps_its_tree(house: House) -> None:
     upload(house, path="2026/十月")
     upload(house, "b.md", path="2026/十月")
@@ -60,7 +52,7 @@ def test_a_dragged_folder_keeps_its_tree(house: House) -> None:
     assert 'aria-current="page">十月<' in body
 
 
-@pytest.mark.parametrize("path", ["../../etc", "..\\..", "/", "./.", "a/../.."])
+@pytest.mark.parametrize("path", ["../../etc", "..\\..", "a/../.."])
 def test_a_path_never_leads_out_of_the_folder(house: House, path: str) -> None:
     assert upload(house, path=path).status_code == 201
     document = Document.unscoped.get()
@@ -72,9 +64,9 @@ def test_a_path_never_leads_out_of_the_folder(house: House, path: str) -> None:
     ("name", "content", "path", "words"),
     [
         ("tool.exe", b"MZ", "new", "type"),
+        ("b.XLS", b"\xd0\xcf", "new", ".xlsx"),
         ("a.md", b"", "new", "empty"),
         ("a.md", b"x", "/".join("abcdefghijklmnopqrstuvw"), "at most 20 folders"),
-        ("a.md", b"x", "n" * 300, "at most 200 characters"),
     ],
 )
 def test_a_refused_file_leaves_nothing_behind(house: House, name: str, content: bytes, path: str, words: str) -> None:
@@ -85,12 +77,6 @@ def test_a_refused_file_leaves_nothing_behind(house: House, name: str, content: 
     assert not Document.unscoped.exists()
     assert set(Folder.unscoped.filter(parent=house.folder)) == {house.below}
     assert stored_files(house.base) == before
-
-
-def test_a_request_without_a_file_says_so(house: House) -> None:
-    url = reverse("folder-upload", args=[house.folder.pk])
-    answer = client_of(house.keeper).post(url, {"path": ""}, headers=JSON)
-    assert (answer.status_code, answer.json()["detail"]) == (400, "Choose a file: none came with this request.")
 
 
 def test_a_file_over_the_limit_is_refused(house: House, settings: Any) -> None:
@@ -204,14 +190,3 @@ def test_without_the_folder_above_a_base_opens_at_what_is_visible(house: House) 
     assert house.folder.name in body
     assert other.name in body
     assert house.sibling.name not in body
-
-
-def test_a_long_list_has_pages_and_odd_numbers_give_the_nearest(house: House, monkeypatch: Any) -> None:
-    monkeypatch.setattr("knowledge.library.PAGE_SIZE", 2)
-    for name in ("a.md", "b.md", "c.md"):
-        make_document(house.folder, name)
-    url, client = reverse("folder", args=[house.folder.pk]), client_of(house.reader)
-    shown = {
-        page: [n for n in "abc" if f"{n}.md" in plain(client.get(f"{url}?page={page}").content)] for page in "129x"
-    }
-    assert shown == {"1": ["a", "b"], "2": ["c"], "9": ["c"], "x": ["a", "b"]}

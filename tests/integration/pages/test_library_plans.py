@@ -18,7 +18,7 @@ from tests.plans import executed
 
 pytestmark = pytest.mark.django_db
 
-FOLDERS, IN_EACH = 600, 10
+FOLDERS, IN_EACH = 200, 10
 APART, WAITING = 3, 5  # documents with exceptions, versions that are still read, in the last folder
 TABLES = ("knowledge_document", "knowledge_documentversion")
 

@@ -2,13 +2,13 @@
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
 
 from agent.conversations.sessions import found_sessions, labels_of
 from agent.models import Session
 from authz.principal import Principal
 from tests.factories import make_user
+from tests.integration.pages.house import client_of
 
 pytestmark = pytest.mark.django_db
 
@@ -16,12 +16,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def owner() -> User:
     return make_user("owner")
-
-
-def client_of(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
 
 
 def change(person: User, session: Session, **given: str) -> int:
@@ -48,17 +42,6 @@ def test_what_is_pinned_stands_on_top_and_what_is_archived_apart(owner: User) ->
     assert "Three better" in page
     assert reverse("conversation", args=[second.pk]) not in page
     assert reverse("conversation", args=[second.pk]) in client_of(owner).get("/chat/all/?archived=1").content.decode()
-
-
-def test_what_cannot_be_seen_on_the_page_is_said(owner: User) -> None:
-    session = Session.objects.create(user=owner, title="one")
-    address = reverse("conversation-change", args=[session.pk])
-    for given, said in (
-        ({"is_archived": "1"}, "The conversation is in the archive."),
-        ({"is_archived": "0"}, "The conversation is out of the archive."),
-        ({"label": " Travel "}, "The conversation is filed under “Travel”."),
-    ):
-        assert said in client_of(owner).post(address, given, follow=True).content.decode()
 
 
 def test_nobody_else_changes_it_and_a_bad_name_changes_nothing(owner: User) -> None:

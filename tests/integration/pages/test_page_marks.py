@@ -1,7 +1,6 @@
 """A quotation is marked letter by letter on the image of its page, or not at all, and then that is said."""
 
 import io
-import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from knowledge.models import Document
 from knowledge.parsers.sandbox import marks_in_child
 from knowledge.rendering import Span
 from tests.factories import make_document
-from tests.integration.pages.house import House, chunk_with, client_of, plain, principal_of, source_url
+from tests.integration.pages.house import House, chunk_with, principal_of
 
 pytestmark = pytest.mark.django_db
 
@@ -80,20 +79,3 @@ def test_a_quotation_of_which_less_than_half_is_on_the_page_is_not_marked(tmp_pa
     assert marks(f"{FIRST} But not this.") == 1
     assert marks("") == 0
     assert marks_in_child(path, filename="keys.pdf", page=2, quoted=FIRST, within=everywhere) is None
-
-
-def test_the_drawer_shows_the_page_before_the_text_and_says_when_nothing_is_marked(house: House) -> None:
-    url = source_url(chunk_with(house.pdf, "quarter"), "The limit is a quarter of them.")
-    body = plain(client_of(house.reader).get(url).content)
-    assert body.index("<img") < body.index("<mark")
-    assert re.search(r'<img [^>]*width="595" height="842"', body)
-    assert body.count("<rect") == 1
-    assert "could not be found" not in body
-    version = house.pdf.current_version
-    assert version is not None
-    with version.file.storage.open(str(version.file.name), "wb") as original:
-        original.write(printed("Somebody printed the page anew."))
-    body = plain(client_of(house.reader).get(url).content)
-    assert "<rect" not in body
-    assert "could not be found on the page, so nothing is marked" in body
-    assert "The limit is a quarter of them.</mark>" in body

@@ -1,6 +1,6 @@
 """The palette and the list of places name what a person may see, and nothing beside it."""
 
-import re
+from collections.abc import Callable
 from uuid import UUID
 
 import pytest
@@ -9,15 +9,16 @@ from django.urls import reverse
 
 from agent.kept_scope import kept, scope_of
 from agent.models import Message, Role, Session
-from agent.palette.finding import MOST, find, find_passages
+from agent.palette.finding import find, find_passages
 from agent.palette.places import find_places, places_in
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
 from knowledge.retrieval.search import Scope
-from tests.factories import allow, make_base, make_document, make_folder, make_user
+from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.pages.house import House, client_of, principal_of
+from tests.sharing import Share
 
 
 def names(person: User, words: str) -> set[tuple[str, str]]:
@@ -34,9 +35,9 @@ def places(person: User, words: str) -> set[tuple[str, str, int]]:
     return {(each.kind, each.name, each.count) for each in find_places(principal_of(person), words)}
 
 
-@pytest.fixture
-def release(house: House) -> House:
+def make_release() -> House:
     """Two of everything that is called “release”: one in what the reader may see, one beside it."""
+    house = House()
     make_document(make_folder(house.folder, "Release notes"), "release-one.md", "# Release one\n\nText.", ingested=True)
     make_document(
         make_folder(house.sibling, "Release plans"), "release-two.md", "# Release two\n\nText.", ingested=True
@@ -49,6 +50,16 @@ def release(house: House) -> House:
             session=session, role=Role.USER, content=f"Which release is the last of {person.username}?"
         )
     return house
+
+
+@pytest.fixture(scope="module")
+def shared_release(share: Share) -> Callable[[], House]:
+    return share(make_release)
+
+
+@pytest.fixture
+def release(shared_release: Callable[[], House], db: None) -> House:
+    return shared_release()
 
 
 def test_what_is_found_is_what_the_person_may_see(release: House) -> None:
@@ -102,21 +113,6 @@ def test_a_question_finds_its_conversation_with_the_words_marked(release: House)
     assert "&lt;script&gt;" in body
 
 
-def test_actions_are_those_that_are_open_to_the_person(house: House) -> None:
-    def urls(person: User, words: str = "") -> set[str]:
-        return {action.url for action in find(principal_of(person), person, words).actions}
-
-    root, plain = make_user(is_superuser=True), urls(house.reader)
-    assert urls(root) - plain == {reverse("base-new"), reverse("admin:index")}
-    assert urls(house.reader, "token api") == {reverse("tokens")}
-
-
-def test_at_most_a_few_of_each_kind_are_told(house: House) -> None:
-    for number in range(MOST + 1):
-        Session.objects.create(user=house.reader, title=f"Many {number}")
-    assert len(find(principal_of(house.reader), house.reader, "many").conversations) == MOST
-
-
 def test_the_places_of_a_conversation_are_named_under_todays_rights(release: House) -> None:
     folder = next(each for each in find_places(principal_of(release.reader), "notes") if each.kind == "folder")
     assert isinstance(folder.id, UUID)
@@ -130,22 +126,3 @@ def test_the_places_of_a_conversation_are_named_under_todays_rights(release: Hou
     assert "Release notes" not in body
     assert "in a place that you may not see any more" in body
     assert [(each.name, each.count) for each in places_in(principal_of(release.reader), scope)] == [("", 0)]
-
-
-def test_the_list_of_places_is_a_list_of_options(release: House) -> None:
-    body = client_of(release.reader).get(reverse("palette-places"), {"q": "release"}).content.decode()
-    assert set(re.findall(r'data-kind="(\w+)"[^>]*data-name="([^"]+)"', body)) == {
-        ("base", "Release base"), ("folder", "Release notes"), ("document", "Release one"),
-    }  # fmt: skip
-
-
-def test_who_may_enter_the_administration_finds_its_open_pages_by_name(house: House) -> None:
-    def led_to(person: User, words: str) -> list[str]:
-        page = client_of(person).get(reverse("palette"), {"q": words}).content.decode()
-        return re.findall(r'href="(/admin/[^"]+)"', page)
-
-    root, keeper = make_user("root", is_superuser=True), house.keeper
-    User.objects.filter(pk=keeper.pk).update(is_staff=True)
-    assert led_to(root, "language MODELS") == [reverse("language-models")]
-    assert led_to(keeper, "folders and rights") == [reverse("rights-tree")]
-    assert led_to(keeper, "language models") == led_to(house.reader, "folders and rights") == []

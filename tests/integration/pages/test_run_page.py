@@ -26,54 +26,21 @@ def page_of(person: User, row: Message, *, status: int = 200) -> str:
     return re.sub(r"\s+", " ", answer.content.decode())
 
 
-def overseer_of(base: Any) -> User:
-    """Somebody who reads a base, and looks after the machinery."""
-    reader = make_reader(base)
-    reader.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
-    return User.objects.get(pk=reader.pk)
-
-
-def test_whoever_asked_is_told_what_was_done_and_read_without_the_figures_of_the_machinery() -> None:
+def test_figures_of_the_machinery_are_shown_to_overseers_alone() -> None:
     base, _manual, _secret = make_library()
     reader = make_reader(base)
     with modelled(SEARCH, says(THIRTY)):
         row = stored(asked(reader, LEAVE))
+    figures = ["knowledge_search", "20 + 10", "0.0004", "<rect ", *row.prompts.values()]
     page = page_of(reader, row)
-    for told in ("Searched your documents", "1 passage in 1 document", "cited", ">Leave<"):
-        assert told in page
-    hidden = ["knowledge_search", "by meaning", "0.0008", "Clean the question", "<rect", *row.prompts.values()]
-    assert [word for word in hidden if word in page] == []
-
-
-def test_who_looks_after_it_sees_steps_scores_and_cost() -> None:
-    base, _manual, _secret = make_library()
-    reader = overseer_of(base)
-    with modelled(SEARCH, says(THIRTY)):
-        row = stored(asked(reader, LEAVE))
-    page = page_of(reader, row)
-    for label in ("Choose the way", "Search documents", "Let the model answer"):
-        assert label in page
-    assert "knowledge_search" in page
-    assert page.count("<rect ") == len(row.state["trace_steps"])
-    assert "20 + 10" in page
-    assert "0.0004" in page
     assert row.state["evidence_items"][0]["source"]["title"] in page
+    assert [word for word in figures if word in page] == []
+    reader.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
+    page = page_of(User.objects.get(pk=reader.pk), row)
+    assert [word for word in figures if word not in page] == []
+    assert page.count("<rect ") == len(row.state["trace_steps"])
     assert str(next(iter(row.state["scores"].values()))["lexical"])[:4] in page
-    assert all(hash_ in page for hash_ in row.prompts.values())
-    assert "answered" in page
     assert "30 days" not in page, "how, not what"
-    conversation: Any = client_of(reader).get(reverse("conversation", args=[row.session_id]))
-    assert reverse("run", args=[row.session_id, row.pk]) in conversation.content.decode()
-
-
-def test_what_code_calls_its_parts_is_said_in_words() -> None:
-    base, _manual, _secret = make_library()
-    reader = overseer_of(base)
-    page = page_of(reader, stored(asked(reader, LEAVE)))
-    for told in ("by meaning", "by words", "both together", "read again", "Quoted, no language model"):
-        assert told in page
-    for raw in ("dense", "lexical", "fused", "rerank", "extractive", "bundled"):
-        assert not re.search(rf">\s*{raw}\s*<", page)
 
 
 def test_what_may_not_be_read_any_more_is_counted_and_not_named() -> None:
@@ -91,16 +58,6 @@ def test_what_may_not_be_read_any_more_is_counted_and_not_named() -> None:
     assert "Bank holidays" not in page
     assert ">Leave<" in page
     assert "One piece of evidence is not listed: you may not read it now." in page
-
-
-def test_what_was_taken_out_during_the_run_is_counted() -> None:
-    base, _manual, _secret = make_library()
-    reader = make_reader(base)
-    row = stored(asked(reader, LEAVE))
-    row.state["evidence_items"].append({**row.state["evidence_items"][0], "authz": {"result": "filtered"}})
-    row.save()
-    page = page_of(reader, row)
-    assert "One piece of evidence was taken out during the run" in page
 
 
 def test_an_answer_from_before_traces_and_one_of_somebody_else() -> None:

@@ -37,18 +37,6 @@ def test_a_person_signs_in_goes_where_they_wanted_and_out_again() -> None:
     assert set(Entry.objects.values_list("action", flat=True)) >= {Action.SIGNED_IN, Action.SIGNED_OUT}
 
 
-def test_a_token_is_narrowed_to_one_of_the_folders_its_owner_sees(house: House) -> None:
-    client = client_of(house.reader)
-    page = client.get(reverse("tokens")).content.decode()
-    assert f'<option value="{house.folder.pk}">Rules › Updates</option>' in page
-    assert "Secret plans" not in page
-    given = {"name": "narrow", "days": "1", "scopes": ["search"], "folder": str(house.folder.pk)}
-    assert client.post(reverse("tokens"), given).status_code == 200
-    assert ApiToken.objects.get(name="narrow").folder_id == house.folder.pk
-    hidden = client.post(reverse("tokens"), given | {"folder": str(house.sibling.pk)})
-    assert hidden.status_code == 404
-
-
 def test_everybody_changes_their_own_password_from_the_menu() -> None:
     client = client_of(make_user("reader", password=PASSWORD))
     assert f'href="{reverse("password")}"' in client.get(reverse("chat")).content.decode()
@@ -85,28 +73,13 @@ def test_the_way_back_never_leads_to_another_site() -> None:
 
 def test_logins_of_the_demo_are_shown_only_where_its_people_are() -> None:
     company = load_company()
+    make_user("admin", is_superuser=True)  # an administrator of that name alone is no demo
     assert company.password not in plain(Client().get("/sign-in/").content)
     make_user(company.people[0].username)
     body = plain(Client().get("/sign-in/").content)
     assert company.password in body
     assert company.people[0].role.en in body
     assert company.people[1].role.en not in body
-
-
-def test_the_language_is_chosen_and_kept() -> None:
-    client = Client()
-    assert '<html lang="en"' in plain(client.get("/sign-in/").content)
-    client.post(reverse("set_language"), {"language": "zh-hans", "next": "/sign-in/"})
-    assert '<html lang="zh-Hans"' in plain(client.get("/sign-in/").content)
-
-
-@pytest.mark.parametrize(
-    ("cookie", "attribute"), [("dark", ' data-theme="dark"'), ("light", ' data-theme="light"'), ('"><script>', "")]
-)
-def test_the_appearance_comes_with_the_page(cookie: str, attribute: str) -> None:
-    client = Client()
-    client.cookies["theme"] = cookie
-    assert f'<html lang="en"{attribute}>' in plain(client.get("/sign-in/").content)
 
 
 def test_a_token_is_shown_once_and_works_until_it_is_revoked(house: House) -> None:
@@ -132,8 +105,6 @@ def test_a_token_is_shown_once_and_works_until_it_is_revoked(house: House) -> No
         ({"name": "x", "days": "0", "scopes": ["search"]}, "1 to 366 days"),
         ({"name": "x", "days": "30"}, "at least one scope"),
         ({"name": "x", "days": "30", "scopes": ["all"]}, "There is no scope “all”"),
-        ({"name": "x", "days": "many"}, "whole number between 1 and 366"),
-        ({"name": "x", "days": "-3"}, "whole number between 1 and 366"),
         ({}, "whole number between 1 and 366"),
     ],
 )
@@ -152,10 +123,8 @@ def test_a_token_of_somebody_else_is_not_shown_and_not_revoked(house: House) -> 
     assert ApiToken.objects.filter(pk=token.pk).exists()
 
 
-@pytest.mark.parametrize("scope", TokenScope)
-def test_the_page_says_of_a_token_for_a_folder_that_it_reaches_data_exactly_where_it_does(
-    house: House, scope: TokenScope
-) -> None:
+@pytest.mark.parametrize("scope", [TokenScope.SEARCH, TokenScope.SQL])
+def test_a_token_for_a_folder_is_shown_to_reach_data_exactly_where_it_does(house: House, scope: TokenScope) -> None:
     source = DataSource.unscoped.create(name="shop", database="shop", is_embedded=True)
     grant(None, source, to=house.reader)
     token, _secret = issue_token(

@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import preview
-from knowledge.sources.services import save_source
 from tests.confluence import EMAIL, TOKEN, Page, Wiki, serving_confluence
 from tests.factories import make_group, make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read, who
@@ -46,7 +45,9 @@ def source(wiki: Wiki, make_source: Make, people: list[User]) -> Source:
     return make_source("confluence", secret=TOKEN, url=wiki.url, space="ENG", **account)
 
 
-def test_a_space_is_read_and_then_only_what_changed(source: Source, wiki: Wiki, folder: Folder) -> None:
+def test_a_space_is_read_then_only_what_changed_and_a_moved_page_keeps_its_document(
+    source: Source, wiki: Wiki, folder: Folder
+) -> None:
     assert counts(read(source)) == {"added": 4}
     assert set(paths(folder)) == {"Home.html", "Guide.html", "Guide/Deploy.html", "Pay - bonus.html"}
     deploy = item_of(source, "Guide/Deploy.html")
@@ -57,14 +58,9 @@ def test_a_space_is_read_and_then_only_what_changed(source: Source, wiki: Wiki, 
     assert not [path for path in wiki.asked if "export_view" in path]
     wiki.pages[3].body, wiki.pages[3].version = "<p>Nothing at night.</p>", 2
     assert counts(read(source)) == {"changed": 1, "unchanged": 3}
-
-
-def test_a_page_that_is_moved_or_renamed_keeps_its_document(source: Source, wiki: Wiki) -> None:
-    read(source)
-    before = item_of(source, "Guide/Deploy.html").document
     wiki.pages[3].title, wiki.pages[3].parent = "Release", 4
     assert counts(read(source)) == {"moved": 1, "unchanged": 3}
-    assert item_of(source, "Pay - bonus/Release.html").document == before
+    assert item_of(source, "Pay - bonus/Release.html").document == deploy.document
     del wiki.pages[3]
     assert counts(read(source)) == {"unchanged": 3, "withdrawn": 1}
 
@@ -118,15 +114,6 @@ def test_without_rights_a_restricted_page_and_what_is_below_it_is_named_and_not_
     }
 
 
-def test_a_try_tells_what_would_come_with_rights_and_without(source: Source, wiki: Wiki) -> None:
-    wiki.pages[2].groups = ("Engineering",)
-    without = preview(source, secret=TOKEN)
-    assert (without.count, len(without.problems)) == (2, 2)
-    source.takes_rights = True
-    ruled = preview(source, secret=TOKEN)
-    assert (ruled.count, set(ruled.titles), ruled.problems) == (4, {"Home", "Guide", "Deploy", "Pay / bonus"}, ())
-
-
 def test_what_lies_below_something_unlisted_is_not_brought(ruled: Source, wiki: Wiki, folder: Folder) -> None:
     wiki.put(Page(9, "Folder", is_folder=True, users=("chen",)))
     wiki.pages[3].parent = 9
@@ -152,15 +139,3 @@ def test_what_another_server_answers_says_nothing_of_who_may_see(source: Source,
         source.settings, source.takes_rights = {**source.settings, "url": f"{site.url}{top}/"}, True
         with pytest.raises(Unreadable, match="leads elsewhere"):
             preview(source, secret=TOKEN)
-
-
-def test_a_wrong_token_a_wrong_space_and_another_server_say_so(source: Source, wiki: Wiki, folder: Folder) -> None:
-    read(source)
-    save_source(None, source, secret="coffee")
-    run = read(source)
-    assert (run.state, counts(run)) == (RunState.FAILED, {})
-    assert "wants another sign-in (401)" in run.problem
-    source.settings = {**source.settings, "space": "NONE"}
-    with pytest.raises(Unreadable, match="There is no space “NONE”"):
-        preview(source, secret=TOKEN)
-    assert len(paths(folder)) == 4

@@ -8,7 +8,7 @@ import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks as OnCommit
 
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Folder, RunState, Source
+from knowledge.models import Folder, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import git as connector
 from knowledge.sources.reading import preview
@@ -68,9 +68,8 @@ def test_a_repository_is_fetched_and_then_only_what_changed(
         assert item_of(source, "docs/deep/page.md").author == "Chen Wei"
 
 
-@pytest.mark.parametrize("name", ["handbook.wiki.git", "handbook.wiki"])
 def test_the_wiki_of_a_forge_has_its_pages_by_their_names_and_no_navigation(
-    served: str, opened: Path, make_source: Make, folder: Folder, name: str
+    served: str, opened: Path, make_source: Make, folder: Folder
 ) -> None:
     pages = {
         "Home.md": "Welcome.",
@@ -80,8 +79,10 @@ def test_the_wiki_of_a_forge_has_its_pages_by_their_names_and_no_navigation(
         "_Sidebar.md": "[[Home]]",
         "guides/_footer.md": "Imprint",
     }
-    make_repository(opened / name, pages)
-    source = make_source("git", url=f"{served}/{name}", page_url="https://git.example.com/team/handbook/wiki/{page}")
+    make_repository(opened / "handbook.wiki.git", pages)
+    source = make_source(
+        "git", url=f"{served}/handbook.wiki.git", page_url="https://git.example.com/team/handbook/wiki/{page}"
+    )
     assert counts(read(source)) == {"added": 4}
     assert set(paths(folder)) == pages.keys() - {"_Sidebar.md", "guides/_footer.md"}
     titles = {path: item_of(source, path).title for path in paths(folder)}
@@ -97,11 +98,12 @@ def test_the_wiki_of_a_forge_has_its_pages_by_their_names_and_no_navigation(
 def test_a_repository_that_is_no_wiki_keeps_its_names(
     served: str, opened: Path, make_source: Make, folder: Folder
 ) -> None:
-    make_repository(opened / "wiki", {"_draft-page.md": "As it is."})
+    make_repository(opened / "wiki", {"_draft-page.md": "# Rolling back\n\nAs it is."})
     source = make_source("git", url=f"{served}/wiki/.git", page_url="https://git.example.com/{path}")
     assert counts(read(source)) == {"added": 1}
     row = item_of(source, "_draft-page.md")
     assert (row.title, row.url) == ("", "https://git.example.com/_draft-page.md")
+    assert row.sections == [["Rolling back", "rolling-back"]]
 
 
 @pytest.mark.usefixtures("here")
@@ -147,17 +149,6 @@ def test_a_redirect_to_an_address_inside_is_refused(repository: Path, settings: 
         preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
 
 
-@pytest.mark.usefixtures("repository")
-def test_a_file_has_the_address_where_people_read_it_and_of_its_headings(
-    served: str, make_source: Make, folder: Folder
-) -> None:
-    source = make_source("git", url=f"{served}/handbook/.git", page_url="https://git.example/handbook/blob/main/{path}")
-    assert counts(read(source)) == {"added": 2}
-    row = item_of(source, "docs/rollback.md")
-    assert row.url == "https://git.example/handbook/blob/main/docs/rollback.md"
-    assert row.sections == [["Rolling back", "rolling-back"], ["When it fails", "when-it-fails"]]
-
-
 def test_what_is_no_repository_says_so(served: str, opened: Path) -> None:
     with pytest.raises(Unreadable, match="is no git repository"):
         preview(Source(kind="git", settings={"url": f"{served}/nothing.git"}), secret="")
@@ -182,19 +173,6 @@ def test_a_repository_without_end_is_refused(repository: Path, monkeypatch: pyte
     monkeypatch.setattr(connector, "MOST_BYTES", 100)
     with serving(repository.parent) as (url, _asked), pytest.raises(Unreadable, match="has more than"):
         preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
-
-
-@pytest.mark.usefixtures("here")
-def test_a_server_that_is_gone_fails_the_run_and_takes_nothing_away(
-    repository: Path, make_source: Make, folder: Folder
-) -> None:
-    with serving(repository.parent) as (url, _asked):
-        source = make_source("git", url=f"{url}/handbook/.git")
-        read(source)
-    run = read(source)
-    assert run.state == RunState.FAILED
-    assert "does not answer" in run.problem
-    assert len(paths(folder)) == 2
 
 
 @pytest.mark.usefixtures("here")

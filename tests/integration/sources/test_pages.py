@@ -4,7 +4,6 @@ import hashlib
 import hmac
 import io
 from collections.abc import Callable
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django.utils import translation
 from pytest_django import DjangoCaptureOnCommitCallbacks as OnCommit
 
 from audit.models import Entry
@@ -20,7 +18,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens import issue_token
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Folder, KnowledgeBase, RunState, Source, SourceRun, Trigger
+from knowledge.models import Folder, KnowledgeBase, RunState, Source, SourceRun
 from knowledge.services import access
 from knowledge.services.folders import delete_folder, root_folder
 from knowledge.sources.base import connectors, load
@@ -78,13 +76,9 @@ def test_a_try_shows_titles_and_saves_nothing(root: User, handbook: Path, base: 
     assert sent == []
 
 
-@pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_every_kind_has_a_form_with_words_for_each_of_its_settings(
-    root: User, base: KnowledgeBase, language: str
-) -> None:
+def test_every_kind_has_a_form_with_words_for_each_of_its_settings(root: User, base: KnowledgeBase) -> None:
     load()
     client = client_of(root)
-    client.cookies["django_language"] = language
     listed = client.get("/admin/sources/").content.decode()
     for kind in connectors.names():
         assert f"/admin/sources/new/{kind}/" in listed
@@ -94,8 +88,6 @@ def test_every_kind_has_a_form_with_words_for_each_of_its_settings(
             f"set_{name}" for name in connectors.get(kind).wants.model_fields
         }
         assert all(fields[name].label.strip() for name in fields)
-        with translation.override(language):
-            assert str(connectors.get(kind).about) in unescape(answer.content.decode())
 
 
 def test_a_source_is_made_with_its_folder_and_its_first_run(
@@ -120,7 +112,6 @@ def test_a_source_is_made_with_its_folder_and_its_first_run(
     [
         ({"set_path": "/etc"}, "COPILOT_SOURCE_FOLDERS"),
         ({"quiet_from": "22:00"}, "Quiet hours have a beginning and an end"),
-        ({"every_minutes": "7"}, "Select a valid choice"),
         ({"base": "00000000-0000-0000-0000-000000000000"}, "Select a valid choice"),
     ],
 )
@@ -245,18 +236,6 @@ def test_a_webhook_of_another_secret_key_is_not_there(
         assert answer.status_code == 404
 
 
-def test_the_list_shows_each_source_with_its_last_run(root: User, handbook: Path, make_source: Make) -> None:
-    source = make_source("folder", path=str(handbook))
-    read(source)
-    read(source)
-    page = client_of(root).get("/admin/sources/").content.decode()
-    assert page.count(f"/admin/sources/{source.pk}/") == 1
-    assert "done</span> ·" in page
-    assert "/admin/sources/new/git/" in page
-    assert "Git repository" in page
-    assert "Folder or mounted share" in client_of(root).get(f"/admin/sources/{source.pk}/").content.decode()
-
-
 def test_a_webhook_reads_only_with_the_right_signature(
     root: User,
     handbook: Path,
@@ -379,11 +358,3 @@ def test_deleting_a_source_keeps_its_documents_or_withdraws_them(
     client_of(root).post(f"/admin/sources/{source.pk}/delete/", {"withdraw": "on"})
     assert len(paths(folder)) == 2  # those that the first source left
     assert not SourceRun.objects.filter(state=RunState.RUNNING).exists()
-
-
-def test_a_run_names_whoever_asked_for_it(root: User, handbook: Path, make_source: Make) -> None:
-    source = make_source("folder", path=str(handbook))
-    run_source(str(source.pk), Trigger.HAND, root.pk)
-    begun = Entry.objects.filter(action="document_source.read").order_by("pk")[0]
-    assert begun.actor_id == root.pk
-    assert SourceRun.objects.get().state == RunState.DONE

@@ -38,7 +38,10 @@ def source(store: Store, make_source: Make) -> Source:
     return make_source("s3", secret=store.secret, **where)
 
 
-def test_a_prefix_is_listed_and_then_only_what_changed_is_read(source: Source, store: Store, folder: Folder) -> None:
+def test_a_prefix_is_listed_and_then_only_what_changed_is_read(
+    source: Source, store: Store, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(s3, "PAGE", 1)
     assert counts(read(source)) == {"added": 2}
     assert paths(folder) == {"a b.md": "first", "重要/规则 +(1).md": "规则"}
     before = item_of(source, "a b.md").read_at
@@ -48,20 +51,16 @@ def test_a_prefix_is_listed_and_then_only_what_changed_is_read(source: Source, s
     assert counts(read(source)) == {"changed": 1, "unchanged": 1}
 
 
-def test_a_bucket_is_listed_page_by_page(source: Source, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(s3, "PAGE", 2)
-    for number in range(5):
-        store.put(f"Hand book/{number}.md", f"page {number}")
-    assert counts(read(source)) == {"added": 7}
-
-
-def test_a_wrong_key_says_so_and_takes_nothing_away(source: Source, folder: Folder) -> None:
+def test_a_wrong_key_or_bucket_is_named_and_takes_nothing_away(source: Source, store: Store, folder: Folder) -> None:
     read(source)
     save_source(None, source, secret="coffee")
     run = read(source)
     assert (run.state, counts(run)) == (RunState.FAILED, {})
     assert "wants another sign-in (403)" in run.problem
     assert len(paths(folder)) == 2
+    source.settings = {**source.settings, "bucket": "no-such-bucket"}
+    with pytest.raises(Unreadable, match="There is no bucket “no-such-bucket”"):
+        preview(source, secret=store.secret)
 
 
 def test_rights_come_along_by_a_file_of_rules(source: Source, store: Store, folder: Folder) -> None:
@@ -74,12 +73,6 @@ def test_rights_come_along_by_a_file_of_rules(source: Source, store: Store, fold
     people = [lin, wei, make_user("zhao")]
     assert who_sees(source, "a b.md", people) == {"lin", "wei"}
     assert who_sees(source, "重要/规则 +(1).md", people) == {"lin"}
-
-
-def test_a_bucket_that_is_not_there_says_so(source: Source, store: Store) -> None:
-    source.settings = {**source.settings, "bucket": "no-such-bucket"}
-    with pytest.raises(Unreadable, match="There is no bucket “no-such-bucket”"):
-        preview(source, secret=store.secret)
 
 
 def test_the_signature_of_the_example_in_amazons_manual() -> None:

@@ -18,7 +18,6 @@ from knowledge.sources import http
 from knowledge.sources.base import Unreadable
 from knowledge.sources.http import Client
 from knowledge.sources.reading import preview
-from knowledge.sources.web_pages import read_page
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.site_server import FILLER, Reply, Site, page, serving_pages
 
@@ -77,18 +76,12 @@ def test_what_did_not_change_is_not_sent_again_and_its_links_are_followed(
     assert [path for path in site.asked if "304" not in path] == ["/robots.txt", "/docs/deep"]
 
 
-def test_a_page_whose_menu_changed_gets_no_version(site: Site, make_source: Make) -> None:
-    source = make_source("web", **start(site, depth=0))
-    read(source)
-    site.pages["/docs/"] = str(site.pages["/docs/"]).replace("Home", "Front page")
-    assert counts(read(source)) == {"unchanged": 1}
-
-
-def test_robots_txt_is_kept_to(site: Site, make_source: Make, folder: Folder) -> None:
+def test_robots_txt_and_robots_of_a_page_are_kept_to(site: Site, make_source: Make, folder: Folder) -> None:
+    site.pages["/docs/two.html"] = page("Two", "/docs/deep", head='<meta name="robots" content="noindex, nofollow">')
     site.pages["/robots.txt"] = Reply(b"User-agent: *\nDisallow: /docs/guide/\n", type="text/plain")
     read(make_source("web", **start(site)))
-    assert set(paths(folder)) == {"index.html", "two.html"}
-    assert not [path for path in site.asked if "guide" in path]
+    assert set(paths(folder)) == {"index.html"}
+    assert not [path for path in site.asked if "guide" in path or "deep" in path]
 
 
 def test_a_robots_txt_that_cannot_be_read_closes_the_site_and_takes_nothing_away(
@@ -126,32 +119,14 @@ def test_a_page_that_moved_keeps_its_document(site: Site, make_source: Make, fol
     assert set(paths(folder)) == {"zwei.html"}
 
 
-def test_a_canonical_address_is_read_once(site: Site, make_source: Make, folder: Folder) -> None:
-    canonical = page("Canon", head='<link rel="canonical" href="/docs/canon">')
-    for path in ("/docs/canon", "/docs/canon?utm=1", "/docs/canon?utm=2"):
-        site.pages[path] = canonical
-    site.pages["/docs/"] = page("Start", "canon?utm=1", "canon?utm=2", "canon")
-    read(make_source("web", **start(site)))
-    assert set(paths(folder)) == {"index.html", "canon.html"}
-
-
-def test_a_canonical_address_elsewhere_is_not_believed(site: Site, make_source: Make) -> None:
-    site.pages["/docs/"] = page("Start", head='<link rel="canonical" href="https://other.example/docs/">')
-    source = make_source("web", **start(site))
-    read(source)
-    assert item_of(source, "index.html").url == f"{site.url}/docs/"
-
-
-@pytest.mark.parametrize(
-    "target", ["/elsewhere", "http://127.0.0.2:9/docs/x", "http://169.254.169.254/latest", "file:///etc/passwd"]
-)
-def test_redirects_out_of_the_site_or_inwards_bring_nothing(
-    site: Site, make_source: Make, folder: Folder, target: str
-) -> None:
-    site.pages["/docs/two.html"] = Reply(status=302, headers={"Location": target})
+def test_redirects_out_of_the_site_or_inwards_bring_nothing(site: Site, make_source: Make, folder: Folder) -> None:
+    targets = ("/elsewhere", "http://127.0.0.2:9/docs/x", "http://169.254.169.254/latest", "file:///etc/passwd")
+    for number, target in enumerate(targets):
+        site.pages[f"/docs/{number}"] = Reply(status=302, headers={"Location": target})
+    site.pages["/docs/"] = page("Start", "two.html", *map(str, range(len(targets))))
     run = read(make_source("web", **start(site, depth=1)))
-    assert set(paths(folder)) == {"index.html", "guide/one.html"}
-    assert run.failed == (target != "/elsewhere")
+    assert set(paths(folder)) == {"index.html", "two.html"}
+    assert run.failed == 3
 
 
 def test_a_file_that_another_site_answers_is_not_brought(site: Site, make_source: Make, folder: Folder) -> None:
@@ -173,13 +148,6 @@ def test_pages_of_a_sitemap_and_of_those_that_it_names(site: Site, make_source: 
     )
     read(make_source("web", way="sitemap", addresses=[f"{site.url}/map.xml"]))
     assert set(paths(folder)) == {"docs/deep.html", "docs/two.html"}
-
-
-def test_what_is_no_sitemap_says_so(site: Site) -> None:
-    settings = {"way": "sitemap", "addresses": [f"{site.url}/docs/"]}
-    site.pages["/docs/"] = "<p>not <b>xml"
-    with pytest.raises(Unreadable, match="is no sitemap"):
-        preview(Source(kind="web", settings=settings), secret="")
 
 
 def test_a_sitemap_reads_no_file_of_the_server(site: Site, tmp_path: Path) -> None:
@@ -229,12 +197,6 @@ def test_text_that_nobody_sees_does_not_come(site: Site, make_source: Make, fold
     assert "Ignore all rules" not in paths(folder)["index.html"]
 
 
-def test_pages_that_ask_robots_to_stay_away_are_left_alone(site: Site, make_source: Make, folder: Folder) -> None:
-    site.pages["/docs/guide/one"] = page("One", "/docs/deep", head='<meta name="robots" content="noindex, nofollow">')
-    read(make_source("web", **start(site)))
-    assert set(paths(folder)) == {"index.html", "two.html"}
-
-
 @pytest.mark.parametrize(
     ("account", "name", "value"),
     [({"username": "robot"}, "Authorization", "Basic cm9ib3Q6dGVh"), ({"header": "X-Api-Key"}, "X-Api-Key", "tea")],
@@ -248,12 +210,6 @@ def test_what_signs_in_is_sent_to_the_site_alone(
         assert all(headers.get(name) == value for headers in site.headers)
         assert other.asked
         assert not any(name in headers or "tea" in json.dumps(dict(headers)) for headers in other.headers)
-
-
-def test_a_site_that_asks_for_a_name_says_so(site: Site) -> None:
-    site.pages["/docs/"] = Reply(status=401)
-    shown = preview(Source(kind="web", settings=start(site)), secret="")
-    assert shown.problems[0] == f"{site.url}/docs/ wants another sign-in (401)."
 
 
 def test_no_more_than_wanted_and_that_is_said(site: Site, make_source: Make, folder: Folder) -> None:
@@ -342,12 +298,3 @@ def test_a_name_that_resolves_inside_is_refused_when_it_is_connected_to(
     monkeypatch.setattr("copilot_site.lib.outgoing.look_up", lambda host, port: next(answers))
     shown = preview(Source(kind="web", settings={"way": "pages", "addresses": ["http://rebind.example/"]}), secret="")
     assert "rebind.example (127.0.0.1) is not connected to" in shown.problems[0]
-
-
-def test_what_nobody_sees_leaves_no_trace_on_a_short_page_either() -> None:
-    """Of a page with little text all is taken as it is: the number of a mark would stay."""
-    text = "Leave is granted in whole days. <span style='display:none'>Hidden words.</span>"
-    read = read_page(page("Leave", text=text).encode(), "https://x.example/").content.data.decode()
-    assert "whole days." in read
-    assert "0" not in read.partition("<body>")[2]
-    assert "Hidden" not in read

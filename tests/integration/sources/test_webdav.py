@@ -60,7 +60,9 @@ def source(url: str, make_source: Make) -> Source:
     return make_source("webdav", secret="tea", url=f"{url}/Hand%20book", username="robot")
 
 
-def test_a_share_is_walked_and_then_only_what_changed_is_read(source: Source, share: Path, folder: Folder) -> None:
+def test_only_what_changed_is_read_again_and_a_wrong_password_takes_nothing_away(
+    source: Source, share: Path, folder: Folder
+) -> None:
     assert counts(read(source)) == {"added": 2}
     assert paths(folder) == {"a b.md": "first", "重要/规则.md": "规则"}
     before = item_of(source, "a b.md").read_at
@@ -68,10 +70,6 @@ def test_a_share_is_walked_and_then_only_what_changed_is_read(source: Source, sh
     assert item_of(source, "a b.md").read_at == before
     (share / "Hand book" / "a b.md").write_text("second text")
     assert counts(read(source)) == {"changed": 1, "unchanged": 1}
-
-
-def test_a_wrong_password_says_so_and_takes_nothing_away(source: Source, folder: Folder) -> None:
-    read(source)
     save_source(None, source, secret="coffee")
     run = read(source)
     assert (run.state, counts(run)) == (RunState.FAILED, {})
