@@ -78,10 +78,9 @@ def operations() -> list[Any]:
     return [*sent, 5, None, {"op": "explode"}, {"op": "add", "value": 5}]
 
 
-@pytest.mark.parametrize("half", [HALF, HALF.upper().replace("U", "u"), "\\udc00\\ud800"])
-def test_half_of_a_character_in_a_path_is_refused(scim: Program, half: str) -> None:
+def test_half_of_a_character_in_a_path_is_refused(scim: Program) -> None:
     pk = scim.make_user("anna")
-    change = {"op": "replace", "path": f'emails[type eq "{half}"].value', "value": "x@x.example"}
+    change = {"op": "replace", "path": f'emails[type eq "{HALF}"].value', "value": "x@x.example"}
     answer = scim.patch(f"Users/{pk}", change)
     assert answer.status_code == 400, answer.content
     assert "cannot be kept" in answer.data["detail"]
@@ -119,22 +118,19 @@ LOOK_ALIKES = {
 }
 
 
-@pytest.mark.parametrize("what", LOOK_ALIKES)
-def test_a_name_that_looks_like_an_administrator_s_is_refused(scim: Program, what: str) -> None:
-    make_user("admin", is_superuser=True)
-    answer = scim.send("POST", "Users", {"schemas": [USER], "userName": LOOK_ALIKES[what]})
-    assert answer.status_code == 409, answer.content
-    assert answer.data["scimType"] == "uniqueness"
-    assert "“admin”" in answer.data["detail"]
-    pk = scim.make_user("mei")
-    renamed = scim.patch(f"Users/{pk}", {"op": "replace", "path": "userName", "value": LOOK_ALIKES[what]})
-    assert renamed.status_code == 409
-    assert User.objects.filter(username="mei").exists()
-
-
-@pytest.mark.parametrize("name", ["иван.петров", "josé", "李梅", "zoë.müller", "Νίκος", "admin2"])
-def test_an_ordinary_name_of_any_script_is_taken(scim: Program, name: str) -> None:
+def test_a_name_that_looks_like_an_administrator_s_is_refused_and_an_ordinary_one_of_any_script_taken(
+    scim: Program,
+) -> None:
     make_user("admin", is_superuser=True)
     make_user("jose")
-    scim.make_user(name)
-    assert User.objects.filter(username=name).exists()
+    pk = scim.make_user("mei")
+    for what, name in LOOK_ALIKES.items():
+        answer = scim.send("POST", "Users", {"schemas": [USER], "userName": name})
+        assert (answer.status_code, answer.data["scimType"]) == (409, "uniqueness"), what
+        assert "“admin”" in answer.data["detail"]
+        renamed = scim.patch(f"Users/{pk}", {"op": "replace", "path": "userName", "value": name})
+        assert renamed.status_code == 409, what
+        assert User.objects.filter(username="mei").exists()
+    for name in ("иван.петров", "josé", "李梅", "zoë.müller", "Νίκος", "admin2"):
+        scim.make_user(name)
+        assert User.objects.filter(username=name).exists()
