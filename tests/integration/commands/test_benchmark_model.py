@@ -9,7 +9,6 @@ import httpx
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.prompting import count_messages, count_tokens
 from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
 from evals.model.model_benchmark import report_of
@@ -112,27 +111,6 @@ def test_the_judge_answers_a_line_for_each_sentence(model: ServedModel) -> None:
     sentences = ("70 orders are open [2]. 每个星期给三百欧元 [4]。", "每月支付 [4]。", "An invention [4].")
     message, _usage = post(model, judge(*sentences, evidence="他们每周 300 欧元。"))
     assert message["content"] == '1 S "每周 300 欧元"\n2 N ""\n3 N ""'
-
-
-def test_the_beginning_of_an_earlier_prompt_is_cached_until_the_next_run(
-    model: ServedModel, service: PacedService
-) -> None:
-    def cached(messages: list[Any], **more: Any) -> int:
-        tokens: int = post(model, messages, **more)[1]["prompt_tokens_details"]["cached_tokens"]
-        return tokens
-
-    begin = [SYSTEM, asked(1, "每月支付。")]
-    assert cached(begin, tools=TOOLS) == 0
-    first = service.calls[0].prompt_tokens
-    assert cached([*begin, {"role": "assistant", "content": "Go on."}], tools=TOOLS) == first
-    rewritten = [SYSTEM, asked(1, "每月另行支付。")]
-    assert count_tokens(json.dumps(TOOLS)) + count_messages([SYSTEM]) < cached(rewritten, tools=TOOLS) < first
-    assert cached(begin, tools=TOOLS[:1]) < count_tokens(json.dumps(TOOLS)), (
-        "what stands behind other tools is not the beginning"
-    )
-    assert cached(judge("每月支付", evidence="每月支付")) == 0
-    assert [call.is_judge for call in service.forget()] == [False, False, False, False, True]
-    assert cached(begin, tools=TOOLS) == 0
 
 
 @pytest.mark.django_db

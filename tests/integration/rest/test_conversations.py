@@ -83,11 +83,6 @@ def test_without_the_right_an_old_answer_is_masked_and_a_new_one_an_honest_no(de
     assert all(sentence["is_masked"] for sentence in answer["sentences"])
 
 
-def test_a_scope_is_kept_in_a_conversation(desk: Desk) -> None:
-    assert desk.ask(knowledge_base_ids=[str(make_base().pk)])["stop_reason"] == "no_evidence"
-    assert desk.ask(knowledge_ids=[str(desk.document.pk)])["stop_reason"] == "ok"
-
-
 def test_the_conversation_is_read_in_order_and_has_a_title(desk: Desk) -> None:
     questions = [f"What is the daily limit for taxis, question {number}?" for number in range(3)]
     for question in questions:

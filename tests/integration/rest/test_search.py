@@ -91,15 +91,6 @@ def test_the_best_passage_comes_first_and_explains_itself(shelf: Shelf) -> None:
     assert sorted(hit["scores"]["fused_rank"] for hit in body["hits"]) == [1, 2]
 
 
-def test_a_scope_narrows_and_never_widens(shelf: Shelf) -> None:
-    assert shelf.found(folder_ids=[str(shelf.trips.pk)]) == {"travel.md"}
-    assert shelf.found(folder_ids=[str(shelf.ops.pk)]) == {"update.md", "travel.md"}
-    assert shelf.found(knowledge_ids=[str(shelf.update.pk)]) == {"update.md"}
-    assert shelf.found(knowledge_base_ids=[str(shelf.base.pk)]) == {"update.md", "travel.md"}
-    assert shelf.found(language="en") == {"travel.md"}
-    assert shelf.found(knowledge_base_ids=[]) == {"update.md", "travel.md"}
-
-
 def test_a_forbidden_scope_finds_what_a_missing_one_finds(shelf: Shelf) -> None:
     for field, forbidden in (
         ("folder_ids", shelf.hr.pk),

@@ -228,18 +228,3 @@ def test_nobody_comes_by_a_session_without_a_token_or_with_a_revoked_one(secret:
         assert answer.json()["schemas"] == ["urn:ietf:params:scim:api:messages:2.0:Error"]
     ApiToken.objects.update(revoked_at="2026-01-01T00:00Z")
     assert Program(secret).get("Users").status_code == 401
-
-
-def test_the_service_describes_itself(scim: Program) -> None:
-    config = scim.get("ServiceProviderConfig").data
-    held = {name: config[name]["supported"] for name in ("patch", "filter", "etag", "bulk", "sort", "changePassword")}
-    assert held == {"patch": True, "filter": True, "etag": True, "bulk": False, "sort": False, "changePassword": False}
-    assert {each["name"] for each in scim.get("ResourceTypes").data["Resources"]} == {"User", "Group"}
-    schemas = {each["name"]: each for each in scim.get("Schemas").data["Resources"]}
-    assert {each["name"] for each in schemas["User"]["attributes"]} == {
-        "userName",
-        "name",
-        "active",
-        "emails",
-        "groups",
-    }
