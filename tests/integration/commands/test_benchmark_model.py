@@ -11,7 +11,6 @@ from asgiref.sync import async_to_sync
 
 from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
-from evals.model.model_benchmark import report_of
 from evals.model.model_script import QUERY, SEARCH, Script, ScriptedQuestion
 from evals.model.paced_service import Pace, PacedService
 from evals.model.plain_pipeline import ask_plainly
@@ -121,25 +120,3 @@ def test_the_plain_pipeline_answers_with_one_call(model: ServedModel, service: P
     assert plain.first_sentence_s is not None
     assert plain.first_sentence_s <= plain.end_s
     assert len(service.calls) == 1
-
-
-def test_medians_are_of_the_questions_that_have_the_number() -> None:
-    def row(group: str, settled: float | None, end: float) -> dict[str, Any]:
-        ours = {"calls": 1, "prompt_tokens": 3_000, "judge_calls": 0, "judge_tokens": 0, "cached_share": 0.0}
-        times = {"first_settled_s": settled, "first_judged_s": None, "end_s": end}
-        plain = {"prompt_tokens": 2_000, "first_sentence_s": end / 4, "end_s": end / 2}
-        return {"group": group, "sentences": 1, "shown": 1, "unchecked": 0, "ours": ours | times, "plain": plain}
-
-    report = report_of([row("documents", 1.0, 8.0), row("documents", None, 4.0), row("data", 9.0, 9.0)])
-    found = report.as_json("model", {})
-    assert found["ours"] == found["groups"]["documents"]["ours"]
-    assert (found["ours"]["first_settled_s"], found["ours"]["first_judged_s"], found["ours"]["end_s"]) == (
-        1.0,
-        None,
-        6.0,
-    )
-    assert found["plain"] == {"prompt_tokens": 2_000, "first_sentence_s": 1.5, "end_s": 3.0}
-    assert (found["groups"]["data"]["ours"]["end_s"], found["groups"]["both"]["ours"]["end_s"]) == (9.0, None)
-    assert len(found["questions"]) == 3
-    settled = next(each for each in found["rows"] if each["name"] == "documents: first settled")
-    assert (settled["ours"], settled["peer"], settled["aim"]) == (1.0, 2.0, "1.5 ×"), "beside the same question's"

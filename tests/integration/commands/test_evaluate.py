@@ -1,23 +1,19 @@
 """The evaluation commands on a small set whose right numbers are known."""
 
 import json
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
-from django.utils import timezone
 
 from authz.grants import Grant, denials_on, give, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
 from evals.search.corpus import hidden, load_corpus
 from evals.search.datasets import load_dataset
-from knowledge.ingestion.publish import withdraw
-from knowledge.models import Document, Folder, KnowledgeBase, ParseStatus, Stage, StageStatus
+from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.retrieval.search import Scope, search
 from tests.factories import make_user
 
@@ -79,25 +75,6 @@ def test_retrieval_is_reported_stage_by_stage_within_the_language_searched(folde
     assert [base.name for base in KnowledgeBase.unscoped.all()] == ["evaluation tiny"]
     with pytest.raises(CommandError, match="a whole number from 1"):
         report("evaluate_retrieval", folder, "--every", "0")
-
-
-def test_the_peer_ranks_the_same_passages_beside_the_lexical_stage(folder: Path) -> None:
-    found = report("evaluate_retrieval", folder, "--peer")
-    assert list(found["stages"]) == ["dense", "lexical", "bm25s", "fused", "reranked"]
-    assert found["stages"]["bm25s"]["all"]["ndcg_at_10"] == 1
-    other = report("evaluate_retrieval", folder, "--peer", "--other-language")
-    assert other["stages"]["bm25s"]["all"]["ndcg_at_10"] == 0, "no word of q1 is in the only Chinese document"
-
-
-def test_what_a_killed_command_left_half_done_is_finished(folder: Path) -> None:
-    report("evaluate_retrieval", folder)
-    document = Document.unscoped.get(title="Travel")
-    withdraw(document)
-    Document.unscoped.filter(pk=document.pk).update(current_version=None)
-    Stage.objects.filter(version__document=document).update(status=StageStatus.PENDING)
-    long_ago = timezone.now() - timedelta(hours=1)
-    document.versions.update(parse_status=ParseStatus.PROCESSING, lease=uuid4(), lease_expires_at=long_ago)
-    assert report("evaluate_retrieval", folder)["stages"]["reranked"]["all"]["ndcg_at_10"] == 1
 
 
 def test_answers_are_reported_and_nothing_is_left_of_what_was_hidden(folder: Path) -> None:

@@ -8,8 +8,6 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.urls import reverse
 from django.utils import timezone
 
 from authz.permissions import Right
@@ -24,7 +22,6 @@ from knowledge.services.uploads import upload_document
 from knowledge.tasks import MOST_AHEAD, OVERDUE, ingest_version, reap_ingestion
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 from tests.integration.ingestion.queues import drained
-from tests.integration.pages.house import House, client_of
 from tests.listening import refusing_port
 
 pytestmark = pytest.mark.django_db
@@ -67,20 +64,6 @@ def test_an_upload_succeeds_without_a_queue_and_is_picked_up_later(
     ingest(waiting)
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.COMPLETED
-
-
-def test_a_page_takes_an_upload_without_a_queue(
-    broker: Callable[[str], None], django_capture_on_commit_callbacks: Commit
-) -> None:
-    house = House()
-    broker(f"redis://127.0.0.1:{refusing_port()}/0")
-    with django_capture_on_commit_callbacks(execute=True):
-        answer = client_of(house.keeper).post(
-            reverse("folder-upload", args=[house.folder.pk]), {"file": SimpleUploadedFile("a.md", b"# A"), "path": ""}
-        )
-    assert answer.status_code == 201
-    version = DocumentVersion.unscoped.get(document_id=answer.json()["document_id"])
-    assert (version.parse_status, version.queued_at is not None) == (ParseStatus.PENDING, True)
 
 
 def test_whoever_uploads_without_end_keeps_nobody_else_waiting(django_capture_on_commit_callbacks: Commit) -> None:

@@ -11,7 +11,6 @@ from django.core.files.base import ContentFile
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from audit.models import Entry
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from knowledge.ingestion.lease import claim, fenced
@@ -92,17 +91,6 @@ def test_a_version_that_fails_leaves_the_old_one_answering() -> None:
     assert newest_version(document).parse_status == ParseStatus.FAILED
     assert ["four weeks" in text for text in answers(base)] == [True]
     assert counted(base) == recounted(base)
-
-
-def test_the_same_bytes_under_the_same_name_change_nothing() -> None:
-    base = make_base()
-    first = make_document(base, "notice.md", OLD, ingested=True)
-    before = Entry.objects.count()
-    again = make_document(base, "notice.md", OLD)
-    assert again.pk == first.pk
-    assert again.versions.count() == 1
-    assert Entry.objects.count() == before
-    assert make_document(base, "another name.md", OLD).pk != first.pk
 
 
 class Growing(ContentFile[bytes]):

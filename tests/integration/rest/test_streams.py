@@ -135,7 +135,7 @@ def test_null_in_a_field_is_the_field_left_out(desk: Desk) -> None:
         "summary_model_id",
         "disable_title",
     )
-    found = desk.ask(agent_enabled=None, **dict.fromkeys(fields))
+    found = desk.ask("knowledge", agent_enabled=None, **dict.fromkeys(fields))
     assert "300 yuan" in "".join(event["content"] for event in found if event["response_type"] == "answer")
     assert desk.post(query=None).status_code == 400
     searched = {"query": TAXIS, "knowledge_base_ids": None, "knowledge_ids": None, "top_k": None}
