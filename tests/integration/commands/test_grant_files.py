@@ -106,8 +106,8 @@ BAD = {
 
 def test_one_bad_line_and_nothing_changes(base: KnowledgeBase, tmp_path: Path) -> None:
     before = written()
-    entries = Entry.objects.count()
     for line, said in BAD.items():
+        entries = Entry.objects.count()
         with pytest.raises(CommandError) as refusal:
             imported(tmp_path, f"{HEAD}Handbook,,,allow,,staff,view,,\n{line}\n")
         assert str(refusal.value).startswith(said)
